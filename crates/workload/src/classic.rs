@@ -1,0 +1,270 @@
+//! The classic workload: the numbers that decide, with the edition, every operation of a run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::edition::Edition;
+
+/// The chance of an operation against its counterpart.
+///
+/// From 0 (never) to 10 (always), or disabled, which leaves out both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "i64", into = "i64")]
+pub struct Bias(Option<u8>);
+
+impl Bias {
+    /// Neither operation is performed.
+    pub const DISABLED: Self = Self(None);
+    /// Both are equally likely.
+    pub const EVEN: Self = Self(Some(5));
+
+    /// The bias as the original takes it: -1 disables, 0 to 10 are chances in tenths.
+    pub fn new(value: i64) -> Option<Self> {
+        match value {
+            -1 => Some(Self::DISABLED),
+            0..=10 => Some(Self(u8::try_from(value).ok())),
+            _ => None,
+        }
+    }
+
+    /// Chances in tenths, or `None` where both operations are left out.
+    pub const fn tenths(self) -> Option<u8> {
+        self.0
+    }
+}
+
+impl From<Bias> for i64 {
+    fn from(bias: Bias) -> Self {
+        bias.0.map_or(-1, Self::from)
+    }
+}
+
+impl TryFrom<i64> for Bias {
+    type Error = InvalidWorkload;
+
+    fn try_from(value: i64) -> Result<Self, InvalidWorkload> {
+        Self::new(value).ok_or(InvalidWorkload::Bias(value))
+    }
+}
+
+/// A complete classic workload. Paths and the way of doing input and output are no part of it: the same
+/// workload on another target is the same work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Classic {
+    /// Whose rules hold.
+    pub edition: Edition,
+    /// Files of the initial pool.
+    pub files: u64,
+    /// Transactions.
+    pub transactions: u64,
+    /// Least size of a new file, in bytes.
+    pub size_low_bytes: u64,
+    /// Upper bound of sizes, in bytes: a new file stays below it (unless both bounds are equal), appends end at it.
+    pub size_high_bytes: u64,
+    /// Bytes of one read call; a file's last one is shorter.
+    pub read_block_bytes: u64,
+    /// Bytes of one write call; an operation's last one is shorter.
+    pub write_block_bytes: u64,
+    /// Subdirectories in every location; with one, the files lie in the location itself.
+    pub subdirectories: u32,
+    /// How many shares of the files each location owns, in the order of the locations.
+    pub weights: Vec<u32>,
+    /// The chance of reading over appending.
+    pub bias_read: Bias,
+    /// The chance of creating over deleting.
+    pub bias_create: Bias,
+    /// Where the generator's sequence starts.
+    pub seed: u32,
+}
+
+impl Default for Classic {
+    /// The original's default configuration.
+    fn default() -> Self {
+        Self {
+            edition: Edition::default(),
+            files: 500,
+            transactions: 500,
+            size_low_bytes: 500,
+            size_high_bytes: 10_000,
+            read_block_bytes: 512,
+            write_block_bytes: 512,
+            subdirectories: 1,
+            weights: vec![1],
+            bias_read: Bias::EVEN,
+            bias_create: Bias::EVEN,
+            seed: 42,
+        }
+    }
+}
+
+/// What keeps a workload from being performed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidWorkload {
+    /// No files.
+    #[error("the pool needs at least one file: give --files 1 or more")]
+    NoFiles,
+    /// More files than a table can number.
+    #[error("{0} files are more than a table can number: give at most {max}", max = Classic::FILES_MAX)]
+    TooManyFiles(u64),
+    /// A size of 0, or bounds in the wrong order.
+    #[error("sizes from {low} to {high} bytes: the lower bound must be at least 1 and not above the upper")]
+    SizeOrder {
+        /// The lower bound given.
+        low: u64,
+        /// The upper bound given.
+        high: u64,
+    },
+    /// A size beyond what the text buffer serves.
+    #[error("files of up to {0} bytes are beyond the classic workload: give at most {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    SizeTooLarge(u64),
+    /// A block of 0 bytes or beyond what a call takes.
+    #[error("a {what} block of {bytes} bytes: give 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    Block {
+        /// `read` or `write`.
+        what: &'static str,
+        /// The size given.
+        bytes: u64,
+    },
+    /// No subdirectory.
+    #[error("0 subdirectories: give 1 (the files lie in the location itself) or more")]
+    NoSubdirectories,
+    /// A bias out of range.
+    #[error("a bias of {0}: give 0 to 10, the chance in tenths, or -1 to leave both operations out")]
+    Bias(i64),
+    /// A location without a share.
+    #[error("a weight of 0: give every location a weight of at least 1, or leave it out")]
+    NoWeight,
+    /// No location, or too many for the edition.
+    #[error("{given} locations: edition {edition} takes {takes}")]
+    Locations {
+        /// How many were given.
+        given: usize,
+        /// The edition.
+        edition: Edition,
+        /// What it takes.
+        takes: &'static str,
+    },
+    /// Locations times subdirectories do not fit.
+    #[error("{0} locations of {1} subdirectories are too many places: at most 4294967295 together")]
+    TooManyPlaces(usize, u32),
+}
+
+impl Classic {
+    /// The greatest size of a file and of a block, in bytes: the original's `int`.
+    pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
+    /// The greatest pool: more would not fit any machine's memory.
+    pub const FILES_MAX: u64 = 1 << 35;
+
+    /// Checks that the workload can be performed.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidWorkload> {
+        if self.files == 0 {
+            return Err(InvalidWorkload::NoFiles);
+        }
+        if self.files > Self::FILES_MAX {
+            return Err(InvalidWorkload::TooManyFiles(self.files));
+        }
+        if self.size_low_bytes == 0 || self.size_low_bytes > self.size_high_bytes {
+            return Err(InvalidWorkload::SizeOrder {
+                low: self.size_low_bytes,
+                high: self.size_high_bytes,
+            });
+        }
+        if self.size_high_bytes > Self::SIZE_MAX_BYTES {
+            return Err(InvalidWorkload::SizeTooLarge(self.size_high_bytes));
+        }
+        for (what, bytes) in [("read", self.read_block_bytes), ("write", self.write_block_bytes)] {
+            if bytes == 0 || bytes > Self::SIZE_MAX_BYTES {
+                return Err(InvalidWorkload::Block { what, bytes });
+            }
+        }
+        if self.subdirectories == 0 {
+            return Err(InvalidWorkload::NoSubdirectories);
+        }
+        let several = self.edition.rules().several_locations;
+        if self.weights.is_empty() || (self.weights.len() > 1 && !several) {
+            return Err(InvalidWorkload::Locations {
+                given: self.weights.len(),
+                edition: self.edition,
+                takes: if several { "one or more" } else { "exactly one" },
+            });
+        }
+        if self.weights.contains(&0) {
+            return Err(InvalidWorkload::NoWeight);
+        }
+        let places = self.weights.len() as u64 * u64::from(self.subdirectories);
+        if places > u64::from(u32::MAX) {
+            return Err(InvalidWorkload::TooManyPlaces(self.weights.len(), self.subdirectories));
+        }
+        Ok(())
+    }
+
+    /// Slots of the table of files: twice the pool.
+    pub fn slots(&self) -> u64 {
+        self.files * 2
+    }
+
+    /// Which location a place lies in.
+    pub fn location_of(&self, place: u32) -> usize {
+        (place / self.subdirectories) as usize
+    }
+
+    /// Every field with its value, in a fixed form: what the fingerprint is made of.
+    pub fn canonical(&self) -> String {
+        let weights: Vec<String> = self.weights.iter().map(u32::to_string).collect();
+        format!(
+            "classic edition={} files={} transactions={} size={}..{} read-block={} write-block={} \
+             subdirectories={} weights={} bias-read={} bias-create={} seed={}",
+            self.edition,
+            self.files,
+            self.transactions,
+            self.size_low_bytes,
+            self.size_high_bytes,
+            self.read_block_bytes,
+            self.write_block_bytes,
+            self.subdirectories,
+            weights.join(","),
+            i64::from(self.bias_read),
+            i64::from(self.bias_create),
+            self.seed,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_single_wrong_value_is_refused() {
+        let good = Classic::default();
+        assert_eq!(good.validate(), Ok(()));
+        let wrong: [fn(&mut Classic); 9] = [
+            |w| w.files = 0,
+            |w| w.files = u64::MAX,
+            |w| w.size_low_bytes = 0,
+            |w| w.size_high_bytes = 499,
+            |w| w.size_high_bytes = 1 << 31,
+            |w| w.read_block_bytes = 0,
+            |w| w.subdirectories = 0,
+            |w| w.weights = vec![1, 0],
+            |w| (w.edition, w.weights) = (Edition::V1_0, vec![1, 1]),
+        ];
+        for (index, change) in wrong.iter().enumerate() {
+            let mut workload = good.clone();
+            change(&mut workload);
+            assert!(workload.validate().is_err(), "change {index} was accepted");
+        }
+    }
+
+    #[test]
+    fn a_bias_is_minus_one_to_ten() {
+        for value in -3..=12 {
+            assert_eq!(Bias::new(value).is_some(), (-1..=10).contains(&value), "{value}");
+        }
+        assert_eq!(i64::from(Bias::DISABLED), -1);
+    }
+}

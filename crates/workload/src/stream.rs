@@ -1,0 +1,383 @@
+//! The classic stream: the original's algorithm, once, for both editions. No I/O, no clock.
+
+use std::sync::Arc;
+
+use crate::classic::{Classic, InvalidWorkload};
+use crate::edition::SubdirectoryChoice;
+use crate::generator::Generator;
+use crate::intent::{Action, End, Intent, Phase, Stream};
+use crate::table::{Entry, NoMemory, Table};
+
+/// A stream cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// The workload is not one that can be performed.
+    #[error(transparent)]
+    Invalid(#[from] InvalidWorkload),
+    /// The table of files does not fit in memory.
+    #[error(transparent)]
+    NoMemory(#[from] NoMemory),
+    /// The text that contents are taken from does not fit in memory.
+    #[error("no memory for {0} bytes of text: give a smaller upper bound of sizes")]
+    NoText(u64),
+}
+
+/// What the classic workload's one worker intends.
+#[derive(Clone, Debug)]
+pub struct ClassicStream {
+    generator: Generator,
+    table: Table,
+    text: Arc<Vec<u8>>,
+    files: u64,
+    transactions: u64,
+    size_low: u64,
+    size_high: u64,
+    bias_read: Option<u8>,
+    bias_create: Option<u8>,
+    subdirectories: u32,
+    subdirectory_choice: SubdirectoryChoice,
+    /// Where each location's share of the numbers ends.
+    shares: Vec<u64>,
+    created: u64,
+    deleted: u64,
+    transactions_begun: u64,
+    /// The second half of a transaction is still to come.
+    second_half: bool,
+    deletion_at: u64,
+    /// Slots below this can be drawn.
+    reach: u64,
+    /// Files in slots below `reach`.
+    in_reach: u64,
+    end: End,
+}
+
+impl ClassicStream {
+    /// The stream of a workload, from its first draw on. The draws of the text are done here.
+    ///
+    /// # Errors
+    /// Where the workload is invalid or its table does not fit in memory.
+    pub fn new(workload: &Classic) -> Result<Self, StreamError> {
+        workload.validate()?;
+        let rules = workload.edition.rules();
+        let mut generator = Generator::new(rules.generator, workload.seed);
+        let text = draw_text(&mut generator, workload.size_high_bytes)?;
+        let mut sum = 0;
+        let shares = workload
+            .weights
+            .iter()
+            .map(|weight| {
+                sum += u64::from(*weight);
+                sum
+            })
+            .collect();
+        Ok(Self {
+            reach: workload.slots().min(generator.outputs()),
+            generator,
+            table: Table::new(workload.slots())?,
+            text,
+            files: workload.files,
+            transactions: workload.transactions,
+            size_low: workload.size_low_bytes,
+            size_high: workload.size_high_bytes,
+            bias_read: workload.bias_read.tenths(),
+            bias_create: workload.bias_create.tenths(),
+            subdirectories: workload.subdirectories,
+            subdirectory_choice: rules.subdirectory_choice,
+            shares,
+            created: 0,
+            deleted: 0,
+            transactions_begun: 0,
+            second_half: false,
+            deletion_at: 0,
+            in_reach: 0,
+            end: End::Complete,
+        })
+    }
+
+    /// The text that contents are taken from: an operation writes its first bytes. As long as the upper bound of sizes.
+    pub fn text(&self) -> Arc<Vec<u8>> {
+        Arc::clone(&self.text)
+    }
+
+    /// Transactions that have begun.
+    pub fn transactions_begun(&self) -> u64 {
+        self.transactions_begun
+    }
+
+    /// The files of the pool as the intents given so far leave it, in the order of their slots.
+    pub fn pool(&self) -> impl Iterator<Item = Entry> + '_ {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let slot = self.table.next_in_use(at)?;
+            at = slot + 1;
+            Some(self.table.get(slot))
+        })
+    }
+
+    fn create(&mut self) -> Intent {
+        let Some(slot) = self.table.next_free() else {
+            return NOTHING;
+        };
+        let number = self.created + 1;
+        let location = match self.shares.as_slice() {
+            [_] => 0,
+            shares => {
+                let share = self.generator.draw(shares[shares.len() - 1]);
+                shares.partition_point(|end| *end <= share)
+            }
+        };
+        let subdirectory = match self.subdirectory_choice {
+            _ if self.subdirectories == 1 => 0,
+            SubdirectoryChoice::RunningNumber => number % u64::from(self.subdirectories),
+            SubdirectoryChoice::Drawn => self.generator.draw(u64::from(self.subdirectories)),
+        };
+        let place = location as u32 * self.subdirectories + subdirectory as u32;
+        let bytes = self.size_low + self.generator.draw(self.size_high - self.size_low);
+        let entry = Entry {
+            number,
+            size_bytes: bytes,
+            place,
+        };
+        self.table.put(slot, entry);
+        self.created = number;
+        self.in_reach += u64::from(slot < self.reach);
+        Intent {
+            action: Action::Create,
+            ends_transaction: false,
+            place,
+            number,
+            bytes,
+            size_bytes: 0,
+        }
+    }
+
+    /// Draws until a slot is in use. The caller knows that one can be drawn.
+    #[inline]
+    fn victim(&mut self) -> u64 {
+        loop {
+            let slot = self.generator.draw(self.table.slots());
+            if self.table.is_in_use(slot) {
+                return slot;
+            }
+        }
+    }
+
+    fn read_or_append(&mut self, chance_of_read: u8) -> Intent {
+        let reads = self.generator.draw(10) < u64::from(chance_of_read);
+        let slot = self.victim();
+        let entry = self.table.get(slot);
+        let mut intent = Intent {
+            action: Action::Read,
+            ends_transaction: false,
+            place: entry.place,
+            number: entry.number,
+            bytes: entry.size_bytes,
+            size_bytes: entry.size_bytes,
+        };
+        if reads {
+            return intent;
+        }
+        if entry.size_bytes >= self.size_high {
+            return NOTHING;
+        }
+        intent.action = Action::Append;
+        intent.bytes = self.generator.draw(self.size_high - entry.size_bytes) + 1;
+        self.table.resize(slot, entry.size_bytes + intent.bytes);
+        intent
+    }
+
+    fn create_or_delete(&mut self, chance_of_create: u8) -> Intent {
+        if self.generator.draw(10) < u64::from(chance_of_create) {
+            return self.create();
+        }
+        let slot = self.victim();
+        self.delete(slot)
+    }
+
+    fn delete(&mut self, slot: u64) -> Intent {
+        let entry = self.table.get(slot);
+        self.table.free(slot);
+        self.deleted += 1;
+        self.in_reach -= u64::from(slot < self.reach);
+        Intent {
+            action: Action::Delete,
+            ends_transaction: false,
+            place: entry.place,
+            number: entry.number,
+            bytes: 0,
+            size_bytes: entry.size_bytes,
+        }
+    }
+
+    fn next_in_transactions(&mut self) -> Option<Intent> {
+        let mut intent = NOTHING;
+        if !self.second_half {
+            if self.end != End::Complete || self.transactions_begun == self.transactions {
+                return None;
+            }
+            if self.created == self.deleted {
+                self.end = End::OutOfFiles;
+                return None;
+            }
+            let deletes = self.bias_create.is_some_and(|chance| chance < 10);
+            if self.in_reach == 0 && (self.bias_read.is_some() || deletes) {
+                self.end = End::OutOfReach;
+                return None;
+            }
+            self.transactions_begun += 1;
+            if let Some(chance) = self.bias_read {
+                self.second_half = true;
+                return Some(self.read_or_append(chance));
+            }
+        }
+        self.second_half = false;
+        if let Some(chance) = self.bias_create {
+            intent = self.create_or_delete(chance);
+        }
+        intent.ends_transaction = true;
+        Some(intent)
+    }
+}
+
+const NOTHING: Intent = Intent {
+    action: Action::Nothing,
+    ends_transaction: false,
+    place: 0,
+    number: 0,
+    bytes: 0,
+    size_bytes: 0,
+};
+
+impl Stream for ClassicStream {
+    #[inline]
+    fn next(&mut self, phase: Phase) -> Option<Intent> {
+        match phase {
+            Phase::Prepare => (self.created < self.files).then(|| self.create()),
+            Phase::Transactions => self.next_in_transactions(),
+            Phase::Delete => {
+                let slot = self.table.next_in_use(self.deletion_at)?;
+                self.deletion_at = slot + 1;
+                Some(self.delete(slot))
+            }
+        }
+    }
+
+    fn end(&self) -> End {
+        self.end
+    }
+}
+
+/// The text of a workload: printable characters, one draw each. The original draws twice the upper bound of
+/// sizes and uses the first half.
+fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, StreamError> {
+    let mut text = Vec::new();
+    text.try_reserve_exact(size_high as usize)
+        .map_err(|_| StreamError::NoText(size_high))?;
+    text.extend((0..size_high).map(|_| 32 + generator.draw(95) as u8));
+    for _ in 0..size_high {
+        generator.draw(95);
+    }
+    Ok(Arc::new(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classic::Bias;
+    use crate::edition::Edition;
+
+    fn intents(stream: &mut ClassicStream, phase: Phase) -> Vec<Intent> {
+        std::iter::from_fn(|| stream.next(phase)).collect()
+    }
+
+    #[test]
+    fn what_is_created_is_deleted() {
+        for edition in Edition::ALL {
+            let workload = Classic {
+                edition,
+                transactions: 3_000,
+                subdirectories: 7,
+                ..Classic::default()
+            };
+            let mut stream = ClassicStream::new(&workload).unwrap();
+            let mut live = std::collections::BTreeMap::new();
+            for phase in Phase::ALL {
+                for intent in intents(&mut stream, phase) {
+                    match intent.action {
+                        Action::Create => {
+                            assert_eq!(live.insert(intent.number, (intent.place, intent.bytes)), None);
+                        }
+                        Action::Delete => {
+                            let file = live.remove(&intent.number);
+                            assert_eq!(file, Some((intent.place, intent.size_bytes)));
+                        }
+                        Action::Read => assert_eq!(live[&intent.number].1, intent.bytes),
+                        Action::Append => {
+                            let size = &mut live.get_mut(&intent.number).unwrap().1;
+                            assert_eq!(*size, intent.size_bytes);
+                            *size += intent.bytes;
+                            assert!(*size <= workload.size_high_bytes);
+                        }
+                        Action::Nothing => {}
+                    }
+                }
+                if phase == Phase::Transactions {
+                    assert_eq!(stream.pool().count(), live.len());
+                }
+            }
+            assert!(live.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_pool_that_is_only_deleted_from_runs_out() {
+        let workload = Classic {
+            files: 20,
+            transactions: 100,
+            bias_create: Bias::new(0).unwrap(),
+            ..Classic::default()
+        };
+        let mut stream = ClassicStream::new(&workload).unwrap();
+        assert_eq!(intents(&mut stream, Phase::Prepare).len(), 20);
+        intents(&mut stream, Phase::Transactions);
+        assert_eq!((stream.end(), stream.transactions_begun()), (End::OutOfFiles, 20));
+    }
+
+    #[test]
+    fn a_search_that_would_never_end_is_seen() {
+        // Edition 1.0 draws slots below 32,768 only: a pool of 50,000 files in 100,000 slots loses those to
+        // deletions, while new files go behind the cursor, out of reach.
+        let workload = Classic {
+            edition: Edition::V1_0,
+            files: 50_000,
+            transactions: 200_000,
+            size_low_bytes: 1,
+            size_high_bytes: 10,
+            ..Classic::default()
+        };
+        let mut stream = ClassicStream::new(&workload).unwrap();
+        intents(&mut stream, Phase::Prepare);
+        intents(&mut stream, Phase::Transactions);
+        assert_eq!(stream.end(), End::OutOfReach);
+        assert!(stream.transactions_begun() > 32_768);
+        assert!(intents(&mut stream, Phase::Delete).len() > 10_000);
+    }
+
+    #[test]
+    fn disabled_halves_leave_whole_transactions() {
+        for (read, create) in [(-1, 5), (5, -1), (-1, -1)] {
+            let workload = Classic {
+                bias_read: Bias::new(read).unwrap(),
+                bias_create: Bias::new(create).unwrap(),
+                ..Classic::default()
+            };
+            let mut stream = ClassicStream::new(&workload).unwrap();
+            intents(&mut stream, Phase::Prepare);
+            let ended = intents(&mut stream, Phase::Transactions)
+                .iter()
+                .filter(|intent| intent.ends_transaction)
+                .count();
+            assert_eq!(ended, 500, "biases {read} and {create}");
+        }
+    }
+}

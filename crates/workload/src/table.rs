@@ -1,0 +1,329 @@
+//! The table of files: which slots are in use, by which file, and which free slot comes next.
+//!
+//! The original keeps an array and walks it to find a free slot; at large pools most of its time goes there.
+//! This table gives the same slot at once: free slots are bits, and above every 64 words of bits lies one
+//! word that says which of them has any. A slot takes 15 bytes and, with all levels, less than 1.02 bits.
+
+/// A file as the table holds it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The file's running number, below 2^48.
+    pub number: u64,
+    /// The file's size in bytes, below 2^40.
+    pub size_bytes: u64,
+    /// The place where it lies.
+    pub place: u32,
+}
+
+/// Bytes of an entry: 48 bits of number, 40 of size, 32 of place.
+const ENTRY_BYTES: usize = 15;
+
+/// The table cannot be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no memory for a table of {slots} slots ({bytes} bytes): give fewer files")]
+pub struct NoMemory {
+    /// Slots asked for.
+    pub slots: u64,
+    /// Bytes that they would take.
+    pub bytes: u64,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// The entries, packed; one byte of padding at the end, so that each can be read as 16 bytes.
+    entries: Vec<u8>,
+    /// `levels[0]` has a bit for every slot, set while it is free; each level above has a bit for every word
+    /// of the one below, set while that word is not 0. The last level is one word.
+    levels: Vec<Vec<u64>>,
+    slots: u64,
+    in_use: u64,
+    cursor: u64,
+}
+
+impl Table {
+    /// A table of `slots` free slots, the cursor at the first.
+    ///
+    /// # Errors
+    /// [`NoMemory`] where the machine has none for it.
+    pub fn new(slots: u64) -> Result<Self, NoMemory> {
+        let no_memory = || NoMemory {
+            slots,
+            bytes: slots.saturating_mul(ENTRY_BYTES as u64).saturating_add(slots / 8),
+        };
+        let bytes = usize::try_from(slots)
+            .ok()
+            .and_then(|slots| slots.checked_mul(ENTRY_BYTES))
+            .and_then(|bytes| bytes.checked_add(16 - ENTRY_BYTES))
+            .ok_or_else(no_memory)?;
+        let entries = zeroed::<u8>(bytes).ok_or_else(no_memory)?;
+        let mut levels = Vec::new();
+        let mut bits = slots;
+        loop {
+            let words = bits.div_ceil(64).max(1);
+            let mut level = zeroed::<u64>(words as usize).ok_or_else(no_memory)?;
+            level.fill(u64::MAX);
+            if bits % 64 != 0 || bits == 0 {
+                level[words as usize - 1] = (1 << (bits % 64)) - 1;
+            }
+            levels.push(level);
+            if words == 1 {
+                break;
+            }
+            bits = words;
+        }
+        Ok(Self {
+            entries,
+            levels,
+            slots,
+            in_use: 0,
+            cursor: 0,
+        })
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// How many of them hold a file.
+    pub fn in_use(&self) -> u64 {
+        self.in_use
+    }
+
+    /// Whether `slot` holds a file.
+    #[inline]
+    pub fn is_in_use(&self, slot: u64) -> bool {
+        self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
+    }
+
+    /// The slot that the next file goes to: the cursor's where that is inside the table and free, else the
+    /// lowest free one, else none. Examines one word for the cursor and one a level: six at most up to 2^30 slots.
+    #[inline]
+    pub fn next_free(&self) -> Option<u64> {
+        self.next_free_counted(&mut 0)
+    }
+
+    #[inline]
+    fn next_free_counted(&self, words: &mut u32) -> Option<u64> {
+        if self.cursor < self.slots {
+            *words += 1;
+            if !self.is_in_use(self.cursor) {
+                return Some(self.cursor);
+            }
+        }
+        let mut index = 0_u64;
+        for level in self.levels.iter().rev() {
+            *words += 1;
+            let word = level[index as usize];
+            if word == 0 {
+                return None;
+            }
+            index = index * 64 + u64::from(word.trailing_zeros());
+        }
+        Some(index)
+    }
+
+    /// Puts a file into a free slot; the cursor goes behind it.
+    #[inline]
+    pub fn put(&mut self, slot: u64, entry: Entry) {
+        assert!(slot < self.slots && !self.is_in_use(slot), "slot {slot} is not free");
+        let mut index = slot;
+        for level in &mut self.levels {
+            let word = &mut level[(index / 64) as usize];
+            *word &= !(1 << (index % 64));
+            if *word != 0 {
+                break;
+            }
+            index /= 64;
+        }
+        self.write(slot, entry);
+        self.in_use += 1;
+        self.cursor = slot + 1;
+    }
+
+    /// The file in a slot that is in use.
+    #[inline]
+    pub fn get(&self, slot: u64) -> Entry {
+        let at = slot as usize * ENTRY_BYTES;
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&self.entries[at..at + 16]);
+        let packed = u128::from_le_bytes(bytes);
+        Entry {
+            number: packed as u64 & ((1 << 48) - 1),
+            size_bytes: (packed >> 48) as u64 & ((1 << 40) - 1),
+            place: (packed >> 88) as u32,
+        }
+    }
+
+    /// Gives the file in a slot that is in use another size.
+    #[inline]
+    pub fn resize(&mut self, slot: u64, size_bytes: u64) {
+        let entry = Entry {
+            size_bytes,
+            ..self.get(slot)
+        };
+        self.write(slot, entry);
+    }
+
+    /// Frees a slot that is in use.
+    #[inline]
+    pub fn free(&mut self, slot: u64) {
+        assert!(self.is_in_use(slot), "slot {slot} is free already");
+        let mut index = slot;
+        for level in &mut self.levels {
+            let word = &mut level[(index / 64) as usize];
+            let before = *word;
+            *word |= 1 << (index % 64);
+            if before != 0 {
+                break;
+            }
+            index /= 64;
+        }
+        self.in_use -= 1;
+    }
+
+    /// The first slot in use from `from` on.
+    #[inline]
+    pub fn next_in_use(&self, from: u64) -> Option<u64> {
+        if from >= self.slots {
+            return None;
+        }
+        let leaf = &self.levels[0];
+        let mut at = (from / 64) as usize;
+        let mut used = !leaf[at] & (u64::MAX << (from % 64));
+        while used == 0 {
+            at += 1;
+            used = !*leaf.get(at)?;
+        }
+        let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
+        // The bits behind the last slot are never free, so they look like slots in use.
+        (slot < self.slots).then_some(slot)
+    }
+
+    #[inline]
+    fn write(&mut self, slot: u64, entry: Entry) {
+        assert!(entry.number < 1 << 48 && entry.size_bytes < 1 << 40, "{entry:?} does not fit");
+        let packed =
+            u128::from(entry.number) | u128::from(entry.size_bytes) << 48 | u128::from(entry.place) << 88;
+        let at = slot as usize * ENTRY_BYTES;
+        self.entries[at..at + ENTRY_BYTES].copy_from_slice(&packed.to_le_bytes()[..ENTRY_BYTES]);
+    }
+}
+
+/// A vector of zeros, or `None` where there is no memory for it.
+fn zeroed<T: Clone + Default>(length: usize) -> Option<Vec<T>> {
+    // `vec![0; n]` takes fresh pages from the system but ends the program where there are none: ask first.
+    Vec::<T>::new().try_reserve_exact(length).ok()?;
+    Some(vec![T::default(); length])
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What the original does, written as simply as can be.
+    struct Walk {
+        used: Vec<bool>,
+        cursor: usize,
+    }
+
+    impl Walk {
+        fn next_free(&self) -> Option<usize> {
+            if self.cursor < self.used.len() && !self.used[self.cursor] {
+                return Some(self.cursor);
+            }
+            self.used.iter().position(|used| !used)
+        }
+    }
+
+    fn entry(number: u64) -> Entry {
+        Entry {
+            number,
+            size_bytes: number * 3,
+            place: number as u32,
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn finds_the_slot_that_a_walk_finds(slots in 1_usize..9_000, choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
+            let mut table = Table::new(slots as u64).unwrap();
+            let mut walk = Walk { used: vec![false; slots], cursor: 0 };
+            for (number, choice) in choices.into_iter().enumerate() {
+                if choice % 10 < fill {
+                    let mut words = 0;
+                    let slot = table.next_free_counted(&mut words);
+                    prop_assert!(words <= 6);
+                    prop_assert_eq!(slot, walk.next_free().map(|slot| slot as u64));
+                    if let Some(slot) = slot {
+                        table.put(slot, entry(number as u64));
+                        prop_assert_eq!(table.get(slot), entry(number as u64));
+                        walk.used[slot as usize] = true;
+                        walk.cursor = slot as usize + 1;
+                    }
+                } else {
+                    let slot = choice as usize % slots;
+                    prop_assert_eq!(table.is_in_use(slot as u64), walk.used[slot]);
+                    if walk.used[slot] {
+                        table.free(slot as u64);
+                        walk.used[slot] = false;
+                    }
+                    let next = (slot..slots).find(|slot| walk.used[*slot]).map(|slot| slot as u64);
+                    prop_assert_eq!(table.next_in_use(slot as u64), next);
+                }
+                prop_assert_eq!(table.in_use(), walk.used.iter().filter(|used| **used).count() as u64);
+            }
+        }
+    }
+
+    #[test]
+    fn examines_at_most_six_words_at_twenty_million_slots() {
+        let mut table = Table::new(20_000_000).unwrap();
+        let mut most = 0;
+        for number in 0..20_000_000 {
+            let slot = table.next_free().unwrap();
+            table.put(slot, entry(number));
+        }
+        for slot in [19_999_999, 12_345_678, 64, 0] {
+            table.free(slot);
+            let mut words = 0;
+            assert_eq!(table.next_free_counted(&mut words), Some(slot));
+            most = most.max(words);
+        }
+        assert!((2..=6).contains(&most), "{most} words");
+    }
+
+    #[test]
+    fn takes_at_most_sixteen_bytes_a_slot() {
+        for slots in [1_000_u64, 40_000, 2_000_000, 20_000_000] {
+            let table = Table::new(slots).unwrap();
+            let bytes = table.entries.capacity()
+                + table.levels.iter().map(|level| level.capacity() * 8).sum::<usize>();
+            assert!(bytes as u64 <= 16 * slots, "{bytes} bytes for {slots} slots");
+        }
+    }
+
+    #[test]
+    fn a_table_beyond_memory_is_an_error() {
+        assert!(Table::new(1 << 60).is_err());
+    }
+
+    #[test]
+    fn entries_hold_their_greatest_values() {
+        let mut table = Table::new(2).unwrap();
+        let greatest = Entry {
+            number: (1 << 48) - 1,
+            size_bytes: (1 << 40) - 1,
+            place: u32::MAX,
+        };
+        table.put(0, greatest);
+        table.put(1, entry(1));
+        assert_eq!((table.get(0), table.get(1)), (greatest, entry(1)));
+        table.resize(0, 17);
+        assert_eq!(table.get(0), Entry { size_bytes: 17, ..greatest });
+        assert_eq!(table.get(1), entry(1));
+    }
+}
