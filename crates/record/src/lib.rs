@@ -1,1 +1,20 @@
-//! In the making.
+//! Everything about one run: what was said, what was meant, where it ran, what was done, and how it ended.
+//!
+//! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it, defined once
+//! (`docs/measurement.md`), so that every view shows the same numbers.
+
+pub mod classic;
+pub mod plan;
+pub mod run;
+pub mod summary;
+
+pub use classic::ClassicFigures;
+pub use measure::{Histogram, Meter};
+pub use observe::{Fact, Host, Target};
+pub use plan::PlanRecord;
+pub use run::{
+    Actual, CleanUp, ErrorRecord, Left, LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room,
+    RoomVolume, Segment, SystemDuring, Tool,
+};
+pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Summary};
+pub use workload::{Action, Classic, Edition, End, Fingerprint, Phase, Plan, StreamHash};

@@ -1,1 +1,9 @@
-//! In the making.
+//! Views of records: pure functions from what was measured to a string. Nothing is computed here that a
+//! record does not define, and nothing is read or written.
+
+pub mod classic;
+mod environment;
+pub mod plan;
+mod table;
+pub mod text;
+mod units;

@@ -1,1 +1,21 @@
-//! In the making.
+//! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
+//!
+//! [`run`] is the whole of it. What differs from run to run are values given to it: the storage, the clock, the
+//! place ([`site`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
+
+pub mod clock;
+pub mod control;
+pub mod events;
+pub mod room;
+pub mod run;
+pub mod site;
+
+mod advice;
+mod supervisor;
+mod worker;
+
+pub use clock::{Clock, SystemClock};
+pub use control::Control;
+pub use events::{Event, Events, NoEvents, Progress, Stage};
+pub use run::{Place, Refused, Request, RequestedLocation, run};
+pub use site::{CleanError, Cleaned, clean};

@@ -1,1 +1,23 @@
-//! In the making.
+//! The contract of a storage, and its implementations.
+//!
+//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their outcomes:
+//! at once from a session that performs one at a time, later from one that has several in flight. Nothing here
+//! knows workloads, prints, or reads a clock; the simulated storage *advances* one.
+
+pub mod contract;
+pub mod null;
+pub mod path;
+pub mod posix;
+pub mod raw;
+pub mod simulated;
+pub mod stdio;
+
+mod calls;
+mod system;
+
+pub use path::PathBuffer;
+
+pub use contract::{
+    Cause, Errno, Failure, Location, Name, NoSteps, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage,
+    Submitted, Ticket,
+};

@@ -99,6 +99,9 @@ pub trait Stream {
     /// The next intent of `phase`, or `None` at its end.
     fn next(&mut self, phase: Phase) -> Option<Intent>;
 
+    /// How many files (in `Prepare` and `Delete`) or transactions a phase still has, unless it ends early.
+    fn remaining(&self, phase: Phase) -> u64;
+
     /// Why the transactions ended; meaningful after their last intent.
     fn end(&self) -> End;
 }

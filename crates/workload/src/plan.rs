@@ -50,6 +50,10 @@ pub struct Plan {
     pub classic_bytes_read: f32,
     /// All bytes written, as the original's 32-bit float would have them.
     pub classic_bytes_written: f32,
+    /// The first sum in the edition's megabytes, with two decimals, as the original prints it.
+    pub classic_megabytes_read: String,
+    /// The second one likewise.
+    pub classic_megabytes_written: String,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
     /// The hash of the whole stream.
@@ -79,6 +83,12 @@ impl Plan {
     /// Bytes read.
     pub fn bytes_read(&self) -> u64 {
         self.total(Action::Read).bytes
+    }
+
+    /// Bytes read divided by bytes written: the mark of an edition in published tables. Nothing where none is written.
+    pub fn read_to_written(&self) -> Option<f64> {
+        let written = self.bytes_written();
+        (written > 0).then(|| self.bytes_read() as f64 / written as f64)
     }
 
     /// Bytes written, by creations and appends.
@@ -213,7 +223,10 @@ impl<'a> Planner<'a> {
                 self.volumes[volume].take(&intent);
             }
         }
+        let megabyte = self.workload.edition.rules().megabyte_bytes as f32;
         Ok(Plan {
+            classic_megabytes_read: format!("{:.2}", classic_bytes_read / megabyte),
+            classic_megabytes_written: format!("{:.2}", classic_bytes_written / megabyte),
             nothing: tallies
                 .iter()
                 .map(|actions| actions[Action::Nothing as usize].operations)

@@ -262,6 +262,14 @@ impl Stream for ClassicStream {
         }
     }
 
+    fn remaining(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Prepare => self.files - self.created.min(self.files),
+            Phase::Transactions => self.transactions - self.transactions_begun,
+            Phase::Delete => self.table.in_use(),
+        }
+    }
+
     fn end(&self) -> End {
         self.end
     }

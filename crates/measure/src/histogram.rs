@@ -1,0 +1,295 @@
+//! A histogram of durations with a fixed range and a fixed relative precision.
+//!
+//! Up to 256 ns every nanosecond has a bucket of its own; above, every power of two is divided into 128
+//! buckets of equal width (the layout of HDR histograms with 7 bits). So a value read back, the middle of its
+//! bucket, is off by at most [`Histogram::ERROR_BOUND`] of itself. All histograms share range and precision,
+//! so any two can be merged, in any order. Durations past the range are counted apart; the greatest and the
+//! least are kept exactly.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+const PRECISION_BITS: u32 = 7;
+const RANGE_BITS: u32 = 40;
+const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    overflow: u64,
+    sum_ns: u128,
+    min_ns: u64,
+    max_ns: u64,
+}
+
+/// A duration that a share of all do not exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Percentile {
+    /// The share, in percent.
+    pub percent: f64,
+    /// The duration, in nanoseconds.
+    pub ns: u64,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            counts: vec![0; BUCKETS],
+            overflow: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+}
+
+impl Histogram {
+    /// The greatest relative error of a value read back: half a bucket's width, 2^-8.
+    pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
+    /// Durations from this on are counted as overflow: 2^40 ns, 18.3 minutes.
+    pub const RANGE_NS: u64 = 1 << RANGE_BITS;
+    /// The percentiles that reports show.
+    pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+    /// Counts a duration.
+    #[inline]
+    pub fn record(&mut self, ns: u64) {
+        match self.counts.get_mut(bucket(ns)) {
+            Some(count) => *count += 1,
+            None => self.overflow += 1,
+        }
+        self.sum_ns += u128::from(ns);
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    /// Takes all of another histogram in.
+    pub fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+            *count += more;
+        }
+        self.overflow += other.overflow;
+        self.sum_ns += other.sum_ns;
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+
+    /// How many durations were counted, overflow included.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().sum::<u64>() + self.overflow
+    }
+
+    /// How many of them were past the range.
+    pub fn overflow(&self) -> u64 {
+        self.overflow
+    }
+
+    /// The least duration, exactly; none of none.
+    pub fn min_ns(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.min_ns)
+    }
+
+    /// The greatest duration, exactly; none of none.
+    pub fn max_ns(&self) -> Option<u64> {
+        (self.count() > 0).then_some(self.max_ns)
+    }
+
+    /// The arithmetic mean, from the exact sum; none of none.
+    pub fn mean_ns(&self) -> Option<f64> {
+        let count = self.count();
+        (count > 0).then(|| self.sum_ns as f64 / count as f64)
+    }
+
+    /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound; none of none.
+    pub fn percentile(&self, percent: f64) -> Option<u64> {
+        let count = self.count();
+        if count == 0 {
+            return None;
+        }
+        let rank = ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count);
+        let mut below = 0;
+        for (index, in_bucket) in self.counts.iter().enumerate() {
+            below += in_bucket;
+            if below >= rank {
+                return Some(middle(index).clamp(self.min_ns, self.max_ns));
+            }
+        }
+        Some(self.max_ns)
+    }
+
+    /// The percentiles that reports show; none of none.
+    pub fn percentiles(&self) -> Vec<Percentile> {
+        Self::PERCENTS
+            .iter()
+            .filter_map(|percent| {
+                Some(Percentile {
+                    percent: *percent,
+                    ns: self.percentile(*percent)?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// The bucket of a duration; past the last one for what is out of range.
+#[inline]
+fn bucket(ns: u64) -> usize {
+    let shift = (63 - PRECISION_BITS).saturating_sub((ns | 1).leading_zeros());
+    ((u64::from(shift) << PRECISION_BITS) + (ns >> shift)) as usize
+}
+
+/// The middle of a bucket.
+fn middle(index: usize) -> u64 {
+    let index = index as u64;
+    let shift = (index >> PRECISION_BITS).saturating_sub(1);
+    let low = (index - (shift << PRECISION_BITS)) << shift;
+    low + ((1 << shift) / 2)
+}
+
+/// A histogram as it is written: only buckets that have something, as pairs of index and count.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+struct Written {
+    precision_bits: u32,
+    range_bits: u32,
+    buckets: Vec<(u32, u64)>,
+    overflow: u64,
+    sum_ns: u128,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+}
+
+impl Serialize for Histogram {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written {
+            precision_bits: PRECISION_BITS,
+            range_bits: RANGE_BITS,
+            buckets: (0_u32..)
+                .zip(&self.counts)
+                .filter(|(_, count)| **count > 0)
+                .map(|(index, count)| (index, *count))
+                .collect(),
+            overflow: self.overflow,
+            sum_ns: self.sum_ns,
+            min_ns: self.min_ns(),
+            max_ns: self.max_ns(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Histogram {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = Written::deserialize(deserializer)?;
+        if (written.precision_bits, written.range_bits) != (PRECISION_BITS, RANGE_BITS) {
+            return Err(D::Error::custom(format!(
+                "a histogram of {} bits of precision over {} bits of range, where this schema has {PRECISION_BITS} over {RANGE_BITS}",
+                written.precision_bits, written.range_bits
+            )));
+        }
+        let mut histogram = Self {
+            overflow: written.overflow,
+            sum_ns: written.sum_ns,
+            min_ns: written.min_ns.unwrap_or(u64::MAX),
+            max_ns: written.max_ns.unwrap_or(0),
+            ..Self::default()
+        };
+        for (index, count) in written.buckets {
+            *histogram
+                .counts
+                .get_mut(index as usize)
+                .ok_or_else(|| D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1)))? =
+                count;
+        }
+        Ok(histogram)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|value| histogram.record(*value));
+        histogram
+    }
+
+    fn merged(a: &Histogram, b: &Histogram) -> Histogram {
+        let mut sum = a.clone();
+        sum.merge(b);
+        sum
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_comes_back_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
+            let back = middle(bucket(ns));
+            prop_assert!(back.abs_diff(ns) as f64 <= Histogram::ERROR_BOUND * ns as f64, "{ns} came back as {back}");
+        }
+
+        #[test]
+        fn a_percentile_is_the_nearest_rank(mut values in prop::collection::vec(0_u64..1 << 30, 1..300), percent in 0.1_f64..100.0) {
+            let histogram = of(&values);
+            values.sort_unstable();
+            let rank = ((percent / 100.0 * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            let exact = values[rank - 1];
+            let read = histogram.percentile(percent).unwrap();
+            prop_assert!(read.abs_diff(exact) as f64 <= Histogram::ERROR_BOUND * exact as f64, "{exact} came back as {read}");
+        }
+
+        #[test]
+        fn merging_is_commutative_associative_and_the_same_as_recording(
+            a in prop::collection::vec(any::<u64>(), 0..50),
+            b in prop::collection::vec(any::<u64>(), 0..50),
+            c in prop::collection::vec(any::<u64>(), 0..50),
+        ) {
+            let all: Vec<u64> = [&a[..], &b, &c].concat();
+            let (a, b, c) = (of(&a), of(&b), of(&c));
+            prop_assert_eq!(merged(&a, &b), merged(&b, &a));
+            prop_assert_eq!(merged(&merged(&a, &b), &c), merged(&a, &merged(&b, &c)));
+            prop_assert_eq!(merged(&merged(&a, &b), &c), of(&all));
+        }
+
+        #[test]
+        fn what_is_written_is_read_again(values in prop::collection::vec(any::<u64>(), 0..100)) {
+            let histogram = of(&values);
+            let json = serde_json::to_string(&histogram).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Histogram>(&json).unwrap(), histogram);
+        }
+    }
+
+    #[test]
+    fn buckets_are_contiguous_and_cover_the_range() {
+        let mut last = 0;
+        for power in 0..RANGE_BITS {
+            for ns in [(1_u64 << power) - 1, 1 << power, (1 << power) + (1 << power) / 2] {
+                let index = bucket(ns);
+                assert!(index >= last && index < BUCKETS, "{ns} is in bucket {index} behind {last}");
+                last = index;
+            }
+        }
+        assert_eq!(bucket(Histogram::RANGE_NS - 1), BUCKETS - 1);
+        assert_eq!(bucket(Histogram::RANGE_NS), BUCKETS);
+    }
+
+    #[test]
+    fn what_overflows_is_counted_and_the_maximum_stays_exact() {
+        let histogram = of(&[1, Histogram::RANGE_NS + 5]);
+        assert_eq!((histogram.count(), histogram.overflow()), (2, 1));
+        assert_eq!(histogram.max_ns(), Some(Histogram::RANGE_NS + 5));
+        assert_eq!(histogram.percentile(100.0), Some(Histogram::RANGE_NS + 5));
+    }
+
+    #[test]
+    fn a_histogram_of_another_precision_is_refused() {
+        let json = serde_json::to_string(&of(&[5])).unwrap();
+        let other = json.replace("\"precision_bits\":7", "\"precision_bits\":6");
+        assert!(serde_json::from_str::<Histogram>(&other).is_err());
+        let other = json.replace("[5,1]", "[99999,1]");
+        assert!(serde_json::from_str::<Histogram>(&other).is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! What all operations of one kind did together.
+
+use serde::{Deserialize, Serialize};
+
+use crate::histogram::Histogram;
+
+/// Counts of one kind of operation. Meters merge: associatively and commutatively.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meter {
+    /// Operations that were completed without an error.
+    pub operations: u64,
+    /// Bytes that those read or wrote.
+    pub bytes: u64,
+    /// Operations that failed; they count in no other number here.
+    pub failed: u64,
+    /// From issued to completed, of the operations above; empty where latencies were not asked for.
+    pub latency: Histogram,
+}
+
+impl Meter {
+    /// Counts a completed operation.
+    #[inline]
+    pub fn count(&mut self, bytes: u64) {
+        self.operations += 1;
+        self.bytes += bytes;
+    }
+
+    /// Takes all of another meter in.
+    pub fn merge(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.failed += other.failed;
+        self.latency.merge(&other.latency);
+    }
+}

@@ -1,0 +1,311 @@
+//! The control group that this process is in, and what it may use at most.
+//!
+//! Memory and processor time only; no statistics. Version 1 keeps a hierarchy
+//! for each controller, version 2 one for all (cgroups(7)); in a hybrid system
+//! each controller is looked up in the hierarchy that has it.
+//!
+//! A limit holds for a group and all below it, so the one that counts is the
+//! smallest from the process's group up to the root of what is visible. In a
+//! container the group's path often does not exist beneath the mount; then the
+//! mount's root is the container's own group.
+
+use std::io;
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::mount::{Mount, MountTable};
+use crate::sources::Sources;
+
+const MEMBERSHIP: &str = "/proc/self/cgroup";
+
+/// Version 1 says "no limit" with the greatest multiple of a page below 2^63;
+/// the page's size varies, so all from 2^62 bytes on counts as none.
+const V1_UNLIMITED_BYTES: u64 = 1 << 62;
+
+/// Which hierarchies are mounted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CgroupVersion {
+    /// One hierarchy for each controller.
+    V1,
+    /// One hierarchy for all.
+    V2,
+    /// Both are mounted.
+    Hybrid,
+}
+
+/// This process's control group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cgroup {
+    /// What is mounted.
+    pub version: CgroupVersion,
+    /// The group's path in the hierarchy that limits memory, as
+    /// `/proc/self/cgroup` has it.
+    pub path: Fact<String>,
+    /// The smallest limit on memory, page cache included, in bytes:
+    /// `memory.limit_in_bytes` and `hierarchical_memory_limit` of
+    /// `memory.stat` (version 1), `memory.max` (version 2). Not applicable
+    /// where no limit is set.
+    pub memory_limit_bytes: Fact<u64>,
+    /// The smallest quota of processor time, in processors:
+    /// `cpu.cfs_quota_us` by `cpu.cfs_period_us` (version 1), `cpu.max`
+    /// (version 2). Not applicable where no quota is set.
+    pub cpu_quota_cpus: Fact<f64>,
+}
+
+impl Cgroup {
+    /// Reads the group; not applicable where the kernel has no control groups.
+    pub fn read(sources: &Sources) -> Fact<Cgroup> {
+        MountTable::read(sources).and_then(|table| {
+            let membership = match sources.read(MEMBERSHIP) {
+                Ok(text) => text,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+                Err(error) => return sources.unavailable(MEMBERSHIP, error),
+            };
+            let hierarchies: Vec<Hierarchy> =
+                membership.lines().filter_map(Hierarchy::parse).collect();
+            match (version(&table), hierarchies.is_empty()) {
+                (None, true) => Fact::NotApplicable,
+                (None, false) => sources.unavailable(
+                    MEMBERSHIP,
+                    "names a group, but no cgroup file system is mounted",
+                ),
+                (Some(_), true) => sources.unavailable(MEMBERSHIP, "names no group"),
+                (Some(version), false) => {
+                    Fact::Known(Cgroup::of(sources, version, &table, &hierarchies))
+                }
+            }
+        })
+    }
+
+    fn of(
+        sources: &Sources,
+        version: CgroupVersion,
+        table: &MountTable,
+        hierarchies: &[Hierarchy],
+    ) -> Cgroup {
+        let memory = Group::of("memory", sources, table, hierarchies);
+        let cpu = Group::of("cpu", sources, table, hierarchies);
+        Cgroup {
+            version,
+            path: memory.as_ref().map(|group| group.path.clone()),
+            memory_limit_bytes: memory.and_then(|group| group.memory_limit_bytes(sources)),
+            cpu_quota_cpus: cpu.and_then(|group| group.cpu_quota_cpus(sources)),
+        }
+    }
+}
+
+fn version(table: &MountTable) -> Option<CgroupVersion> {
+    let mounted = |kind| {
+        let mut mounts = table.mounts.iter();
+        mounts.any(|mount| mount.file_system_type == kind)
+    };
+    match (mounted("cgroup"), mounted("cgroup2")) {
+        (true, true) => Some(CgroupVersion::Hybrid),
+        (true, false) => Some(CgroupVersion::V1),
+        (false, true) => Some(CgroupVersion::V2),
+        (false, false) => None,
+    }
+}
+
+/// A line of `/proc/self/cgroup`: `4:memory:/path`, or `0::/path` in version 2.
+struct Hierarchy {
+    controllers: Vec<String>,
+    path: String,
+    unified: bool,
+}
+
+impl Hierarchy {
+    fn parse(line: &str) -> Option<Hierarchy> {
+        let mut fields = line.splitn(3, ':');
+        let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        Some(Hierarchy {
+            controllers: controllers.split(',').map(str::to_owned).collect(),
+            path: path.to_owned(),
+            unified: number == "0" && controllers.is_empty(),
+        })
+    }
+}
+
+/// The process's group in the hierarchy of one controller.
+struct Group {
+    unified: bool,
+    /// As the kernel names it.
+    path: String,
+    /// Its directory and those of its visible ancestors, innermost first.
+    levels: Vec<String>,
+}
+
+impl Group {
+    fn of(
+        controller: &str,
+        sources: &Sources,
+        table: &MountTable,
+        hierarchies: &[Hierarchy],
+    ) -> Fact<Group> {
+        let own = hierarchies
+            .iter()
+            .find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
+            .or_else(|| hierarchies.iter().find(|hierarchy| hierarchy.unified));
+        let Some(hierarchy) = own else {
+            return Fact::NotApplicable;
+        };
+        let mount = table.mounts.iter().find(|mount| {
+            if hierarchy.unified {
+                mount.file_system_type == "cgroup2"
+            } else {
+                mount.file_system_type == "cgroup"
+                    && mount
+                        .super_options
+                        .iter()
+                        .any(|option| option == controller)
+            }
+        });
+        let Some(mount) = mount else {
+            let why = format!("the hierarchy of `{controller}` is not mounted");
+            return sources.unavailable(MEMBERSHIP, why);
+        };
+        if !sources.path(&mount.mount_point).is_dir() {
+            return sources.unavailable(&mount.mount_point, "the mounted hierarchy is not visible");
+        }
+        Fact::Known(Group {
+            unified: hierarchy.unified,
+            path: hierarchy.path.clone(),
+            levels: levels(sources, mount, &hierarchy.path),
+        })
+    }
+
+    fn memory_limit_bytes(&self, sources: &Sources) -> Fact<u64> {
+        let file = if self.unified {
+            "memory.max"
+        } else {
+            "memory.limit_in_bytes"
+        };
+        let own = self.levels.iter().map(|level| {
+            let path = format!("{level}/{file}");
+            self.limit(sources, &path).and_then(|text| {
+                if text == "max" {
+                    return Fact::NotApplicable;
+                }
+                let bytes = sources.parse::<u64>(&path, &text);
+                bytes.and_then(|bytes| self.unless_unlimited(bytes))
+            })
+        });
+        // Version 1 also tells what ancestors outside a container impose.
+        let inherited = (!self.unified).then(|| self.hierarchical_limit_bytes(sources));
+        smallest(own.chain(inherited))
+    }
+
+    fn hierarchical_limit_bytes(&self, sources: &Sources) -> Fact<u64> {
+        let path = format!("{}/memory.stat", self.levels[0]);
+        self.limit(sources, &path).and_then(|statistics| {
+            let value = statistics
+                .lines()
+                .find_map(|line| line.strip_prefix("hierarchical_memory_limit "));
+            value.map_or(Fact::NotApplicable, |text| {
+                let bytes = sources.parse(&path, text);
+                bytes.and_then(|bytes| self.unless_unlimited(bytes))
+            })
+        })
+    }
+
+    fn unless_unlimited(&self, bytes: u64) -> Fact<u64> {
+        if !self.unified && bytes >= V1_UNLIMITED_BYTES {
+            return Fact::NotApplicable;
+        }
+        Fact::Known(bytes)
+    }
+
+    fn cpu_quota_cpus(&self, sources: &Sources) -> Fact<f64> {
+        smallest(self.levels.iter().map(|level| {
+            if self.unified {
+                self.quota_v2(sources, &format!("{level}/cpu.max"))
+            } else {
+                self.quota_v1(sources, level)
+            }
+        }))
+    }
+
+    /// `200000 100000`: quota and period in microseconds; or `max 100000`.
+    fn quota_v2(&self, sources: &Sources, path: &str) -> Fact<f64> {
+        self.limit(sources, path).and_then(|text| {
+            let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
+            if quota == "max" {
+                return Fact::NotApplicable;
+            }
+            ratio(sources, path, quota, period)
+        })
+    }
+
+    fn quota_v1(&self, sources: &Sources, level: &str) -> Fact<f64> {
+        let path = format!("{level}/cpu.cfs_quota_us");
+        self.limit(sources, &path).and_then(|quota| {
+            if quota == "-1" {
+                return Fact::NotApplicable;
+            }
+            let period = sources.text(&format!("{level}/cpu.cfs_period_us"));
+            period.and_then(|period| ratio(sources, &path, &quota, &period))
+        })
+    }
+
+    /// A limit's file. Roots have none, nor have groups to which the parent
+    /// does not pass the controller on: there is no limit at that level then.
+    fn limit(&self, sources: &Sources, path: &str) -> Fact<String> {
+        let (level, _) = path.rsplit_once('/').unwrap_or((path, ""));
+        sources.feature(path, level)
+    }
+}
+
+fn ratio(sources: &Sources, path: &str, quota: &str, period: &str) -> Fact<f64> {
+    sources.parse::<f64>(path, quota).and_then(|quota| {
+        sources.parse::<f64>(path, period).and_then(|period| {
+            if period > 0.0 {
+                Fact::Known(quota / period)
+            } else {
+                sources.unavailable(path, "the period is 0")
+            }
+        })
+    })
+}
+
+/// The directories from the group's own up to the mount's root.
+fn levels(sources: &Sources, mount: &Mount, path: &str) -> Vec<String> {
+    let mount_point = mount.mount_point.trim_end_matches('/');
+    let relative = Path::new(path)
+        .strip_prefix(&mount.root)
+        .ok()
+        .filter(|relative| {
+            // `/../x` is a group outside of this cgroup namespace.
+            let mut components = relative.components();
+            components.all(|component| matches!(component, Component::Normal(_)))
+        })
+        .filter(|relative| sources.path(mount_point).join(relative).is_dir())
+        .unwrap_or(Path::new(""));
+    let mut levels: Vec<String> = relative
+        .ancestors()
+        .filter(|ancestor| !ancestor.as_os_str().is_empty())
+        .map(|ancestor| format!("{mount_point}/{}", ancestor.display()))
+        .collect();
+    levels.push(mount_point.to_owned());
+    levels
+}
+
+/// The smallest known limit; one that could not be read makes it unavailable,
+/// since it might have been smaller.
+fn smallest<T: PartialOrd>(limits: impl Iterator<Item = Fact<T>>) -> Fact<T> {
+    let mut smallest = Fact::NotApplicable;
+    for limit in limits {
+        smallest = match (smallest, limit) {
+            (_, Fact::Unavailable(why)) => return Fact::Unavailable(why),
+            (Fact::Known(least), Fact::Known(value)) if value >= least => Fact::Known(least),
+            (_, Fact::Known(value)) => Fact::Known(value),
+            (least, Fact::NotApplicable) => least,
+        };
+    }
+    smallest
+}
+
+#[cfg(test)]
+mod tests;

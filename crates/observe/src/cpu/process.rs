@@ -1,0 +1,237 @@
+//! What this process has used so far: getrusage(2), all threads, also those
+//! that have ended.
+//!
+//! Times and counts do not come from `/proc/self`: its times are in ticks, and
+//! its context switches forget the threads that have ended. The greatest
+//! memory does: getrusage's `ru_maxrss` survives execve(2), so it would be that
+//! of a large program that started this one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+#[cfg(target_pointer_width = "64")]
+const STATUS: &str = "/proc/self/status";
+
+/// Use of resources by all threads of this process since it began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessTimes {
+    /// Processor time in user mode, in nanoseconds (told in microseconds; the
+    /// kernel may split user from system by ticks).
+    pub user_ns: u64,
+    /// Processor time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Times a thread gave up its processor to wait.
+    pub voluntary_context_switches: u64,
+    /// Times a thread was taken off its processor.
+    pub involuntary_context_switches: u64,
+    /// The greatest resident memory since this program began, in bytes
+    /// (`VmHWM` of `/proc/self/status`).
+    pub max_resident_bytes: Fact<u64>,
+    /// Page faults that needed no device.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+}
+
+impl ProcessTimes {
+    /// Asks the kernel.
+    #[cfg(target_pointer_width = "64")]
+    pub fn read(sources: &Sources) -> Fact<ProcessTimes> {
+        getrusage::this_process().and_then(|usage| {
+            ProcessTimes::of(&usage, max_resident_bytes(sources)).map_or_else(
+                || Fact::Unavailable("getrusage: a negative count".into()),
+                Fact::Known,
+            )
+        })
+    }
+
+    /// The C structure is laid out by hand for 64-bit systems only.
+    #[cfg(not(target_pointer_width = "64"))]
+    pub fn read(_sources: &Sources) -> Fact<ProcessTimes> {
+        Fact::Unavailable("getrusage: not asked on 32-bit systems".into())
+    }
+
+    /// What was used between an earlier snapshot and this. `max_resident_bytes`
+    /// is no counter: it stays what it is now.
+    pub fn since(&self, earlier: &ProcessTimes) -> ProcessTimes {
+        // The kernel keeps these counters from going back.
+        let used = |later: u64, earlier: u64| later.saturating_sub(earlier);
+        ProcessTimes {
+            user_ns: used(self.user_ns, earlier.user_ns),
+            system_ns: used(self.system_ns, earlier.system_ns),
+            voluntary_context_switches: used(
+                self.voluntary_context_switches,
+                earlier.voluntary_context_switches,
+            ),
+            involuntary_context_switches: used(
+                self.involuntary_context_switches,
+                earlier.involuntary_context_switches,
+            ),
+            max_resident_bytes: self.max_resident_bytes.clone(),
+            minor_faults: used(self.minor_faults, earlier.minor_faults),
+            major_faults: used(self.major_faults, earlier.major_faults),
+        }
+    }
+
+    #[cfg(target_pointer_width = "64")]
+    fn of(usage: &getrusage::Usage, max_resident_bytes: Fact<u64>) -> Option<ProcessTimes> {
+        let nanoseconds = |time: &getrusage::Time| -> Option<u64> {
+            let seconds = u64::try_from(time.seconds).ok()?;
+            let microseconds = u64::try_from(time.microseconds).ok()?;
+            Some(seconds * super::NANOSECONDS_PER_SECOND + microseconds * 1000)
+        };
+        Some(ProcessTimes {
+            user_ns: nanoseconds(&usage.user)?,
+            system_ns: nanoseconds(&usage.system)?,
+            voluntary_context_switches: u64::try_from(usage.voluntary_switches).ok()?,
+            involuntary_context_switches: u64::try_from(usage.involuntary_switches).ok()?,
+            max_resident_bytes,
+            minor_faults: u64::try_from(usage.minor_faults).ok()?,
+            major_faults: u64::try_from(usage.major_faults).ok()?,
+        })
+    }
+}
+
+/// `VmHWM:  4176 kB`, which means KiB.
+#[cfg(target_pointer_width = "64")]
+fn max_resident_bytes(sources: &Sources) -> Fact<u64> {
+    sources.text(STATUS).and_then(|status| {
+        let bytes = status.lines().find_map(|line| {
+            let kibibytes = line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?;
+            kibibytes.trim().parse::<u64>().ok()?.checked_mul(1024)
+        });
+        bytes.map_or_else(
+            || sources.unavailable(STATUS, "has no VmHWM in kB"),
+            Fact::Known,
+        )
+    })
+}
+
+/// The call itself: rustix 1.1 has none.
+#[cfg(target_pointer_width = "64")]
+mod getrusage {
+    use std::ffi::{c_int, c_long};
+    use std::io;
+    use std::mem::MaybeUninit;
+
+    use crate::fact::Fact;
+
+    /// `struct timeval` where `time_t` and `suseconds_t` are `long`.
+    #[repr(C)]
+    pub(super) struct Time {
+        pub(super) seconds: c_long,
+        pub(super) microseconds: c_long,
+    }
+
+    /// `struct rusage` of Linux: two times and fourteen `long`. musl declares
+    /// sixteen more; glibc does not, and they are not touched.
+    #[repr(C)]
+    pub(super) struct Usage {
+        pub(super) user: Time,
+        pub(super) system: Time,
+        unused_sizes: [c_long; 4],
+        pub(super) minor_faults: c_long,
+        pub(super) major_faults: c_long,
+        unused_counts: [c_long; 6],
+        pub(super) voluntary_switches: c_long,
+        pub(super) involuntary_switches: c_long,
+        reserved: [c_long; 16],
+    }
+
+    /// `RUSAGE_SELF`.
+    const THIS_PROCESS: c_int = 0;
+
+    // SAFETY: this is the C library's getrusage(2), which std links on every
+    // Linux system; its second argument points to a `struct rusage`.
+    unsafe extern "C" {
+        fn getrusage(who: c_int, usage: *mut Usage) -> c_int;
+    }
+
+    pub(super) fn this_process() -> Fact<Usage> {
+        let mut usage = MaybeUninit::<Usage>::zeroed();
+        // SAFETY: the pointer is valid for writing a `Usage`, which is at least
+        // as long as either library's `struct rusage`; the call keeps nothing.
+        let answer = unsafe { getrusage(THIS_PROCESS, usage.as_mut_ptr()) };
+        if answer != 0 {
+            return Fact::Unavailable(format!("getrusage: {}", io::Error::last_os_error()));
+        }
+        // SAFETY: `Usage` holds integers only, so even its zeroes are valid.
+        Fact::Known(unsafe { usage.assume_init() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::tests::Tree;
+    use std::time::{Duration, Instant};
+
+    fn read() -> ProcessTimes {
+        ProcessTimes::read(&Sources::default())
+            .into_known()
+            .unwrap()
+    }
+
+    /// Minor faults, major faults and processor time in ticks, by `/proc`.
+    fn by_proc() -> [u64; 3] {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+        // proc_pid_stat(5) counts from 1, and two fields are cut off.
+        let field = |number: usize| fields[number - 3].parse::<u64>().unwrap();
+        [field(10), field(12), field(14) + field(15)]
+    }
+
+    /// Holds the hand-made layout against what `/proc` says of this process:
+    /// what `/proc` says lies between two answers of ours.
+    #[test]
+    fn the_layout_agrees_with_proc() {
+        // Makes faults, so that no counter is compared as 0 with 0.
+        std::hint::black_box(vec![1u8; 4 << 20]);
+        let before = read();
+        let [minor_faults, major_faults, ticks] = by_proc();
+        let after = read();
+        assert!(minor_faults > 0);
+        let between = |value, low, high| assert!((low..=high).contains(&value), "{value}");
+        between(minor_faults, before.minor_faults, after.minor_faults);
+        between(major_faults, before.major_faults, after.major_faults);
+        let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+        let low = (before.user_ns + before.system_ns).saturating_sub(2 * tick_ns);
+        between(ticks * tick_ns, low, after.user_ns + after.system_ns);
+    }
+
+    #[test]
+    fn the_greatest_memory_is_of_this_program() {
+        let tree = Tree::new(&[(STATUS, "VmPeak: 9 kB\nVmHWM:\t    4176 kB\n")]);
+        assert_eq!(max_resident_bytes(&tree.sources), Fact::Known(4_276_224));
+        let none = Tree::new(&[(STATUS, "VmHWM: 4176\n")]);
+        assert!(max_resident_bytes(&none.sources).why().is_some());
+        assert!(read().max_resident_bytes.known().unwrap() > &100_000);
+    }
+
+    #[test]
+    fn working_counts_as_time_and_waiting_as_a_switch() {
+        let before = read();
+        let started = Instant::now();
+        while started.elapsed() < Duration::from_millis(60) {
+            std::hint::black_box(started);
+        }
+        std::thread::spawn(|| std::thread::sleep(Duration::from_millis(2)))
+            .join()
+            .unwrap();
+        let used = read().since(&before);
+        let processor_ns = used.user_ns + used.system_ns;
+        assert!(processor_ns >= 5_000_000, "{used:?}");
+        assert!(processor_ns < 3_600_000_000_000, "{used:?}");
+        assert!(used.voluntary_context_switches >= 1, "{used:?}");
+    }
+
+    #[test]
+    fn a_negative_count_is_not_believed() {
+        let mut usage = getrusage::this_process().into_known().unwrap();
+        assert!(ProcessTimes::of(&usage, Fact::NotApplicable).is_some());
+        usage.minor_faults = -1;
+        assert_eq!(ProcessTimes::of(&usage, Fact::NotApplicable), None);
+    }
+}

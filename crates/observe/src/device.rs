@@ -1,0 +1,301 @@
+//! A block device and what lies below it: a loop device's file, the members of
+//! a device mapper or RAID device.
+//!
+//! It reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens
+//! no device. Only the device itself is described, not what its file system
+//! does with it; of a file system on several devices, the one that the mount
+//! names.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::mount::{Mount, MountTable};
+use crate::sources::{Sources, bracketed};
+
+mod beneath;
+mod named;
+
+pub use beneath::LoopBacking;
+pub(crate) use named::number_of_source;
+
+/// The kernel counts a device's size in these, whatever its block size.
+const SECTOR_BYTES: u64 = 512;
+
+/// A device's number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct DeviceNumber {
+    /// The driver's number; 0 for a file system without a block device.
+    pub major: u32,
+    /// The device's number within the driver.
+    pub minor: u32,
+}
+
+impl DeviceNumber {
+    /// The number in a `st_dev` or `st_rdev` of stat(2).
+    pub fn of(device: u64) -> DeviceNumber {
+        DeviceNumber {
+            major: rustix::fs::major(device),
+            minor: rustix::fs::minor(device),
+        }
+    }
+
+    /// `254:0`.
+    pub fn parse(text: &str) -> Option<DeviceNumber> {
+        let (major, minor) = text.trim().split_once(':')?;
+        Some(DeviceNumber {
+            major: major.parse().ok()?,
+            minor: minor.parse().ok()?,
+        })
+    }
+
+    /// Whether no single block device is behind the number (major 0).
+    pub fn is_anonymous(self) -> bool {
+        self.major == 0
+    }
+}
+
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// What kind of device it is, by the kernel's name for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    /// A file as a device (`loop0`).
+    Loop,
+    /// A hypervisor's virtio disk (`vda`).
+    Virtio,
+    /// `nvme0n1`.
+    Nvme,
+    /// SCSI, SATA, USB (`sda`); also virtio's SCSI.
+    Scsi,
+    /// Software RAID (`md0`).
+    Raid,
+    /// LVM, dm-crypt and the like (`dm-0`).
+    DeviceMapper,
+    /// Memory (`ram0`).
+    Ram,
+    /// Compressed memory (`zram0`).
+    Zram,
+    /// Persistent memory (`pmem0`).
+    PersistentMemory,
+    /// SD cards and eMMC (`mmcblk0`).
+    MultiMediaCard,
+    /// Xen's disk (`xvda`).
+    Xen,
+    /// Another machine's disk (`nbd0`, `rbd0`, `drbd0`).
+    Network,
+    /// Any other.
+    Other,
+}
+
+impl DeviceKind {
+    fn of(name: &str) -> DeviceKind {
+        /// In order: `zram` is none of `ram`, `rbd` none of `r…`.
+        const PREFIXES: [(&str, DeviceKind); 15] = [
+            ("loop", DeviceKind::Loop),
+            ("vd", DeviceKind::Virtio),
+            ("nvme", DeviceKind::Nvme),
+            ("sd", DeviceKind::Scsi),
+            ("sr", DeviceKind::Scsi),
+            ("md", DeviceKind::Raid),
+            ("dm-", DeviceKind::DeviceMapper),
+            ("ram", DeviceKind::Ram),
+            ("zram", DeviceKind::Zram),
+            ("pmem", DeviceKind::PersistentMemory),
+            ("mmcblk", DeviceKind::MultiMediaCard),
+            ("xvd", DeviceKind::Xen),
+            ("nbd", DeviceKind::Network),
+            ("rbd", DeviceKind::Network),
+            ("drbd", DeviceKind::Network),
+        ];
+        PREFIXES
+            .iter()
+            .find(|(prefix, _)| name.starts_with(prefix))
+            .map_or(DeviceKind::Other, |(_, kind)| *kind)
+    }
+}
+
+/// A block device: a whole disk or a partition. Of a partition, everything but
+/// its number, name and size is its disk's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Device {
+    /// Its number.
+    pub number: DeviceNumber,
+    /// The kernel's name, as in `/dev` (`vda1`).
+    pub name: String,
+    /// What kind it is.
+    pub kind: DeviceKind,
+    /// Its size in bytes (`size`).
+    pub size_bytes: Fact<u64>,
+    /// The maker's name of the model (`device/model`). Not applicable where
+    /// the device has none, as virtio disks and loop devices.
+    pub model: Fact<String>,
+    /// Whether its driver says that it rotates (`queue/rotational`); the
+    /// default of the kernel is yes, so believe it of real disks only.
+    pub rotational: Fact<bool>,
+    /// The smallest unit it can address (`queue/logical_block_size`).
+    pub logical_block_size_bytes: Fact<u64>,
+    /// The smallest unit it writes without reading first
+    /// (`queue/physical_block_size`).
+    pub physical_block_size_bytes: Fact<u64>,
+    /// The scheduler in force (`queue/scheduler`).
+    pub io_scheduler: Fact<String>,
+    /// `write back` if a flush is needed for data to last, otherwise `write
+    /// through` (`queue/write_cache`).
+    pub write_cache: Fact<String>,
+    /// Whether it takes discards (`queue/discard_max_bytes` above 0). Whether
+    /// the file system sends them is a mount option.
+    pub discard_supported: Fact<bool>,
+    /// The disk that it is a partition of. Not applicable to whole disks.
+    pub partition_of: Fact<String>,
+    /// The name that a device mapper device has (`dm/name`).
+    pub mapper_name: Fact<String>,
+    /// The file below a loop device. Not applicable to all others.
+    pub loop_backing: Fact<LoopBacking>,
+    /// The devices below a device mapper or RAID device (`slaves`). Not
+    /// applicable where there are none.
+    pub members: Fact<Vec<Device>>,
+}
+
+impl Device {
+    /// Reads the device of a number, and what lies below it.
+    pub fn read(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber) -> Fact<Device> {
+        Device::read_at(sources, table, number, 0)
+    }
+
+    fn read_at(
+        sources: &Sources,
+        table: &Fact<MountTable>,
+        number: DeviceNumber,
+        depth: usize,
+    ) -> Fact<Device> {
+        let link = format!("/sys/dev/block/{number}");
+        if depth >= beneath::DEPTH_MAX {
+            return sources.unavailable(&link, "devices stacked too deep");
+        }
+        let directory = match std::fs::canonicalize(sources.path(&link)) {
+            Ok(directory) => directory,
+            Err(error) => return sources.unavailable(&link, error),
+        };
+        let name_of = |path: &std::path::Path| -> String {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // sysfs writes `!` for the slash in names such as `cciss/c0d0`.
+            name.replace('!', "/")
+        };
+        let is_partition = directory.join("partition").exists();
+        let disk = if is_partition {
+            format!("{link}/..")
+        } else {
+            link.clone()
+        };
+        let disk_directory = match directory.parent() {
+            Some(parent) if is_partition => parent,
+            _ => &directory,
+        };
+        let name = name_of(&directory);
+        let kind = DeviceKind::of(&name);
+        let queue = |attribute: &str| format!("{disk}/queue/{attribute}");
+        let number_or_na = |path: &str| {
+            let text = sources.feature(path, &disk);
+            text.and_then(|text| sources.parse::<u64>(path, &text))
+        };
+        Fact::Known(Device {
+            size_bytes: sources
+                .number::<u64>(&format!("{link}/size"))
+                .map(|sectors| sectors.saturating_mul(SECTOR_BYTES)),
+            model: sources
+                .feature(&format!("{disk}/device/model"), &disk)
+                .map(|model| model.trim().to_owned()),
+            rotational: sources.switch(&queue("rotational")),
+            logical_block_size_bytes: number_or_na(&queue("logical_block_size")),
+            physical_block_size_bytes: number_or_na(&queue("physical_block_size")),
+            io_scheduler: scheduler(sources, &queue("scheduler"), &disk),
+            write_cache: sources.feature(&queue("write_cache"), &disk),
+            discard_supported: number_or_na(&queue("discard_max_bytes")).map(|bytes| bytes > 0),
+            partition_of: if is_partition {
+                Fact::Known(name_of(disk_directory))
+            } else {
+                Fact::NotApplicable
+            },
+            mapper_name: sources.feature(&format!("{disk}/dm/name"), &disk),
+            loop_backing: if kind == DeviceKind::Loop {
+                LoopBacking::read(sources, table, &disk, depth)
+            } else {
+                Fact::NotApplicable
+            },
+            members: beneath::members(sources, table, &disk, depth),
+            number,
+            name,
+            kind,
+        })
+    }
+
+    /// The devices at the bottom: those that lie on no other one we know of.
+    pub fn physical(&self) -> Vec<&Device> {
+        if let Some(members) = self.members.known() {
+            return members.iter().flat_map(Device::physical).collect();
+        }
+        match self.loop_backing.known().map(|backing| &backing.device) {
+            Some(Fact::Known(device)) => device.physical(),
+            _ => vec![self],
+        }
+    }
+
+    /// Name and what is below: `/dev/loop0 (loop over /x/y.img on ext4 /dev/vda)`.
+    pub fn one_line(&self) -> String {
+        let below = if let Some(backing) = self.loop_backing.known() {
+            format!("loop over {}", backing.one_line())
+        } else {
+            let over = self.members.known().map(|members| {
+                let members: Vec<String> = members.iter().map(Device::one_line).collect();
+                format!("over {}", members.join(", "))
+            });
+            let words: Vec<String> = self
+                .mapper_name
+                .known()
+                .cloned()
+                .into_iter()
+                .chain(over)
+                .collect();
+            if words.is_empty() {
+                return format!("/dev/{}", self.name);
+            }
+            words.join(" ")
+        };
+        format!("/dev/{} ({below})", self.name)
+    }
+}
+
+fn scheduler(sources: &Sources, path: &str, disk: &str) -> Fact<String> {
+    sources.feature(path, disk).and_then(|text| {
+        bracketed(&text).map_or_else(
+            || sources.unavailable(path, format!("`{text}` names no scheduler in force")),
+            |name| Fact::Known(name.to_owned()),
+        )
+    })
+}
+
+/// The block device that a mount's file system lies on.
+pub(crate) fn device_of_mount(
+    sources: &Sources,
+    table: &Fact<MountTable>,
+    mount: &Mount,
+    depth: usize,
+) -> Fact<Device> {
+    let number = if mount.device.is_anonymous() {
+        // btrfs and others hide the device behind a number of their own.
+        number_of_source(sources, &mount.source)
+    } else {
+        Fact::Known(mount.device)
+    };
+    number.and_then(|number| Device::read_at(sources, table, number, depth))
+}
+
+#[cfg(test)]
+mod tests;

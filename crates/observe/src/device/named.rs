@@ -1,0 +1,48 @@
+//! From a mount's source (`/dev/sdb2`, `/dev/mapper/root`) to the number of the
+//! device.
+//!
+//! By sysfs and not by the node in `/dev`, which a container may lack.
+
+use super::DeviceNumber;
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+/// The number of the block device that a mount's source names.
+pub(crate) fn number_of_source(sources: &Sources, source: &str) -> Fact<DeviceNumber> {
+    let Some(name) = source.strip_prefix("/dev/") else {
+        return Fact::Unavailable(format!(
+            "/proc/self/mountinfo: the source `{source}` is no device"
+        ));
+    };
+    by_kernel_name(sources, name)
+        .or_else(|| by_mapper_name(sources, name.strip_prefix("mapper/")?))
+        .or_else(|| by_link(sources, source))
+        .map_or_else(
+            || sources.unavailable(source, "no such device in /sys/class/block"),
+            Fact::Known,
+        )
+}
+
+fn by_kernel_name(sources: &Sources, name: &str) -> Option<DeviceNumber> {
+    let name = name.replace('/', "!");
+    let text = sources.text(&format!("/sys/class/block/{name}/dev"));
+    DeviceNumber::parse(&text.into_known()?)
+}
+
+fn by_mapper_name(sources: &Sources, mapper_name: &str) -> Option<DeviceNumber> {
+    let names = sources.names("/sys/class/block").into_known()?;
+    names
+        .iter()
+        .filter(|name| name.starts_with("dm-"))
+        .find(|name| {
+            let own = sources.text(&format!("/sys/class/block/{name}/dm/name"));
+            own.known().is_some_and(|own| own == mapper_name)
+        })
+        .and_then(|name| by_kernel_name(sources, name))
+}
+
+/// `/dev/disk/by-uuid/…`, `/dev/vg/volume`: a symbolic link to the node.
+fn by_link(sources: &Sources, source: &str) -> Option<DeviceNumber> {
+    let node = std::fs::canonicalize(sources.path(source)).ok()?;
+    by_kernel_name(sources, node.file_name()?.to_str()?)
+}

@@ -1,0 +1,124 @@
+//! A fact is known, does not apply here, or could not be learned.
+//!
+//! It is no error type: a reader goes on without the fact and says why it is
+//! missing. There is no default value, so that unknown cannot turn into 0.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known about one thing.
+///
+/// In JSON: `{"known": 5}`, `"not_applicable"`, `{"unavailable": "why"}`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fact<T> {
+    /// Read, and this is the value.
+    Known(T),
+    /// There is no such thing here: no limit is set, the device has no such
+    /// property, the file system has no such count.
+    NotApplicable,
+    /// It could not be read or understood: the file or call, and the answer.
+    Unavailable(String),
+}
+
+impl<T> Fact<T> {
+    /// The value, if it is known.
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Fact::Known(value) => Some(value),
+            Fact::NotApplicable | Fact::Unavailable(_) => None,
+        }
+    }
+
+    /// The value by move, if it is known.
+    pub fn into_known(self) -> Option<T> {
+        match self {
+            Fact::Known(value) => Some(value),
+            Fact::NotApplicable | Fact::Unavailable(_) => None,
+        }
+    }
+
+    /// Whether the value is known.
+    pub fn is_known(&self) -> bool {
+        self.known().is_some()
+    }
+
+    /// Why the value is unavailable, if that is what it is.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Fact::Unavailable(why) => Some(why),
+            Fact::Known(_) | Fact::NotApplicable => None,
+        }
+    }
+
+    /// The same fact, borrowed. (A reason is cloned.)
+    pub fn as_ref(&self) -> Fact<&T> {
+        match self {
+            Fact::Known(value) => Fact::Known(value),
+            Fact::NotApplicable => Fact::NotApplicable,
+            Fact::Unavailable(why) => Fact::Unavailable(why.clone()),
+        }
+    }
+
+    /// The same fact about something computed from the value.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
+        self.and_then(|value| Fact::Known(f(value)))
+    }
+
+    /// A fact that follows from the value, and that may itself be missing.
+    pub fn and_then<U>(self, f: impl FnOnce(T) -> Fact<U>) -> Fact<U> {
+        match self {
+            Fact::Known(value) => f(value),
+            Fact::NotApplicable => Fact::NotApplicable,
+            Fact::Unavailable(why) => Fact::Unavailable(why),
+        }
+    }
+
+    /// This fact if it is known, otherwise the other one.
+    pub fn or_else(self, other: impl FnOnce() -> Fact<T>) -> Fact<T> {
+        if self.is_known() { self } else { other() }
+    }
+}
+
+impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
+    /// An error becomes the reason.
+    fn from(result: Result<T, E>) -> Fact<T> {
+        match result {
+            Ok(value) => Fact::Known(value),
+            Err(error) => Fact::Unavailable(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_snake_case_and_externally_tagged() {
+        let facts: [Fact<u64>; 3] = [
+            Fact::Known(5),
+            Fact::NotApplicable,
+            Fact::Unavailable("/x: no".into()),
+        ];
+        let json = serde_json::to_string(&facts).unwrap();
+        assert_eq!(
+            json,
+            r#"[{"known":5},"not_applicable",{"unavailable":"/x: no"}]"#
+        );
+        assert_eq!(
+            serde_json::from_str::<[Fact<u64>; 3]>(&json).unwrap(),
+            facts
+        );
+    }
+
+    #[test]
+    fn mapping_touches_only_what_is_known() {
+        assert_eq!(Fact::Known(2).map(|n: u64| n * 3), Fact::Known(6));
+        assert_eq!(Fact::NotApplicable.map(|n: u64| n), Fact::NotApplicable);
+        let missing: Fact<u64> = Fact::Unavailable("gone".into());
+        assert_eq!(missing.clone().map(|n| n + 1).why(), Some("gone"));
+        assert_eq!(missing.known(), None);
+        assert_eq!(missing.or_else(|| Fact::Known(1)), Fact::Known(1));
+        assert_eq!(Fact::Known(3).as_ref().known(), Some(&&3));
+    }
+}

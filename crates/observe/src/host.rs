@@ -1,0 +1,222 @@
+//! The machine that a run happens on.
+//!
+//! Facts at one moment; what a directory lies on is [`crate::target`], and what
+//! changes while a run goes on is [`crate::cpu`].
+
+use std::ffi::CStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cgroup::Cgroup;
+use crate::cpu::SystemTimes;
+use crate::fact::Fact;
+use crate::processors::Processors;
+use crate::sources::{Sources, bracketed};
+
+const MEMINFO: &str = "/proc/meminfo";
+const LOADAVG: &str = "/proc/loadavg";
+const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
+const HUGEPAGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+
+/// The running kernel (uname(2)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// `Linux`.
+    pub sysname: String,
+    /// `6.1.0-18-amd64`.
+    pub release: String,
+    /// Which build of it (`#1 SMP …`).
+    pub version: String,
+    /// `x86_64`.
+    pub machine: String,
+}
+
+/// Tasks that run or wait uninterruptibly, averaged (proc_loadavg(5)).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LoadAverage {
+    /// Over one minute.
+    pub one_minute: f64,
+    /// Over five minutes.
+    pub five_minutes: f64,
+    /// Over fifteen minutes.
+    pub fifteen_minutes: f64,
+}
+
+/// The machine at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Host {
+    /// The network name (uname(2), `nodename`).
+    pub hostname: String,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The distribution: `PRETTY_NAME` of os-release(5).
+    pub operating_system: Fact<String>,
+    /// Differs after every boot (`/proc/sys/kernel/random/boot_id`).
+    pub boot_id: Fact<String>,
+    /// Since boot, in seconds (`/proc/uptime`).
+    pub uptime_seconds: Fact<f64>,
+    /// The processors.
+    pub processors: Processors,
+    /// Usable memory, in bytes (`MemTotal` of `/proc/meminfo`).
+    pub memory_total_bytes: Fact<u64>,
+    /// Memory to be had without swapping, in bytes (`MemAvailable`).
+    pub memory_available_bytes: Fact<u64>,
+    /// Swap space, in bytes; 0 is a machine without (`SwapTotal`).
+    pub swap_total_bytes: Fact<u64>,
+    /// The control group. Not applicable where the kernel has none.
+    pub cgroup: Fact<Cgroup>,
+    /// The kernel's clock (`current_clocksource`).
+    pub clock_source: Fact<String>,
+    /// The clocks it could use (`available_clocksource`).
+    pub clock_sources_available: Fact<Vec<String>>,
+    /// The load (`/proc/loadavg`).
+    pub load_average: Fact<LoadAverage>,
+    /// The part of all processor time since boot that the hypervisor gave to
+    /// others, from 0 to 1 (`/proc/stat`).
+    pub steal_fraction_since_boot: Fact<f64>,
+    /// `always`, `madvise` or `never`. Not applicable where the kernel is
+    /// built without.
+    pub transparent_hugepage: Fact<String>,
+    /// A page of memory, in bytes (getauxval(3), `AT_PAGESZ`).
+    pub page_size_bytes: u64,
+}
+
+impl Host {
+    /// Reads everything.
+    pub fn read(sources: &Sources) -> Host {
+        let name = rustix::system::uname();
+        let text = |name: &CStr| name.to_string_lossy().into_owned();
+        let memory = sources.text(MEMINFO);
+        Host {
+            hostname: text(name.nodename()),
+            kernel: Kernel {
+                sysname: text(name.sysname()),
+                release: text(name.release()),
+                version: text(name.version()),
+                machine: text(name.machine()),
+            },
+            operating_system: operating_system(sources),
+            boot_id: sources.text("/proc/sys/kernel/random/boot_id"),
+            uptime_seconds: uptime_seconds(sources),
+            processors: Processors::read(sources),
+            memory_total_bytes: memory_bytes(sources, &memory, "MemTotal"),
+            memory_available_bytes: memory_bytes(sources, &memory, "MemAvailable"),
+            swap_total_bytes: memory_bytes(sources, &memory, "SwapTotal"),
+            cgroup: Cgroup::read(sources),
+            clock_source: sources.text(&format!("{CLOCK_SOURCE}/current_clocksource")),
+            clock_sources_available: sources
+                .text(&format!("{CLOCK_SOURCE}/available_clocksource"))
+                .map(|names| names.split_whitespace().map(str::to_owned).collect()),
+            load_average: load_average(sources),
+            steal_fraction_since_boot: SystemTimes::read(sources)
+                .and_then(|times| times.since_boot().steal_fraction),
+            transparent_hugepage: transparent_hugepage(sources),
+            page_size_bytes: rustix::param::page_size() as u64,
+        }
+    }
+
+    /// The most that the page cache can hold for this process, in bytes: the
+    /// smaller of the memory and the control group's limit. Unavailable if
+    /// either is, since the unknown one might be the smaller.
+    pub fn cache_limit_bytes(&self) -> Fact<u64> {
+        let limit = self
+            .cgroup
+            .as_ref()
+            .and_then(|cgroup| cgroup.memory_limit_bytes.clone());
+        match (self.memory_total_bytes.clone(), limit) {
+            (Fact::Known(memory), Fact::Known(limit)) => Fact::Known(memory.min(limit)),
+            (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why),
+            (memory, _) => memory,
+        }
+    }
+}
+
+fn operating_system(sources: &Sources) -> Fact<String> {
+    const PATHS: [&str; 2] = ["/etc/os-release", "/usr/lib/os-release"];
+    sources
+        .text(PATHS[0])
+        .or_else(|| sources.text(PATHS[1]))
+        .and_then(|text| {
+            pretty_name(&text).map_or_else(
+                || sources.unavailable(PATHS[0], "has no PRETTY_NAME"),
+                Fact::Known,
+            )
+        })
+}
+
+/// A value may be quoted as in a shell (os-release(5)).
+fn pretty_name(text: &str) -> Option<String> {
+    let value = text
+        .lines()
+        .find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
+    if let Some(plain) = value.strip_prefix('\'') {
+        return Some(plain.strip_suffix('\'')?.to_owned());
+    }
+    let inner = match value.strip_prefix('"') {
+        Some(rest) => rest.strip_suffix('"')?,
+        None => value,
+    };
+    let mut name = String::new();
+    let mut characters = inner.chars();
+    while let Some(character) = characters.next() {
+        name.extend(match character {
+            '\\' => characters.next(),
+            other => Some(other),
+        });
+    }
+    (!name.is_empty()).then_some(name)
+}
+
+fn uptime_seconds(sources: &Sources) -> Fact<f64> {
+    const UPTIME: &str = "/proc/uptime";
+    sources.text(UPTIME).and_then(|text| {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        sources.parse(UPTIME, first)
+    })
+}
+
+/// A line such as `MemTotal:  16384 kB`, which means KiB.
+fn memory_bytes(sources: &Sources, meminfo: &Fact<String>, key: &str) -> Fact<u64> {
+    meminfo.as_ref().and_then(|text| {
+        let kibibytes = text.lines().find_map(|line| {
+            let value = line.strip_prefix(key)?.strip_prefix(':')?;
+            let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+            number.checked_mul(1024)
+        });
+        kibibytes.map_or_else(
+            || sources.unavailable(MEMINFO, format!("has no {key} in kB")),
+            Fact::Known,
+        )
+    })
+}
+
+fn load_average(sources: &Sources) -> Fact<LoadAverage> {
+    sources.text(LOADAVG).and_then(|text| {
+        let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
+        let mut next = || numbers.next();
+        match (next(), next(), next()) {
+            (Some(one_minute), Some(five_minutes), Some(fifteen_minutes)) => {
+                Fact::Known(LoadAverage {
+                    one_minute,
+                    five_minutes,
+                    fifteen_minutes,
+                })
+            }
+            _ => sources.unavailable(LOADAVG, format!("`{text}` has no three averages")),
+        }
+    })
+}
+
+fn transparent_hugepage(sources: &Sources) -> Fact<String> {
+    sources
+        .feature(HUGEPAGE, "/sys/kernel/mm")
+        .and_then(|text| {
+            bracketed(&text).map_or_else(
+                || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
+                |choice| Fact::Known(choice.to_owned()),
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+//! Facts of the environment: what machine this is, what a path lies on, how
+//! much room is there, and what the kernel has counted, as typed snapshots and
+//! their differences.
+//!
+//! It is not a judge and not a printer: it draws no conclusion from a fact and
+//! writes nothing. It imports nothing of ours.
+//!
+//! How it works: every reading function takes [`Sources`] (where `/proc`,
+//! `/sys` and `/etc` lie, so that tests read a fixture tree) and cannot fail.
+//! What could not be read is [`Fact::Unavailable`] with the reason, what does
+//! not exist here is [`Fact::NotApplicable`], and neither is ever 0.
+//!
+//! | module | subject |
+//! |---|---|
+//! | [`fact`] | known, not applicable, unavailable |
+//! | [`sources`] | where the kernel's text files lie |
+//! | [`host`] | the machine: kernel, memory, clock, load; the whole [`Host`] |
+//! | [`processors`] | the processors and which of them we may use |
+//! | [`cgroup`] | the control group's limits on memory and processors |
+//! | [`mount`] | the table of mounts and the mount of a path |
+//! | [`device`] | a block device and what lies below it |
+//! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
+//! | [`space`] | a quick look at the room on a file system |
+//! | [`cpu`] | processor time: of the machine with steal, and of this process |
+
+pub mod cgroup;
+pub mod cpu;
+pub mod device;
+pub mod fact;
+pub mod host;
+pub mod mount;
+pub mod processors;
+pub mod sources;
+pub mod space;
+pub mod target;
+
+pub use cgroup::{Cgroup, CgroupVersion};
+pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference};
+pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
+pub use fact::Fact;
+pub use host::{Host, Kernel, LoadAverage};
+pub use mount::{Mount, MountTable};
+pub use processors::Processors;
+pub use sources::Sources;
+pub use space::Space;
+pub use target::{Class, Target};

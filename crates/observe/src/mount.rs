@@ -1,0 +1,325 @@
+//! The table of mounts, and the mount that a path lies on.
+//!
+//! It reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and asks statx(2)
+//! for a path's mount id. It does not look at devices or at room.
+//!
+//! Names are text: bytes that are not UTF-8 become U+FFFD.
+
+use std::path::Path;
+
+use rustix::fs::{AtFlags, CWD, StatxFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceNumber;
+use crate::fact::Fact;
+use crate::sources::{Sources, unavailable};
+
+const MOUNTINFO: &str = "/proc/self/mountinfo";
+
+/// One line of `/proc/self/mountinfo`, unescaped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// The kernel's number of this mount; used again after it is gone.
+    pub mount_id: u64,
+    /// The number of the mount that it is mounted on.
+    pub parent_id: u64,
+    /// The superblock's device. One for all subvolumes of a btrfs, unlike
+    /// what stat(2) says; major 0 where no single block device is behind it.
+    pub device: DeviceNumber,
+    /// The directory within the file system that is the mount's root: not `/`
+    /// for bind mounts and subvolumes.
+    pub root: String,
+    /// Where it is mounted, as this process sees it.
+    pub mount_point: String,
+    /// Options of this mount (`rw`, `noatime`, …).
+    pub mount_options: Vec<String>,
+    /// The type, with subtype: `ext4`, `fuse.sshfs`.
+    pub file_system_type: String,
+    /// What is mounted: a device, `server:/export`, or any word.
+    pub source: String,
+    /// Options of the file system itself (`rw`, `data=ordered`, …).
+    pub super_options: Vec<String>,
+}
+
+impl Mount {
+    /// Whether the mount or its file system is read-only by its options.
+    pub fn is_read_only(&self) -> bool {
+        let read_only = |options: &[String]| options.iter().any(|option| option == "ro");
+        read_only(&self.mount_options) || read_only(&self.super_options)
+    }
+
+    /// The value of `name=value` among the file system's options.
+    pub fn super_option(&self, name: &str) -> Option<&str> {
+        self.super_options
+            .iter()
+            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    fn parse(line: &str) -> Option<Mount> {
+        // Single spaces separate; an empty source leaves two in a row.
+        let mut fields = line.split(' ');
+        let mount_id = fields.next()?.parse().ok()?;
+        let parent_id = fields.next()?.parse().ok()?;
+        let device = DeviceNumber::parse(fields.next()?)?;
+        let root = unescape(fields.next()?);
+        let mount_point = unescape(fields.next()?);
+        let mount_options = options(fields.next()?);
+        // Any number of optional fields (`shared:1`), closed by a hyphen.
+        fields.find(|field| *field == "-")?;
+        Some(Mount {
+            mount_id,
+            parent_id,
+            device,
+            root,
+            mount_point,
+            mount_options,
+            file_system_type: unescape(fields.next()?),
+            source: unescape(fields.next()?),
+            super_options: options(fields.next()?),
+        })
+    }
+}
+
+/// All mounts that this process sees, in the kernel's order: of two on one
+/// mount point, the later covers the earlier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountTable {
+    /// The mounts.
+    pub mounts: Vec<Mount>,
+}
+
+impl MountTable {
+    /// Reads `/proc/self/mountinfo`.
+    pub fn read(sources: &Sources) -> Fact<MountTable> {
+        sources.text(MOUNTINFO).and_then(|text| {
+            MountTable::parse(&text).map_or_else(
+                |line| sources.unavailable(MOUNTINFO, format!("not understood: `{line}`")),
+                Fact::Known,
+            )
+        })
+    }
+
+    /// The mounts of a whole file; the error is the line that is none.
+    pub fn parse(text: &str) -> Result<MountTable, String> {
+        let mounts = text
+            .lines()
+            .map(|line| Mount::parse(line).ok_or_else(|| line.to_owned()))
+            .collect::<Result<_, _>>()?;
+        Ok(MountTable { mounts })
+    }
+
+    /// The mount that an existing path lies on: by its mount id where the
+    /// kernel tells it (Linux 5.8), else by device and longest mount point,
+    /// else by longest mount point.
+    pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
+        let (mount_id, device) = match place_of(path) {
+            Ok(place) => place,
+            Err(error) => return unavailable(path, format!("statx: {error}")),
+        };
+        let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match self.choose(&canonical, mount_id, device) {
+            Some(mount) => Fact::Known(mount.clone()),
+            None => unavailable(path, format!("{MOUNTINFO} has no mount for it")),
+        }
+    }
+
+    /// The pure part of [`MountTable::mount_of`], for a canonical path.
+    fn choose(&self, path: &Path, id: Option<u64>, device: DeviceNumber) -> Option<&Mount> {
+        if let Some(mount) = self.mounts.iter().find(|mount| Some(mount.mount_id) == id) {
+            return Some(mount);
+        }
+        // By text, as the table has it, so that odd bytes match themselves.
+        let path = path.to_string_lossy();
+        let above: Vec<&Mount> = self
+            .mounts
+            .iter()
+            .filter(|mount| Path::new(&*path).starts_with(&mount.mount_point))
+            .collect();
+        // `max_by_key` gives the last of equals: the covering mount.
+        let longest = |mounts: Vec<&'_ Mount>| -> Option<usize> {
+            let deepest = mounts.iter().max_by_key(|mount| mount.mount_point.len())?;
+            self.mounts.iter().position(|mount| mount == *deepest)
+        };
+        let same_device = above.iter().filter(|mount| mount.device == device);
+        longest(same_device.copied().collect())
+            .or_else(|| longest(above))
+            .map(|index| &self.mounts[index])
+    }
+}
+
+/// A path's mount id, if the kernel tells it, and its device.
+fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
+    let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
+    match rustix::fs::statx(CWD, path, AtFlags::empty(), flags) {
+        Ok(status) => {
+            let told = status.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+            let device = DeviceNumber {
+                major: status.stx_dev_major,
+                minor: status.stx_dev_minor,
+            };
+            Ok((told.then_some(status.stx_mnt_id), device))
+        }
+        // Kernels before 4.11 and old sandboxes have no statx.
+        Err(rustix::io::Errno::NOSYS) => {
+            let status = rustix::fs::stat(path)?;
+            Ok((None, DeviceNumber::of(status.st_dev)))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn options(field: &str) -> Vec<String> {
+    field
+        .split(',')
+        .filter(|option| !option.is_empty())
+        .map(unescape)
+        .collect()
+}
+
+/// Replaces `\040` and the like (space, tab, line feed, backslash, number sign)
+/// with their bytes.
+fn unescape(field: &str) -> String {
+    let bytes = field.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let octal = bytes
+            .get(at + 1..at + 4)
+            .filter(|digits| bytes[at] == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)))
+            .map(|digits| {
+                digits
+                    .iter()
+                    .fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0'))
+            })
+            .and_then(|value| u8::try_from(value).ok());
+        match octal {
+            Some(byte) => {
+                plain.push(byte);
+                at += 4;
+            }
+            None => {
+                plain.push(bytes[at]);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+22 27 0:21 / /proc rw,relatime - proc proc rw
+27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard,resuid=65534
+40 27 8:1 / /mnt/with\\040space\\134and\\011tab rw,noatime shared:2 master:3 - xfs /dev/sda1 rw,attr2
+41 27 8:1 /deep/dir /srv/bind ro,relatime - xfs /dev/sda1 rw,attr2
+42 27 0:45 /@home /home rw,relatime - btrfs /dev/sdb2 rw,ssd,subvolid=257,subvol=/@home
+43 27 0:46 / /merged rw - overlay overlay rw,lowerdir=/l1:/l2,upperdir=/u,workdir=/w
+44 27 0:47 / /covered rw - tmpfs first rw
+45 44 0:48 / /covered rw - tmpfs  ro,size=4k
+";
+
+    fn table() -> MountTable {
+        MountTable::parse(TABLE).unwrap()
+    }
+
+    fn number(major: u32, minor: u32) -> DeviceNumber {
+        DeviceNumber { major, minor }
+    }
+
+    #[test]
+    fn a_plain_line_with_optional_fields() {
+        let expected = Mount {
+            mount_id: 27,
+            parent_id: 1,
+            device: number(254, 0),
+            root: "/".into(),
+            mount_point: "/".into(),
+            mount_options: vec!["rw".into(), "relatime".into()],
+            file_system_type: "ext4".into(),
+            source: "/dev/vda".into(),
+            super_options: vec!["rw".into(), "discard".into(), "resuid=65534".into()],
+        };
+        assert_eq!(table().mounts[1], expected);
+        assert_eq!(expected.super_option("resuid"), Some("65534"));
+        assert_eq!(expected.super_option("resu"), None);
+    }
+
+    #[test]
+    fn escapes_bind_mounts_subvolumes_and_empty_sources() {
+        let mounts = table().mounts;
+        assert_eq!(mounts[2].mount_point, "/mnt/with space\\and\ttab");
+        assert_eq!(mounts[3].root, "/deep/dir");
+        assert!(mounts[3].is_read_only() && !mounts[2].is_read_only());
+        assert_eq!(mounts[4].super_option("subvol"), Some("/@home"));
+        assert_eq!(mounts[5].super_option("upperdir"), Some("/u"));
+        assert_eq!(mounts[7].source, "");
+        assert!(mounts[7].is_read_only(), "by the file system's options");
+    }
+
+    #[test]
+    fn what_is_no_escape_stays() {
+        assert_eq!(unescape("a\\04"), "a\\04");
+        assert_eq!(unescape("a\\089\\"), "a\\089\\");
+        assert_eq!(unescape("\\777"), "\\777", "beyond a byte");
+        assert_eq!(unescape("\\303\\244"), "ä");
+    }
+
+    #[test]
+    fn a_line_that_is_none_is_named() {
+        let error = MountTable::parse("27 1 254:0 / / rw ext4 /dev/vda rw").unwrap_err();
+        assert!(error.starts_with("27 1"), "{error}");
+    }
+
+    #[test]
+    fn the_mount_is_chosen_by_id_then_device_then_length() {
+        let table = table();
+        let choose = |path: &str, id, device| {
+            let mount = table.choose(Path::new(path), id, device).unwrap();
+            mount.mount_id
+        };
+        assert_eq!(
+            choose("/srv/bind/x", Some(40), number(9, 9)),
+            40,
+            "the id decides"
+        );
+        assert_eq!(choose("/srv/bind/x", None, number(8, 1)), 41);
+        assert_eq!(
+            choose("/srv/bindings", None, number(254, 0)),
+            27,
+            "whole names"
+        );
+        assert_eq!(
+            choose("/home/me", Some(999), number(0, 77)),
+            42,
+            "btrfs st_dev"
+        );
+        assert_eq!(
+            choose("/covered/x", None, number(0, 99)),
+            45,
+            "the covering mount"
+        );
+        assert_eq!(
+            choose("/covered/x", None, number(0, 47)),
+            44,
+            "the device decides"
+        );
+    }
+
+    #[test]
+    fn the_root_of_this_machine_has_a_mount() {
+        let table = MountTable::read(&Sources::default()).into_known().unwrap();
+        let mount = table.mount_of(Path::new("/")).into_known().unwrap();
+        assert_eq!(mount.mount_point, "/");
+        let proc = table.mount_of(Path::new("/proc")).into_known().unwrap();
+        assert_eq!(proc.file_system_type, "proc");
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_unavailable() {
+        let fact = table().mount_of(Path::new("/no/such/path"));
+        assert!(fact.why().unwrap().contains("/no/such/path"));
+    }
+}

@@ -1,0 +1,264 @@
+//! The processors of the machine, and which of them this process may use.
+//!
+//! Not their time (that is [`crate::cpu`]) and not the quota a control group
+//! grants (that is [`crate::cgroup`]).
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+const STATUS: &str = "/proc/self/status";
+
+/// The processors: model, number, frequency policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Processors {
+    /// The model's name: `model name` of `/proc/cpuinfo`; where an
+    /// architecture has no name there (aarch64), its identifying numbers.
+    pub model: Fact<String>,
+    /// Logical processors that are online (`/sys/devices/system/cpu/online`).
+    pub online: Fact<u64>,
+    /// Those of them that this process may run on: `Cpus_allowed_list` of
+    /// `/proc/self/status`, without those that are offline.
+    pub usable: Fact<u64>,
+    /// Physical packages of the online processors
+    /// (`topology/physical_package_id`).
+    pub sockets: Fact<u64>,
+    /// Physical cores of the online processors: distinct sets of siblings
+    /// (`topology/thread_siblings_list`).
+    pub cores: Fact<u64>,
+    /// Frequency governors of the online processors, each named once, joined
+    /// with commas (`cpufreq/scaling_governor`). Not applicable where the
+    /// kernel does not steer the frequency, as in most virtual machines.
+    pub frequency_governor: Fact<String>,
+    /// Whether the processor says that it runs under a hypervisor (the flag
+    /// `hypervisor` of `/proc/cpuinfo`). Not applicable on architectures
+    /// other than x86, which have no such flag.
+    pub hypervisor: Fact<bool>,
+}
+
+impl Processors {
+    /// Reads all facts.
+    pub fn read(sources: &Sources) -> Processors {
+        let information = sources.text("/proc/cpuinfo");
+        let online = list(sources, ONLINE, sources.text(ONLINE));
+        Processors {
+            model: information.clone().and_then(|text| {
+                model(&text).map_or_else(
+                    || sources.unavailable("/proc/cpuinfo", "names no model"),
+                    Fact::Known,
+                )
+            }),
+            usable: usable(sources, &online),
+            sockets: distinct(sources, &online, "topology/physical_package_id")
+                .and_then(|ids| count_packages(sources, &ids)),
+            cores: distinct(sources, &online, "topology/thread_siblings_list")
+                .map(|siblings| siblings.len() as u64),
+            frequency_governor: governors(sources, &online),
+            hypervisor: information.and_then(|text| hypervisor(&text)),
+            online: online.map(|numbers| numbers.len() as u64),
+        }
+    }
+}
+
+/// The value of the first `key : value` line with one of these keys.
+fn field<'a>(information: &'a str, key: &str) -> Option<&'a str> {
+    information.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key && !value.trim().is_empty()).then(|| value.trim())
+    })
+}
+
+/// The model as x86, MIPS, POWER and RISC-V name it, or ARM's numbers.
+fn model(information: &str) -> Option<String> {
+    ["model name", "cpu model", "cpu", "uarch"]
+        .iter()
+        .find_map(|key| field(information, key))
+        .map(str::to_owned)
+        .or_else(|| {
+            let implementer = field(information, "CPU implementer")?;
+            let part = field(information, "CPU part")?;
+            Some(format!("implementer {implementer} part {part}"))
+        })
+}
+
+fn hypervisor(information: &str) -> Fact<bool> {
+    match field(information, "flags") {
+        Some(flags) => Fact::Known(flags.split_whitespace().any(|flag| flag == "hypervisor")),
+        None => Fact::NotApplicable,
+    }
+}
+
+/// The processors in a kernel list such as `0-3,8` (`cpuset(7)`, List format).
+fn parse_list(text: &str) -> Option<BTreeSet<u64>> {
+    /// More processors than this in one range is nonsense, not a machine.
+    const RANGE_MAX: u64 = 1 << 20;
+    let mut numbers = BTreeSet::new();
+    for range in text.trim().split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
+        if last < first || last - first > RANGE_MAX {
+            return None;
+        }
+        numbers.extend(first..=last);
+    }
+    Some(numbers)
+}
+
+fn list(sources: &Sources, path: &str, text: Fact<String>) -> Fact<BTreeSet<u64>> {
+    text.and_then(|text| {
+        parse_list(&text).map_or_else(
+            || sources.unavailable(path, format!("`{text}` is not a list of processors")),
+            Fact::Known,
+        )
+    })
+}
+
+fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
+    let allowed = sources.text(STATUS).and_then(|status| {
+        field(&status, "Cpus_allowed_list").map_or_else(
+            || sources.unavailable(STATUS, "has no Cpus_allowed_list"),
+            |text| Fact::Known(text.to_owned()),
+        )
+    });
+    list(sources, STATUS, allowed).and_then(|allowed| {
+        online
+            .as_ref()
+            .map(|online| allowed.intersection(online).count() as u64)
+    })
+}
+
+/// The distinct texts of one attribute over the online processors.
+fn distinct(
+    sources: &Sources,
+    online: &Fact<BTreeSet<u64>>,
+    attribute: &str,
+) -> Fact<BTreeSet<String>> {
+    online.as_ref().and_then(|numbers| {
+        let mut texts = BTreeSet::new();
+        for number in numbers {
+            let directory = format!("/sys/devices/system/cpu/cpu{number}");
+            match sources.feature(&format!("{directory}/{attribute}"), &directory) {
+                Fact::Known(text) => texts.insert(text),
+                Fact::NotApplicable => return Fact::NotApplicable,
+                Fact::Unavailable(why) => return Fact::Unavailable(why),
+            };
+        }
+        Fact::Known(texts)
+    })
+}
+
+/// The kernel writes -1 for a package that the firmware does not name.
+fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
+    if ids.contains("-1") {
+        return sources.unavailable(
+            "/sys/devices/system/cpu",
+            "physical_package_id is -1: not named by the firmware",
+        );
+    }
+    Fact::Known(ids.len() as u64)
+}
+
+fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
+    distinct(sources, online, "cpufreq/scaling_governor")
+        .map(|governors| governors.into_iter().collect::<Vec<_>>().join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::tests::Tree;
+
+    const X86: &str = "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\n\
+        model name\t: Intel(R) Xeon(R) Processor\nflags\t\t: fpu vme hypervisor sse\n";
+    const ARM: &str = "processor\t: 0\nFeatures\t: fp asimd\n\
+        CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";
+
+    fn two_cores_of_two_threads() -> Tree {
+        let tree = Tree::new(&[
+            ("/proc/cpuinfo", X86),
+            (ONLINE, "0-3\n"),
+            (STATUS, "Name:\tx\nCpus_allowed_list:\t1-2,7\n"),
+        ]);
+        for number in 0..4 {
+            let cpu = format!("/sys/devices/system/cpu/cpu{number}");
+            tree.file(&format!("{cpu}/topology/physical_package_id"), "0\n");
+            let siblings = format!("{},{}\n", number % 2, number % 2 + 2);
+            tree.file(&format!("{cpu}/topology/thread_siblings_list"), &siblings);
+        }
+        tree
+    }
+
+    #[test]
+    fn a_fixture_machine_is_read() {
+        let tree = two_cores_of_two_threads();
+        assert_eq!(
+            Processors::read(&tree.sources),
+            Processors {
+                model: Fact::Known("Intel(R) Xeon(R) Processor".into()),
+                online: Fact::Known(4),
+                usable: Fact::Known(2),
+                sockets: Fact::Known(1),
+                cores: Fact::Known(2),
+                frequency_governor: Fact::NotApplicable,
+                hypervisor: Fact::Known(true),
+            }
+        );
+        for (number, governor) in ["powersave", "performance", "powersave", "powersave"]
+            .iter()
+            .enumerate()
+        {
+            let cpu = format!("/sys/devices/system/cpu/cpu{number}");
+            tree.file(&format!("{cpu}/cpufreq/scaling_governor"), governor);
+        }
+        let governors = Processors::read(&tree.sources).frequency_governor;
+        assert_eq!(governors, Fact::Known("performance,powersave".into()));
+    }
+
+    #[test]
+    fn an_unnamed_package_is_unavailable_not_one() {
+        let tree = two_cores_of_two_threads();
+        tree.file(
+            "/sys/devices/system/cpu/cpu1/topology/physical_package_id",
+            "-1",
+        );
+        assert!(Processors::read(&tree.sources).sockets.why().is_some());
+    }
+
+    #[test]
+    fn arm_has_numbers_and_no_flag() {
+        assert_eq!(model(ARM).unwrap(), "implementer 0x41 part 0xd0c");
+        assert_eq!(hypervisor(ARM), Fact::NotApplicable);
+        assert_eq!(hypervisor("flags : fpu hypervisor2"), Fact::Known(false));
+    }
+
+    #[test]
+    fn lists_of_processors() {
+        let numbers = |text| parse_list(text).map(|set| set.into_iter().collect::<Vec<_>>());
+        assert_eq!(numbers("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
+        assert_eq!(numbers("5"), Some(vec![5]));
+        assert_eq!(numbers("3-1"), None);
+        assert_eq!(numbers(""), None);
+        assert_eq!(numbers("0-99999999999"), None);
+    }
+
+    #[test]
+    fn without_any_file_nothing_is_known() {
+        let processors = Processors::read(&Tree::new(&[]).sources);
+        assert!(processors.model.why().is_some());
+        assert!(processors.online.why().is_some());
+        assert!(processors.usable.why().is_some());
+        assert!(processors.hypervisor.why().is_some());
+    }
+
+    #[test]
+    fn this_machine_has_a_usable_processor() {
+        let processors = Processors::read(&Sources::default());
+        let (online, usable) = (processors.online, processors.usable);
+        assert!(usable.known() >= Some(&1), "{usable:?}");
+        assert!(usable.known() <= online.known(), "{usable:?} of {online:?}");
+    }
+}

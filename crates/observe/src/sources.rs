@@ -1,0 +1,207 @@
+//! Where the kernel's text files lie, and reading one of them.
+//!
+//! It knows no file's format. Paths are written as on a running system
+//! (`/proc/meminfo`) and looked up beneath one root, which is `/` except in
+//! tests. System calls (statx, statvfs, uname, getrusage) are not redirected.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::fact::Fact;
+
+/// The root beneath which `/proc`, `/sys`, `/etc` and `/dev` are looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sources {
+    root: PathBuf,
+}
+
+impl Default for Sources {
+    /// The running system: `/`.
+    fn default() -> Self {
+        Sources::beneath("/")
+    }
+}
+
+impl Sources {
+    /// Files beneath `root`: `/proc/stat` is read from `root/proc/stat`.
+    pub fn beneath(root: impl Into<PathBuf>) -> Self {
+        Sources { root: root.into() }
+    }
+
+    /// Where an absolute path of the observed system really lies.
+    pub fn path(&self, absolute: &str) -> PathBuf {
+        self.root.join(absolute.trim_start_matches('/'))
+    }
+
+    /// A file's text without trailing white space; bytes that are not UTF-8
+    /// become U+FFFD.
+    pub(crate) fn read(&self, absolute: &str) -> io::Result<String> {
+        let bytes = std::fs::read(self.path(absolute))?;
+        Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
+    }
+
+    /// A file's text, or why not.
+    pub(crate) fn text(&self, absolute: &str) -> Fact<String> {
+        match self.read(absolute) {
+            Ok(text) => Fact::Known(text),
+            Err(error) => self.unavailable(absolute, error),
+        }
+    }
+
+    /// The text of a file that exists only where the kernel or the device has
+    /// the feature: absent although `anchor` is there means not applicable.
+    pub(crate) fn feature(&self, absolute: &str, anchor: &str) -> Fact<String> {
+        match self.read(absolute) {
+            Ok(text) => Fact::Known(text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.path(anchor).exists() => {
+                Fact::NotApplicable
+            }
+            Err(error) => self.unavailable(absolute, error),
+        }
+    }
+
+    /// A file that holds one number.
+    pub(crate) fn number<T: FromStr>(&self, absolute: &str) -> Fact<T> {
+        self.text(absolute)
+            .and_then(|text| self.parse(absolute, &text))
+    }
+
+    /// A file that holds 0 or 1.
+    pub(crate) fn switch(&self, absolute: &str) -> Fact<bool> {
+        self.text(absolute).and_then(|text| match text.trim() {
+            "0" => Fact::Known(false),
+            "1" => Fact::Known(true),
+            other => self.unavailable(absolute, format!("`{other}` is neither 0 nor 1")),
+        })
+    }
+
+    /// A number out of a file's text; the reason names the file.
+    pub(crate) fn parse<T: FromStr>(&self, absolute: &str, text: &str) -> Fact<T> {
+        match text.trim().parse() {
+            Ok(number) => Fact::Known(number),
+            Err(_) => self.unavailable(absolute, format!("`{}` is not a number", text.trim())),
+        }
+    }
+
+    /// The names in a directory, sorted.
+    pub(crate) fn names(&self, absolute: &str) -> Fact<Vec<String>> {
+        let read = || -> io::Result<Vec<String>> {
+            let entries = std::fs::read_dir(self.path(absolute))?;
+            let name = |entry: std::fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+            entries.map(|entry| entry.map(name)).collect()
+        };
+        match read() {
+            Ok(mut names) => {
+                names.sort();
+                Fact::Known(names)
+            }
+            Err(error) => self.unavailable(absolute, error),
+        }
+    }
+
+    /// A reason that names the file as it was really looked up.
+    pub(crate) fn unavailable<T>(&self, absolute: &str, why: impl std::fmt::Display) -> Fact<T> {
+        unavailable(&self.path(absolute), why)
+    }
+}
+
+/// A reason that names a path and the answer.
+pub(crate) fn unavailable<T>(path: &Path, why: impl std::fmt::Display) -> Fact<T> {
+    Fact::Unavailable(format!("{}: {why}", path.display()))
+}
+
+/// The choice that is in force in `always [madvise] never`; a single word
+/// without brackets is itself the choice.
+pub(crate) fn bracketed(text: &str) -> Option<&str> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words
+        .iter()
+        .find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+        .or(match words[..] {
+            [word] => Some(word),
+            _ => None,
+        })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A fixture tree: files by absolute path, made in a temporary directory.
+    pub(crate) struct Tree {
+        pub(crate) directory: tempfile::TempDir,
+        pub(crate) sources: Sources,
+    }
+
+    impl Tree {
+        pub(crate) fn new(files: &[(&str, &str)]) -> Tree {
+            let directory = tempfile::tempdir().unwrap();
+            let tree = Tree {
+                sources: Sources::beneath(directory.path()),
+                directory,
+            };
+            for (path, text) in files {
+                tree.file(path, text);
+            }
+            tree
+        }
+
+        pub(crate) fn file(&self, path: &str, text: &str) {
+            let path = self.sources.path(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+
+        /// A symbolic link at `path` to another absolute path of the tree.
+        pub(crate) fn link(&self, path: &str, to: &str) {
+            let path = self.sources.path(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(self.sources.path(to), path).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_unavailable_and_named() {
+        let tree = Tree::new(&[]);
+        let fact = tree.sources.number::<u64>("/proc/nothing");
+        let why = fact.why().unwrap();
+        assert!(
+            why.contains("/proc/nothing") && why.contains("No such file"),
+            "{why}"
+        );
+    }
+
+    #[test]
+    fn an_absent_feature_is_not_applicable_only_beside_its_anchor() {
+        let tree = Tree::new(&[("/sys/kernel/mm/other", "1")]);
+        let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+        assert_eq!(
+            tree.sources.feature(path, "/sys/kernel/mm"),
+            Fact::NotApplicable
+        );
+        assert!(tree.sources.feature(path, "/sys/elsewhere").why().is_some());
+    }
+
+    #[test]
+    fn numbers_and_switches_that_are_none_are_unavailable() {
+        let tree = Tree::new(&[("/a", "12\n"), ("/b", "twelve"), ("/c", "2")]);
+        assert_eq!(tree.sources.number::<u64>("/a"), Fact::Known(12));
+        assert!(
+            tree.sources
+                .number::<u64>("/b")
+                .why()
+                .unwrap()
+                .contains("twelve")
+        );
+        assert!(tree.sources.switch("/c").why().is_some());
+    }
+
+    #[test]
+    fn the_choice_in_force_is_bracketed_or_alone() {
+        assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
+        assert_eq!(bracketed("none"), Some("none"));
+        assert_eq!(bracketed("none mq-deadline"), None);
+        assert_eq!(bracketed(""), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! A quick look at the room on a file system: one statvfs(3) and one stat(2).
+//!
+//! It says what an unprivileged user may take, not whether that is enough.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use rustix::fs::{Stat, StatVfs, StatVfsMountFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::device::DeviceNumber;
+use crate::fact::Fact;
+use crate::sources::unavailable;
+
+/// The room on the file system of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Space {
+    /// The path's device as stat(2) says (`st_dev`). The same for two paths on
+    /// one file system, except that each subvolume of a btrfs has its own; the
+    /// [`crate::Mount`]'s device is one for all of them.
+    pub device: DeviceNumber,
+    /// The unit in which the file system counts its room (`f_frsize`).
+    pub block_size_bytes: u64,
+    /// All there is. Not applicable where the file system states no size
+    /// (`f_blocks` 0: ramfs, a tmpfs without limit, many network ones).
+    pub total_bytes: Fact<u64>,
+    /// All that is free, also what is reserved for root (`f_bfree`).
+    pub free_bytes: Fact<u64>,
+    /// What an unprivileged user may take (`f_bavail`).
+    pub available_bytes: Fact<u64>,
+    /// Inodes in all (`f_files`). Not applicable where the file system states
+    /// no number (`f_files` 0: btrfs, vfat, a tmpfs without limit).
+    pub inodes_total: Fact<u64>,
+    /// Free inodes (`f_ffree`).
+    pub inodes_free: Fact<u64>,
+    /// Inodes an unprivileged user may take (`f_favail`).
+    pub inodes_available: Fact<u64>,
+    /// The longest name of a file, in bytes (`f_namemax`).
+    pub name_length_bytes_max: u64,
+    /// Whether the file system or its mount is read-only (`ST_RDONLY`).
+    pub read_only: bool,
+}
+
+impl Space {
+    /// Looks at the file system of an existing path.
+    pub fn read(path: &Path) -> Fact<Space> {
+        let status = match rustix::fs::stat(path) {
+            Ok(status) => status,
+            Err(error) => return unavailable(path, format!("stat: {error}")),
+        };
+        match rustix::fs::statvfs(path) {
+            Ok(room) => Fact::Known(Space::of(&status, &room)),
+            Err(error) => unavailable(path, format!("statvfs: {error}")),
+        }
+    }
+
+    /// Looks at the file system of something open, such as a directory that is
+    /// held whatever happens to its path.
+    pub fn read_open(file: impl AsFd) -> Fact<Space> {
+        let status = match rustix::fs::fstat(&file) {
+            Ok(status) => status,
+            Err(error) => return Fact::Unavailable(format!("fstat: {error}")),
+        };
+        match rustix::fs::fstatvfs(&file) {
+            Ok(room) => Fact::Known(Space::of(&status, &room)),
+            Err(error) => Fact::Unavailable(format!("fstatvfs: {error}")),
+        }
+    }
+
+    /// The part of the room that is taken, from 0 to 1, as df(1) counts it:
+    /// used by used and available. What is reserved for root is in neither.
+    pub fn fill_fraction(&self) -> Fact<f64> {
+        let used = self.total_bytes.as_ref().and_then(|total| {
+            let free = self.free_bytes.as_ref();
+            free.map(|free| total.saturating_sub(*free))
+        });
+        used.and_then(|used| {
+            let available = self.available_bytes.as_ref();
+            available.and_then(|available| match used.saturating_add(*available) {
+                0 => Fact::Unavailable("statvfs: neither used nor available room".into()),
+                reachable => Fact::Known(used as f64 / reachable as f64),
+            })
+        })
+    }
+
+    fn of(status: &Stat, room: &StatVfs) -> Space {
+        let bytes = |blocks: u64, name: &str| match blocks.checked_mul(room.f_frsize) {
+            _ if room.f_blocks == 0 => Fact::NotApplicable,
+            Some(bytes) => Fact::Known(bytes),
+            None => Fact::Unavailable(format!("statvfs: {name} is {blocks}")),
+        };
+        // Ceph states -1 free inodes, for unknown.
+        let inodes = |count: u64, name: &str| match count {
+            _ if room.f_files == 0 => Fact::NotApplicable,
+            u64::MAX => Fact::Unavailable(format!("statvfs: {name} is -1")),
+            count => Fact::Known(count),
+        };
+        Space {
+            device: DeviceNumber::of(status.st_dev),
+            block_size_bytes: room.f_frsize,
+            total_bytes: bytes(room.f_blocks, "f_blocks"),
+            free_bytes: bytes(room.f_bfree, "f_bfree"),
+            available_bytes: bytes(room.f_bavail, "f_bavail"),
+            inodes_total: inodes(room.f_files, "f_files"),
+            inodes_free: inodes(room.f_ffree, "f_ffree"),
+            inodes_available: inodes(room.f_favail, "f_favail"),
+            name_length_bytes_max: room.f_namemax,
+            read_only: room.f_flag.contains(StatVfsMountFlags::RDONLY),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room() -> StatVfs {
+        StatVfs {
+            f_bsize: 4096,
+            f_frsize: 1024,
+            f_blocks: 100,
+            f_bfree: 60,
+            f_bavail: 40,
+            f_files: 20,
+            f_ffree: 9,
+            f_favail: 8,
+            f_fsid: 0,
+            f_flag: StatVfsMountFlags::empty(),
+            f_namemax: 255,
+        }
+    }
+
+    fn space(room: &StatVfs) -> Space {
+        Space::of(&rustix::fs::stat("/").unwrap(), room)
+    }
+
+    #[test]
+    fn blocks_are_counted_in_fragments() {
+        let space = space(&room());
+        assert_eq!(space.block_size_bytes, 1024);
+        assert_eq!(space.total_bytes, Fact::Known(102_400));
+        assert_eq!(space.free_bytes, Fact::Known(61_440));
+        assert_eq!(space.available_bytes, Fact::Known(40_960));
+        assert_eq!(space.inodes_total, Fact::Known(20));
+        assert_eq!(space.inodes_free, Fact::Known(9));
+        assert_eq!(space.inodes_available, Fact::Known(8));
+        assert!(!space.read_only);
+        assert_eq!(
+            space.fill_fraction(),
+            Fact::Known(0.5),
+            "40 used, 40 available"
+        );
+    }
+
+    #[test]
+    fn full_is_zero_and_not_unknown() {
+        let full = space(&StatVfs {
+            f_bfree: 20,
+            f_bavail: 0,
+            f_favail: 0,
+            ..room()
+        });
+        assert_eq!(full.available_bytes, Fact::Known(0));
+        assert_eq!(full.inodes_available, Fact::Known(0));
+        assert_eq!(full.fill_fraction(), Fact::Known(1.0));
+    }
+
+    #[test]
+    fn what_the_file_system_does_not_state_is_not_zero() {
+        let silent = space(&StatVfs {
+            f_blocks: 0,
+            f_bfree: 0,
+            f_bavail: 0,
+            f_files: 0,
+            f_ffree: 0,
+            f_favail: 0,
+            ..room()
+        });
+        assert_eq!(silent.available_bytes, Fact::NotApplicable);
+        assert_eq!(silent.inodes_available, Fact::NotApplicable);
+        assert_eq!(silent.inodes_total, Fact::NotApplicable);
+        assert_eq!(silent.fill_fraction(), Fact::NotApplicable);
+        let odd = space(&StatVfs {
+            f_favail: u64::MAX,
+            f_bavail: u64::MAX,
+            ..room()
+        });
+        assert!(odd.inodes_available.why().is_some());
+        assert!(odd.available_bytes.why().is_some());
+    }
+
+    #[test]
+    fn path_and_open_directory_agree() {
+        let directory = tempfile::tempdir().unwrap();
+        let by_path = Space::read(directory.path()).into_known().unwrap();
+        let open = std::fs::File::open(directory.path()).unwrap();
+        let by_file = Space::read_open(&open).into_known().unwrap();
+        assert_eq!(by_path.device, by_file.device);
+        assert_eq!(by_path.total_bytes, by_file.total_bytes);
+        assert!(by_path.block_size_bytes > 0 && by_path.name_length_bytes_max >= 14);
+    }
+
+    #[test]
+    fn a_path_that_is_not_there_is_unavailable() {
+        let why = Space::read(Path::new("/no/such/path"));
+        assert!(why.why().unwrap().contains("/no/such/path"));
+    }
+}

@@ -1,0 +1,36 @@
+//! What a run would do, and whether its targets have room for it: the answer of `postmark plan`.
+
+use observe::{Fact, Target};
+use serde::Serialize;
+use workload::{Classic, Plan};
+
+use crate::run::{Room, Tool};
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlanRecord {
+    /// What made it.
+    pub tool: Tool,
+    /// The complete workload as meant.
+    pub workload: Classic,
+    /// The storage's name.
+    pub storage: String,
+    /// What the stream would do.
+    pub plan: Plan,
+    /// Whether there is room; not applicable where the storage takes none.
+    pub room: Fact<Room>,
+    /// The targets, in the order of the locations.
+    pub targets: Vec<Target>,
+    /// Why there is no room, in words.
+    pub shortage: Option<String>,
+}
+
+impl PlanRecord {
+    /// The plan as JSON.
+    pub fn to_json(&self) -> String {
+        // Maps have string keys and numbers are finite: writing to memory cannot fail.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+}

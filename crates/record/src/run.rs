@@ -1,0 +1,285 @@
+//! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock since the
+//! run's origin.
+
+use measure::Meter;
+use observe::{Fact, Host, Target};
+use serde::{Deserialize, Serialize};
+use workload::{Action, Classic, End, Fingerprint, Phase, StreamHash};
+
+use crate::classic::ClassicFigures;
+use crate::summary::Summary;
+
+/// The version of the schema that this program writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// The program that wrote a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// `postmark`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every phase was performed to its end.
+    Complete,
+    /// A signal ended it; everything in the record is partial.
+    Interrupted {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// It failed; everything in the record is partial.
+    Failed {
+        /// What was being done, to what, what the system answered, and what to do.
+        why: String,
+    },
+}
+
+/// Where a part of the pool lies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocationRecord {
+    /// The location, as said.
+    pub path: String,
+    /// Its share of the files.
+    pub weight: u32,
+    /// The directory that the files were in.
+    pub directory: String,
+    /// The place's facts at the start; nothing where the storage touches none.
+    pub target: Fact<Target>,
+}
+
+/// Operations of one kind in a segment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationRecord {
+    /// Which kind.
+    pub action: Action,
+    /// What they did.
+    pub meter: Meter,
+}
+
+/// A stretch of a phase with meters of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Segment {
+    /// What it is: `measured`; later also warm-ups and rungs.
+    pub name: String,
+    /// When it began, in nanoseconds since the origin.
+    pub began_ns: u64,
+    /// When it ended, in nanoseconds since the origin.
+    pub ended_ns: u64,
+    /// By kind of operation, those that occurred.
+    pub operations: Vec<OperationRecord>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseRecord {
+    /// Which one.
+    pub phase: Phase,
+    /// Whether it was performed to its end.
+    pub complete: bool,
+    /// Transactions that were completed in it.
+    pub transactions: u64,
+    /// Halves of transactions that the edition's rules leave without an operation.
+    pub nothing: u64,
+    /// Its stretches, in order.
+    pub segments: Vec<Segment>,
+}
+
+/// Errors of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorRecord {
+    /// What was being done: an operation or an act of the run itself.
+    pub operation: String,
+    /// At which step of it.
+    pub step: String,
+    /// The system's error number, where it gave one.
+    pub errno: Fact<i32>,
+    /// What happened, in words.
+    pub message: String,
+    /// How often.
+    pub count: u64,
+    /// Where it happened first.
+    pub first_path: String,
+    /// Bytes that the first one had moved before it failed.
+    pub moved_bytes: u64,
+}
+
+/// Something that was not removed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Left {
+    /// What.
+    pub path: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// The removal of what an unfinished run had made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CleanUp {
+    /// Files removed.
+    pub files: u64,
+    /// Directories removed.
+    pub directories: u64,
+    /// Of the files, those that lay beneath a file system that had gone away.
+    pub beneath: u64,
+    /// What was not removed.
+    pub left: Vec<Left>,
+}
+
+/// What a file system must have room for, and has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoomVolume {
+    /// The locations on it.
+    pub locations: Vec<String>,
+    /// Its type, like `ext4`.
+    pub file_system: Fact<String>,
+    /// The most files at once.
+    pub files_peak: u64,
+    /// The most bytes of contents at once.
+    pub bytes_peak: u64,
+    /// Bytes that contents, directories and inodes take at the peak.
+    pub needed_bytes: u64,
+    /// Bytes that an unprivileged user may take.
+    pub available_bytes: Fact<u64>,
+    /// Inodes that files and directories take at the peak.
+    pub needed_inodes: u64,
+    /// Inodes that an unprivileged user may take; not applicable where the file system has no such count.
+    pub available_inodes: Fact<u64>,
+}
+
+impl RoomVolume {
+    /// Whether the bytes fit, as far as that is known.
+    pub fn bytes_fit(&self) -> Fact<bool> {
+        self.available_bytes.clone().map(|bytes| self.needed_bytes <= bytes)
+    }
+
+    /// Whether the inodes fit, as far as that is known.
+    pub fn inodes_fit(&self) -> Fact<bool> {
+        self.available_inodes.clone().map(|inodes| self.needed_inodes <= inodes)
+    }
+
+    /// Whether something is known not to fit.
+    pub fn is_full(&self) -> bool {
+        [self.bytes_fit(), self.inodes_fit()].contains(&Fact::Known(false))
+    }
+}
+
+/// The check for room before a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Room {
+    /// Whether the peaks are upper bounds that fit anyway, or what the stream really reaches.
+    pub exact: bool,
+    /// By file system.
+    pub volumes: Vec<RoomVolume>,
+}
+
+/// What the machine did while the run went on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SystemDuring {
+    /// CPU time of this process in user mode, in nanoseconds.
+    pub process_user_ns: Fact<u64>,
+    /// CPU time of this process in the kernel, in nanoseconds.
+    pub process_system_ns: Fact<u64>,
+    /// Share of all processors' time that somebody used.
+    pub busy_fraction: Fact<f64>,
+    /// Share of all processors' time that the hypervisor gave to others.
+    pub steal_fraction: Fact<f64>,
+    /// The clock source at the end.
+    pub clock_source_after: Fact<String>,
+}
+
+/// What was performed, as against what was meant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Actual {
+    /// How the run ended.
+    pub outcome: Outcome,
+    /// Why the transactions ended.
+    pub end: End,
+    /// The hash of the whole stream, where all of it was performed.
+    pub stream_hash: Fact<StreamHash>,
+    /// Phases that were begun, in order.
+    pub phases: Vec<PhaseRecord>,
+    /// Errors, by operation, step and error number.
+    pub errors: Vec<ErrorRecord>,
+    /// What the original's report is made of.
+    pub classic: ClassicFigures,
+    /// What was removed after an unfinished run.
+    pub clean_up: Option<CleanUp>,
+}
+
+/// Everything about one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The version of this schema.
+    pub schema: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The arguments as said.
+    pub said: Vec<String>,
+    /// The complete workload as meant.
+    pub workload: Classic,
+    /// The storage's name.
+    pub storage: String,
+    /// Whether the latency of every operation was recorded.
+    pub latencies: bool,
+    /// The locations, in order.
+    pub locations: Vec<LocationRecord>,
+    /// The workload's fingerprint.
+    pub fingerprint: Fingerprint,
+    /// Wall clock at the origin, in nanoseconds of the epoch.
+    pub origin_unix_ns: u64,
+    /// The machine at the start.
+    pub host: Host,
+    /// The machine while the run went on.
+    pub during: SystemDuring,
+    /// The check for room; nothing where the storage takes none.
+    pub room: Option<Room>,
+    /// What was performed.
+    pub actual: Actual,
+    /// Advice about the result.
+    pub hints: Vec<String>,
+}
+
+/// A record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is no JSON, or not of this schema.
+    #[error("this is no record of a PostMark run: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It comes from a newer program.
+    #[error("this record has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
+    Newer {
+        /// The schema's version in the record.
+        found: u64,
+    },
+}
+
+impl Record {
+    /// The record and its summary as JSON.
+    pub fn to_json(&self) -> String {
+        let summary = Summary::of(self);
+        let value = serde_json::json!({ "record": self, "summary": summary });
+        // Maps have string keys and numbers are finite: writing to memory cannot fail.
+        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// A record from its JSON. The summary beside it is not read: it follows from the record.
+    ///
+    /// # Errors
+    /// Where the text is no record, or one of a newer schema.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        let mut value: serde_json::Value = serde_json::from_str(text)?;
+        if let Some(found) = value["record"]["schema"].as_u64() {
+            if found > u64::from(SCHEMA_VERSION) {
+                return Err(ReadError::Newer { found });
+            }
+        }
+        Ok(serde_json::from_value(value["record"].take())?)
+    }
+}

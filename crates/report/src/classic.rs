@@ -1,0 +1,314 @@
+//! The original's own words for a result: banner, verbose and terse report, and how it scales sizes.
+//!
+//! Not the place of what the prompt says (`show`, help, progress): that belongs to the prompt, which takes the
+//! scaling of sizes from here. All arithmetic is the original's as Debian's x86-64 binary shows it: whole
+//! seconds in 32 bits, integer rates that truncate, 32-bit float rates and byte sums.
+
+use std::fmt::Write as _;
+
+use record::{ClassicFigures, Edition, End};
+
+/// How a classic report is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Some lines with headings.
+    #[default]
+    Verbose,
+    /// One line of 13 numbers. Edition 1.5 only.
+    Terse,
+}
+
+impl Format {
+    /// The word that `set report` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Verbose => "verbose",
+            Self::Terse => "terse",
+        }
+    }
+}
+
+/// The first line of a session, with its end of line.
+pub const fn banner(edition: Edition) -> &'static str {
+    match edition {
+        Edition::V1_0 => "PostMark v1.00 : 8/11/97\n",
+        Edition::V1_5 => "PostMark v1.51 : 8/14/01\n",
+    }
+}
+
+/// The report of a run, in the given format; empty where the run was out of files, as the original has it.
+/// Edition 1.0 knows no terse format: its report is verbose always.
+pub fn report(figures: &ClassicFigures, format: Format) -> String {
+    if figures.end != End::Complete {
+        return String::new();
+    }
+    match (figures.edition, format) {
+        (Edition::V1_5, Format::Terse) => terse(figures),
+        _ => verbose(figures),
+    }
+}
+
+/// The verbose report.
+pub fn verbose(figures: &ClassicFigures) -> String {
+    let seconds = Seconds::of(figures);
+    let created = figures.created_alone + figures.created_mixed;
+    let deleted = figures.deleted_alone + figures.deleted_mixed;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "Time:\n\t{} seconds total", seconds.total);
+    let _ = writeln!(
+        text,
+        "\t{} seconds of transactions ({} per second)\n\nFiles:",
+        seconds.transactions,
+        whole_rate(figures.transactions, seconds.transactions),
+    );
+    let mut line = |lead: &str, count: u64, what: &str, seconds: i32| {
+        let _ = writeln!(text, "\t{lead}{count} {what} ({} per second)", whole_rate(count, seconds));
+    };
+    line("", created, "created", seconds.total);
+    line("\tCreation alone: ", figures.created_alone, "files", seconds.creation);
+    line("\tMixed with transactions: ", figures.created_mixed, "files", seconds.transactions);
+    line("", figures.read, "read", seconds.transactions);
+    line("", figures.appended, "appended", seconds.transactions);
+    line("", deleted, "deleted", seconds.total);
+    line("\tDeletion alone: ", figures.deleted_alone, "files", seconds.deletion);
+    line("\tMixed with transactions: ", figures.deleted_mixed, "files", seconds.transactions);
+    text.push_str("\nData:\n");
+    for (bytes, what) in [(figures.bytes_read, "read"), (figures.bytes_written, "written")] {
+        let (sum, rate) = match figures.edition {
+            // Whole bytes a second: 1,337,821 bytes in 41 s are 31.86 kilobytes per second in the paper's
+            // session, where a rate with a fraction would be printed as 31.87.
+            Edition::V1_0 => {
+                let rate = bytes as i64 / i64::from(seconds.total);
+                (scaled_size(bytes as i64, figures.edition), scaled_size(rate, figures.edition))
+            }
+            Edition::V1_5 => (scaled_sum(bytes), scaled_sum(bytes / seconds.total as f32)),
+        };
+        let _ = writeln!(text, "\t{sum} {what} ({rate} per second)");
+    }
+    if figures.edition == Edition::V1_0 {
+        // The session of version 1.00 has an empty line before the next prompt.
+        text.push('\n');
+    }
+    text
+}
+
+/// The terse report: one line of 13 numbers.
+pub fn terse(figures: &ClassicFigures) -> String {
+    let seconds = Seconds::of(figures);
+    let rate = |count: u64, seconds: i32| count as f32 / seconds as f32;
+    let rates = [
+        rate(figures.transactions, seconds.transactions),
+        rate(figures.created_alone + figures.created_mixed, seconds.total),
+        rate(figures.created_alone, seconds.creation),
+        rate(figures.created_mixed, seconds.transactions),
+        rate(figures.read, seconds.transactions),
+        rate(figures.appended, seconds.transactions),
+        rate(figures.deleted_alone + figures.deleted_mixed, seconds.total),
+        rate(figures.deleted_alone, seconds.deletion),
+        rate(figures.deleted_mixed, seconds.transactions),
+        figures.bytes_read / seconds.total as f32,
+        figures.bytes_written / seconds.total as f32,
+    ];
+    let mut text = format!("{} {}", seconds.total, seconds.transactions);
+    for rate in rates {
+        let _ = write!(text, " {rate:.2}");
+    }
+    text.push('\n');
+    text
+}
+
+/// A whole number of bytes as `show` prints it, in edition 1.0 the report too: whole bytes below a kilobyte,
+/// else two decimals.
+pub fn scaled_size(bytes: i64, edition: Edition) -> String {
+    let megabyte = i64::from(edition.rules().megabyte_bytes);
+    if bytes / megabyte > 0 {
+        format!("{:.2} megabytes", bytes as f64 / megabyte as f64)
+    } else if bytes / 1024 > 0 {
+        format!("{:.2} kilobytes", bytes as f64 / 1024.0)
+    } else {
+        format!("{bytes} bytes")
+    }
+}
+
+/// A sum or rate of bytes as edition 1.5's reports print it. Unlike [`scaled_size`], one megabyte exactly is
+/// still `1024.00 kilobytes`, whatever is not 0 counts as kilobytes, and 0 has six decimals.
+pub fn scaled_sum(bytes: f32) -> String {
+    let bytes = f64::from(bytes);
+    let megabytes = bytes / f64::from(Edition::V1_5.rules().megabyte_bytes);
+    if megabytes > 1.0 {
+        format!("{megabytes:.2} megabytes")
+    } else if bytes != 0.0 {
+        format!("{:.2} kilobytes", bytes / 1024.0)
+    } else {
+        format!("{bytes:.6} bytes")
+    }
+}
+
+/// How long the parts of a run took, in whole seconds, never 0. A clock set back gives negative ones, as in
+/// the original.
+struct Seconds {
+    total: i32,
+    creation: i32,
+    transactions: i32,
+    deletion: i32,
+}
+
+impl Seconds {
+    fn of(figures: &ClassicFigures) -> Self {
+        Self {
+            total: whole_seconds(figures.began_s, figures.ended_s),
+            creation: whole_seconds(figures.began_s, figures.transactions_began_s),
+            transactions: whole_seconds(figures.transactions_began_s, figures.transactions_ended_s),
+            deletion: whole_seconds(figures.transactions_ended_s, figures.ended_s),
+        }
+    }
+}
+
+/// The difference in the original's 32-bit `int`, and 1 instead of 0.
+fn whole_seconds(from: i64, to: i64) -> i32 {
+    match to.wrapping_sub(from) as i32 {
+        0 => 1,
+        seconds => seconds,
+    }
+}
+
+fn whole_rate(count: u64, seconds: i32) -> i128 {
+    i128::from(count) / i128::from(seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The run that Debian's binary performs with its defaults and 25 transactions.
+    fn debian(seconds: [i64; 4]) -> ClassicFigures {
+        ClassicFigures {
+            edition: Edition::V1_5,
+            end: End::Complete,
+            began_s: seconds[0],
+            transactions_began_s: seconds[1],
+            transactions_ended_s: seconds[2],
+            ended_s: seconds[3],
+            transactions: 25,
+            created_alone: 500,
+            created_mixed: 13,
+            read: 12,
+            appended: 13,
+            deleted_alone: 501,
+            deleted_mixed: 12,
+            bytes_read: 68_979.0,
+            bytes_written: 2_769_374.0,
+        }
+    }
+
+    #[test]
+    fn verbose_is_what_debians_binary_prints() {
+        let expected = "Time:\n\t60 seconds total\n\t20 seconds of transactions (1 per second)\n\nFiles:\n\
+            \t513 created (8 per second)\n\t\tCreation alone: 500 files (50 per second)\n\
+            \t\tMixed with transactions: 13 files (0 per second)\n\t12 read (0 per second)\n\
+            \t13 appended (0 per second)\n\t513 deleted (8 per second)\n\
+            \t\tDeletion alone: 501 files (16 per second)\n\
+            \t\tMixed with transactions: 12 files (0 per second)\n\nData:\n\
+            \t67.36 kilobytes read (1.12 kilobytes per second)\n\
+            \t2.64 megabytes written (45.07 kilobytes per second)\n";
+        assert_eq!(verbose(&debian([100, 110, 130, 160])), expected);
+    }
+
+    #[test]
+    fn terse_is_what_debians_binary_prints() {
+        for (seconds, expected) in [
+            ([200, 203, 210, 230], "30 7 3.57 17.10 166.67 1.86 1.71 1.86 17.10 25.05 1.71 2299.30 92312.47\n"),
+            ([100, 101, 103, 103], "3 2 12.50 171.00 500.00 6.50 6.00 6.50 171.00 501.00 6.00 22993.00 923124.69\n"),
+            ([9, 9, 9, 9], "1 1 25.00 513.00 500.00 13.00 12.00 13.00 513.00 501.00 12.00 68979.00 2769374.00\n"),
+            ([0, 0, 5, 3], "3 5 5.00 171.00 500.00 2.60 2.40 2.60 171.00 -250.50 2.40 22993.00 923124.69\n"),
+        ] {
+            assert_eq!(terse(&debian(seconds)), expected);
+        }
+    }
+
+    #[test]
+    fn rates_of_many_are_32_bit_floats() {
+        for (transactions, seconds, expected) in [
+            (2_000_000, 3, " 666666.69 "),
+            (20_000_001, 1, " 20000000.00 "),
+            (20_000_001, 3, " 6666666.50 "),
+            (100_000_007, 7, " 14285715.00 "),
+        ] {
+            let mut figures = debian([5, 5, 5 + seconds, 5 + seconds]);
+            figures.transactions = transactions;
+            assert!(terse(&figures).contains(expected), "{}", terse(&figures));
+        }
+    }
+
+    /// The session that the paper prints: 41 s in all, 17 s of transactions, and a second more for the
+    /// creations than remains for the deletions.
+    #[test]
+    fn edition_1_0_prints_the_papers_session() {
+        let figures = ClassicFigures {
+            edition: Edition::V1_0,
+            end: End::Complete,
+            began_s: 0,
+            transactions_began_s: 12,
+            transactions_ended_s: 29,
+            ended_s: 41,
+            transactions: 500,
+            created_alone: 500,
+            created_mixed: 240,
+            read: 237,
+            appended: 262,
+            deleted_alone: 480,
+            deleted_mixed: 260,
+            bytes_read: 1_337_821.0,
+            bytes_written: 4_302_954.0,
+        };
+        let text = report(&figures, Format::Terse);
+        for expected in [
+            "Time:\n\t41 seconds total\n\t17 seconds of transactions (29 per second)\n",
+            "\t740 created (18 per second)\n\t\tCreation alone: 500 files (41 per second)\n\
+             \t\tMixed with transactions: 240 files (14 per second)\n\t237 read (13 per second)\n\
+             \t262 appended (15 per second)\n\t740 deleted (18 per second)\n\
+             \t\tDeletion alone: 480 files (40 per second)\n\t\tMixed with transactions: 260 files (15 per second)\n",
+            "\t1.31 megabytes read (31.86 kilobytes per second)\n\
+             \t4.20 megabytes written (102.49 kilobytes per second)\n\n",
+        ] {
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_report_without_files() {
+        let figures = ClassicFigures { end: End::OutOfFiles, ..debian([1, 2, 3, 4]) };
+        assert_eq!(report(&figures, Format::Verbose) + &report(&figures, Format::Terse), "");
+    }
+
+    #[test]
+    fn sizes_scale_as_debians_show_does() {
+        for (bytes, expected) in [
+            (1, "1 bytes"),
+            (1_023, "1023 bytes"),
+            (1_024, "1.00 kilobytes"),
+            (10_000, "9.77 kilobytes"),
+            (1_048_575, "1024.00 kilobytes"),
+            (1_048_576, "1.00 megabytes"),
+            (2_147_483_647, "2048.00 megabytes"),
+        ] {
+            assert_eq!(scaled_size(bytes, Edition::V1_5), expected);
+        }
+        assert_eq!(scaled_size(1_024_000, Edition::V1_0), "1.00 megabytes");
+    }
+
+    #[test]
+    fn sums_scale_as_debians_report_does() {
+        for (bytes, expected) in [
+            (0.0, "0.000000 bytes"),
+            (0.001, "0.00 kilobytes"),
+            (5.0, "0.00 kilobytes"),
+            (1_048_576.0, "1024.00 kilobytes"),
+            (1_048_577.0, "1.00 megabytes"),
+            (-1_497_965.7, "-1462.86 kilobytes"),
+        ] {
+            assert_eq!(scaled_sum(bytes), expected);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What a run would do, as text.
+
+use record::{Action, End, Fact, Phase, PlanRecord};
+
+use crate::environment;
+use crate::table::Table;
+use crate::text::{line, workload_lines};
+use crate::units::{bytes, grouped};
+
+/// The whole plan.
+pub fn render(record: &PlanRecord) -> String {
+    let plan = &record.plan;
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!("PostMark {}: plan, edition {}, storage {}; nothing was touched", record.tool.version, record.workload.edition, record.storage),
+    );
+    text.push_str(&workload_lines(&record.workload));
+    line(&mut text, format_args!("Fingerprint {}", plan.fingerprint));
+    line(&mut text, format_args!("Stream      {}\n", plan.stream_hash));
+    let mut table = Table::new(1, &["Operations", "prepare", "transactions", "delete", "total", "bytes"]);
+    for action in Action::OPERATIONS {
+        let total = plan.total(action);
+        let mut cells = vec![action.name().to_owned()];
+        cells.extend(Phase::ALL.map(|phase| grouped(plan.tally(phase, action).operations)));
+        cells.push(grouped(total.operations));
+        cells.push(if action == Action::Delete { String::new() } else { grouped(total.bytes) });
+        table.row(cells);
+    }
+    text.push_str(&table.render());
+    line(
+        &mut text,
+        format_args!(
+            "\n  {} of {} transactions; {} halves without an operation",
+            grouped(plan.transactions),
+            grouped(record.workload.transactions),
+            grouped(plan.nothing)
+        ),
+    );
+    end(&mut text, record);
+    line(
+        &mut text,
+        format_args!(
+            "  Data read {} bytes, written {} bytes; ratio read/written {}",
+            grouped(plan.bytes_read()),
+            grouped(plan.bytes_written()),
+            plan.read_to_written().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
+        ),
+    );
+    line(
+        &mut text,
+        format_args!(
+            "  The original's reports would print {} megabytes read and {} megabytes written",
+            plan.classic_megabytes_read, plan.classic_megabytes_written
+        ),
+    );
+    line(
+        &mut text,
+        format_args!("  At the peak: {} files, {} bytes ({})\n", grouped(plan.files_peak), grouped(plan.bytes_peak), bytes(plan.bytes_peak as f64)),
+    );
+    room(&mut text, record);
+    text
+}
+
+fn end(text: &mut String, record: &PlanRecord) {
+    let transactions = grouped(record.plan.transactions);
+    match record.plan.end {
+        End::Complete => line(text, format_args!("  The pool does not run dry")),
+        End::OutOfFiles => line(text, format_args!("  The pool RUNS DRY after {transactions} transactions: give more files or fewer transactions")),
+        End::OutOfReach => line(
+            text,
+            format_args!("  After {transactions} transactions NO FILE IS IN REACH of this edition's generator, and the original would search for ever: give fewer files, or edition 1.5"),
+        ),
+    }
+}
+
+fn room(text: &mut String, record: &PlanRecord) {
+    if let Fact::Known(room) = &record.room {
+        for volume in &room.volumes {
+            line(text, format_args!("Room on the file system of {}", volume.locations.join(" and ")));
+            let verdict = |fits: Fact<bool>| match fits {
+                Fact::Known(true) => "fits".to_owned(),
+                Fact::Known(false) => "DOES NOT FIT".to_owned(),
+                Fact::NotApplicable => "not counted by this file system".to_owned(),
+                Fact::Unavailable(why) => format!("unknown: {why}"),
+            };
+            let available = |fact: &Fact<u64>| fact.known().map_or_else(|| "unknown".to_owned(), |value| grouped(*value));
+            line(
+                text,
+                format_args!(
+                    "  {} bytes needed with directories and inodes, {} available: {}",
+                    grouped(volume.needed_bytes),
+                    available(&volume.available_bytes),
+                    verdict(volume.bytes_fit())
+                ),
+            );
+            line(
+                text,
+                format_args!(
+                    "  {} inodes needed, {} available: {}",
+                    grouped(volume.needed_inodes),
+                    available(&volume.available_inodes),
+                    verdict(volume.inodes_fit())
+                ),
+            );
+        }
+    }
+    for target in &record.targets {
+        line(text, format_args!("Target {}", target.one_line()));
+        environment::target(text, target);
+    }
+    if let Some(shortage) = &record.shortage {
+        line(text, format_args!("A run would be refused: {shortage}"));
+    }
+}

@@ -1,0 +1,59 @@
+//! Tables of text: columns as wide as they need to be, words to the left, numbers to the right.
+
+/// A table under construction.
+#[derive(Clone, Debug)]
+pub struct Table {
+    rows: Vec<Vec<String>>,
+    /// How many columns, from the first, are words.
+    words: usize,
+}
+
+impl Table {
+    /// A table with this header, whose first `words` columns are words.
+    pub fn new(words: usize, header: &[&str]) -> Self {
+        Self {
+            rows: vec![header.iter().map(|cell| (*cell).to_owned()).collect()],
+            words,
+        }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The table's lines, each indented by two blanks.
+    pub fn render(&self) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let width = widths[column];
+                line.push_str("  ");
+                line.push_str(&if column < self.words { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up() {
+        let mut table = Table::new(1, &["phase", "files"]);
+        table.row(vec!["prepare".into(), "1,000".into()]);
+        table.row(vec!["µ".into(), "5".into()]);
+        assert_eq!(table.render(), "  phase    files\n  prepare  1,000\n  µ            5\n");
+    }
+}

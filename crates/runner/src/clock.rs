@@ -1,0 +1,49 @@
+//! The clock as a value: the machine's, or a virtual one in tests.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use storage::simulated::Simulated;
+
+/// Where moments come from.
+pub trait Clock: Sync {
+    /// Nanoseconds of a clock that never goes back.
+    fn now_ns(&self) -> u64;
+
+    /// Whole seconds of wall clock, as the original reads them.
+    fn wall_s(&self) -> i64;
+}
+
+/// The machine's clocks: `CLOCK_MONOTONIC` and the wall clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        let now = clock_gettime(ClockId::Monotonic);
+        // Both parts of a monotonic clock's reading are positive.
+        now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+    }
+
+    fn wall_s(&self) -> i64 {
+        clock_gettime(ClockId::Realtime).tv_sec
+    }
+}
+
+impl Clock for Simulated {
+    fn now_ns(&self) -> u64 {
+        Simulated::now_ns(self)
+    }
+
+    fn wall_s(&self) -> i64 {
+        (Simulated::now_ns(self) / 1_000_000_000) as i64
+    }
+}
+
+/// Nanoseconds of the epoch; 0 before it.
+pub(crate) fn unix_ns() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,52 @@
+//! What a run tells while it goes: pushed to a sink; displays are just sinks.
+
+use workload::{End, Phase};
+
+/// A part of a run as its watchers see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The subdirectories are made, before the clocks start. Only where there is more than one.
+    MakeDirectories,
+    /// A phase of the workload.
+    Phase(Phase),
+    /// The subdirectories are removed, after the clocks have stopped.
+    RemoveDirectories,
+    /// What an unfinished run has made is removed.
+    CleanUp,
+}
+
+/// How far a stage has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Done: files in `Prepare` and `Delete`, transactions in `Transactions`, directories or files elsewhere.
+    pub done: u64,
+    /// All that the stage is to do, where it is known.
+    pub total: Option<u64>,
+}
+
+/// Something that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A stage begins.
+    Began(Stage, Progress),
+    /// A stage goes on. Several times a second at most, and never in the workers' way.
+    Going(Stage, Progress),
+    /// A stage has ended. `End` says of the transactions why; of all other stages `Complete`.
+    Ended(Stage, Progress, End),
+    /// A stage was left before its end: an error or an interruption.
+    Broken(Stage, Progress),
+}
+
+/// Takes events.
+pub trait Events {
+    /// Something happened.
+    fn event(&mut self, event: Event);
+}
+
+/// Nobody watches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoEvents;
+
+impl Events for NoEvents {
+    fn event(&mut self, _: Event) {}
+}

@@ -1,0 +1,170 @@
+//! Whether a target has room for a run: before anything is made.
+//!
+//! Contents are counted in the file system's own blocks at the pool's peak; directories and inodes are
+//! estimated from what their file systems are known to take. Locations on one file system are added up.
+
+use std::path::PathBuf;
+
+use observe::{Fact, Sources, Target};
+use record::{Room, RoomVolume};
+use workload::stream::StreamError;
+use workload::{Classic, Plan, Planner, Volume};
+
+/// Bytes that a name takes in a directory: short names with their headers, in blocks half to three quarters full.
+const NAME_BYTES: u64 = 32;
+/// Inodes that a run takes for itself: its directory and its manifest.
+const OWN_INODES: u64 = 2;
+
+/// What a file system takes for an inode out of the room that it states for contents.
+fn inode_bytes(file_system: Option<&str>) -> u64 {
+    match file_system {
+        // Inodes have room of their own, made with the file system or counted apart.
+        Some("ext2" | "ext3" | "ext4" | "tmpfs" | "ramfs" | "ufs") => 0,
+        // An inode item, its back reference and two directory items, with the tree's own room (btrfs on-disk format).
+        Some("btrfs") => 1024,
+        // One block for each inode (f2fs on-disk format).
+        Some("f2fs") => 4096,
+        // The default inode size of mkfs.xfs(8); for all others as good a guess as any.
+        _ => 512,
+    }
+}
+
+/// The file systems of a run's locations.
+pub(crate) struct Volumes {
+    volume_of: Vec<usize>,
+    rooms: Vec<RoomVolume>,
+    blocks: Vec<u64>,
+    directories: Vec<u64>,
+    inode_bytes: Vec<u64>,
+}
+
+impl Volumes {
+    /// Looks at the locations; those on one device are one volume.
+    pub(crate) fn of(workload: &Classic, targets: &[Target]) -> Self {
+        let mut volumes = Self {
+            volume_of: Vec::new(),
+            rooms: Vec::new(),
+            blocks: Vec::new(),
+            directories: Vec::new(),
+            inode_bytes: Vec::new(),
+        };
+        let mut devices = Vec::new();
+        for target in targets {
+            // A subvolume of btrfs has a device number of its own; its mount has the file system's.
+            let device = match (target.mount.known(), target.space.known()) {
+                (Some(mount), _) => Ok(mount.device),
+                (None, Some(space)) => Ok(space.device),
+                (None, None) => Err(target.path.clone()),
+            };
+            let volume = devices.iter().position(|known| *known == device).unwrap_or_else(|| {
+                devices.push(device);
+                volumes.add(target);
+                devices.len() - 1
+            });
+            volumes.volume_of.push(volume);
+            volumes.rooms[volume].locations.push(target.path.clone());
+            volumes.directories[volume] += 1 + if workload.subdirectories > 1 { u64::from(workload.subdirectories) } else { 0 };
+        }
+        volumes
+    }
+
+    fn add(&mut self, target: &Target) {
+        let file_system = target.mount.clone().map(|mount| mount.file_system_type);
+        let space = target.space.as_ref();
+        self.inode_bytes.push(inode_bytes(file_system.known().map(String::as_str)));
+        self.blocks.push(space.known().map_or(4096, |space| space.block_size_bytes));
+        self.directories.push(0);
+        self.rooms.push(RoomVolume {
+            locations: Vec::new(),
+            file_system,
+            files_peak: 0,
+            bytes_peak: 0,
+            needed_bytes: 0,
+            available_bytes: target.space.clone().and_then(|space| space.available_bytes),
+            needed_inodes: 0,
+            available_inodes: target.space.clone().and_then(|space| space.inodes_available),
+        });
+    }
+
+    fn room(&self, volume: usize, peak: Volume) -> RoomVolume {
+        let (block, directories) = (self.blocks[volume], self.directories[volume]);
+        let needed_inodes = peak.files_peak + directories + OWN_INODES;
+        let names = (peak.files_peak * NAME_BYTES).div_ceil(block) * block;
+        RoomVolume {
+            files_peak: peak.files_peak,
+            bytes_peak: peak.bytes_peak,
+            needed_bytes: peak.allocated_bytes_peak
+                + names
+                + (directories + OWN_INODES) * block
+                + needed_inodes * self.inode_bytes[volume],
+            needed_inodes,
+            ..self.rooms[volume].clone()
+        }
+    }
+
+    /// What the whole stream would do, and whether there is room for it.
+    pub(crate) fn plan(&self, workload: &Classic) -> Result<(Plan, Room), StreamError> {
+        let plan = Planner::with_volumes(workload, self.volume_of.clone(), &self.blocks).plan()?;
+        let volumes = plan.volumes.iter().enumerate();
+        let volumes = volumes.map(|(volume, peak)| self.room(volume, *peak)).collect();
+        Ok((plan, Room { exact: true, volumes }))
+    }
+
+    /// Whether there is room. An upper bound decides where it fits; the stream is only gone through where it does not.
+    pub(crate) fn check(&self, workload: &Classic) -> Result<Room, StreamError> {
+        let files = workload.slots().min(workload.files.saturating_add(workload.transactions));
+        let volumes: Vec<RoomVolume> = self
+            .blocks
+            .iter()
+            .enumerate()
+            .map(|(volume, block)| {
+                let peak = Volume {
+                    block_bytes: *block,
+                    files_peak: files,
+                    bytes_peak: files.saturating_mul(workload.size_high_bytes),
+                    allocated_bytes_peak: files.saturating_mul(workload.size_high_bytes.div_ceil(*block) * block),
+                };
+                self.room(volume, peak)
+            })
+            .collect();
+        if volumes.iter().any(RoomVolume::is_full) {
+            return Ok(self.plan(workload)?.1);
+        }
+        Ok(Room { exact: false, volumes })
+    }
+}
+
+/// What a run of a workload in these directories would do, and whether they have room for it.
+///
+/// # Errors
+/// Where the workload has no stream.
+///
+/// # Panics
+/// Where there are not as many directories as the workload has weights.
+pub fn plan(workload: &Classic, directories: &[PathBuf]) -> Result<(Plan, Room, Vec<Target>), StreamError> {
+    assert_eq!(directories.len(), workload.weights.len(), "every location has a weight");
+    workload.validate()?;
+    let targets: Vec<Target> =
+        directories.iter().map(|directory| Target::read(&Sources::default(), directory)).collect();
+    let (plan, room) = Volumes::of(workload, &targets).plan(workload)?;
+    Ok((plan, room, targets))
+}
+
+/// Why there is no room, in words; nothing where there is, or where it is not known.
+pub fn shortage(room: &Room) -> Option<String> {
+    let volume = room.volumes.iter().find(|volume| volume.is_full())?;
+    let places = volume.locations.join(" and ");
+    let lack = match (&volume.available_bytes, &volume.available_inodes) {
+        (Fact::Known(available), _) if volume.needed_bytes > *available => format!(
+            "the run needs {} bytes at its peak ({} files, with directories and inodes) and there are {available} free",
+            volume.needed_bytes, volume.files_peak
+        ),
+        (_, Fact::Known(available)) => {
+            format!("the run needs {} inodes at its peak and there are {available} free", volume.needed_inodes)
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "no room on the file system of {places}: {lack}. Give fewer or smaller files or another target, free some room, or let it try with --no-room-check"
+    ))
+}

@@ -1,0 +1,82 @@
+//! What a directory of the user's was like before a run, so that afterwards it can be made like that again,
+//! its times included.
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{Dir, Mode, OFlags, StatxFlags, Timespec, Timestamps, futimens, openat, statx};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::manifest;
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Before {
+    /// How many names it had.
+    names: u64,
+    /// The sum of the names' XXH3 hashes: the same names in any order give the same sum.
+    names_sum: u64,
+    /// When it was last read and changed: seconds and nanoseconds.
+    accessed: (i64, u32),
+    modified: (i64, u32),
+}
+
+impl Before {
+    /// What a directory is like, with a look at every name in it.
+    pub(crate) fn read(directory: impl AsFd, mut seen: impl FnMut(&[u8])) -> Result<Self, Errno> {
+        let times = statx(&directory, "", rustix::fs::AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?;
+        let mut before = Self {
+            names: 0,
+            names_sum: 0,
+            accessed: (times.stx_atime.tv_sec, times.stx_atime.tv_nsec),
+            modified: (times.stx_mtime.tv_sec, times.stx_mtime.tv_nsec),
+        };
+        for_each_name(directory, |name| {
+            if name != manifest::NAME.as_bytes() {
+                before.names += 1;
+                before.names_sum = before.names_sum.wrapping_add(xxh3_64(name));
+            }
+            seen(name);
+            Ok(())
+        })?;
+        Ok(before)
+    }
+
+    /// Gives a directory the times that it had, where it has the same names again. Otherwise somebody else has
+    /// changed it too, and its times are true.
+    pub(crate) fn restore(&self, directory: impl AsFd) -> Result<(), Errno> {
+        let now = Self::read(&directory, |_| ())?;
+        if (now.names, now.names_sum) != (self.names, self.names_sum) {
+            return Ok(());
+        }
+        let time = |(seconds, nanoseconds): (i64, u32)| Timespec {
+            tv_sec: seconds,
+            tv_nsec: nanoseconds.into(),
+        };
+        futimens(
+            directory,
+            &Timestamps {
+                last_access: time(self.accessed),
+                last_modification: time(self.modified),
+            },
+        )
+    }
+}
+
+/// Calls for every name of a directory but `.` and `..`.
+pub(crate) fn for_each_name(
+    directory: impl AsFd,
+    mut each: impl FnMut(&[u8]) -> Result<(), Errno>,
+) -> Result<(), Errno> {
+    // A description of its own, so that nobody else's position in the directory moves.
+    let own = openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    for entry in Dir::new(own)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            each(name)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! Taking a place on the target: looking it through, marking it.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
+use rustix::io::Errno;
+use rustix::process::getpid;
+
+use super::before::{Before, for_each_name};
+use super::manifest::{Found, Kind, Manifest};
+use super::removal::{open_directory, running_number, subdirectory};
+use super::{Ground, Grounds, Site};
+use crate::clock::unix_ns;
+
+/// Names in the way are named up to this many.
+const NAMED_MAX: usize = 5;
+
+/// What a run wants to make, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Wish {
+    /// The user's directories, from the root.
+    pub locations: Vec<PathBuf>,
+    /// Whether the files go into them, or into directories of the run's own inside them.
+    pub in_own_directories: bool,
+    /// Running numbers go from 1 to this.
+    pub numbers_max: u64,
+    /// Subdirectories of each.
+    pub subdirectories: u32,
+    pub tool: String,
+    pub host: String,
+}
+
+/// A place cannot be taken; nothing was changed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// The directory cannot be used.
+    #[error("cannot {what} {}: {answer}{hint}", .path.display())]
+    System {
+        /// What was being done.
+        what: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the system answered.
+        answer: std::io::Error,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// Something in it has a name that the run would use.
+    #[error(
+        "{} already holds {names}, which a run there would use: nothing was touched; take an empty directory, or move these away",
+        .path.display()
+    )]
+    Occupied {
+        /// The directory.
+        path: PathBuf,
+        /// The names, a few of them.
+        names: String,
+    },
+    /// Another run is going on there.
+    #[error("{} is in use by another run of postmark (process {process}): wait for it, or take another directory", .path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+        /// The process, as its manifest says.
+        process: String,
+    },
+    /// A run was killed there.
+    #[error("{} still holds what a killed run of postmark has made: remove it with 'postmark clean {}'", .path.display(), .path.display())]
+    Abandoned {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareError {
+    let hint = match errno {
+        Errno::NOENT => ": make the directory first, or give one that is there",
+        Errno::NOTDIR => ": give a directory",
+        Errno::ACCESS | Errno::PERM => ": give a directory that you may write to",
+        Errno::ROFS => ": the file system is mounted read-only; mount it read-write or give another",
+        Errno::NOSPC | Errno::DQUOT => ": there is no room for even one more file; free some space or inodes",
+        Errno::NAMETOOLONG => ": a path with the run's names behind it must stay below 4096 bytes",
+        Errno::LOOP => ": give the directory itself, not a link that leads in a circle",
+        _ => "",
+    };
+    PrepareError::System {
+        what,
+        path: path.to_owned(),
+        answer: errno.into(),
+        hint,
+    }
+}
+
+/// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for every location
+/// the number of its ground.
+pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError> {
+    let mut grounds = Grounds(Vec::new());
+    let mut ground_of = Vec::new();
+    for location in &wish.locations {
+        match take(wish, location, &grounds) {
+            Ok(Taken::New(ground)) => {
+                ground_of.push(grounds.0.len());
+                grounds.0.push(*ground);
+            }
+            Ok(Taken::Again(number)) => ground_of.push(number),
+            Err(error) => {
+                grounds.leave(&mut |_| ());
+                return Err(error);
+            }
+        }
+    }
+    Ok((grounds, ground_of))
+}
+
+enum Taken {
+    New(Box<Ground>),
+    Again(usize),
+}
+
+fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, PrepareError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let users = openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
+    let mut in_the_way = Vec::new();
+    let looked = Before::read(&users, |name| {
+        if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
+            in_the_way.push(name.to_owned());
+        }
+    });
+    let before = looked.map_err(|errno| system("list the directory", location, errno))?;
+    let manifest = Manifest {
+        postmark_manifest: Manifest::version(),
+        tool: wish.tool.clone(),
+        kind: if wish.in_own_directories { Kind::OwnDirectory } else { Kind::Location },
+        process: getpid().as_raw_nonzero().get() as u32,
+        host: wish.host.clone(),
+        began_unix_ns: unix_ns(),
+        numbers_max: wish.numbers_max,
+        subdirectories: wish.subdirectories,
+        before,
+        others: wish
+            .locations
+            .iter()
+            .filter(|other| *other != location)
+            .map(|other| other.to_string_lossy().into_owned())
+            .collect(),
+    };
+    if wish.in_own_directories {
+        return own_directory(location, users, manifest);
+    }
+    let facts = fstat(&users).map_err(|errno| system("examine", location, errno))?;
+    let again = earlier.0.iter().position(|ground| (ground.device, ground.inode) == (facts.st_dev, facts.st_ino));
+    if let Some(number) = again {
+        return Ok(Taken::Again(number));
+    }
+    refuse_other_runs(location, &users)?;
+    if !in_the_way.is_empty() {
+        return Err(occupied(location, &users, &in_the_way));
+    }
+    let held = users.try_clone().map_err(|error| system("hold", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+    let lock = match manifest.write(&held) {
+        Ok(lock) => lock,
+        // Somebody was quicker since the look at it.
+        Err(Errno::EXIST) => {
+            refuse_other_runs(location, &users)?;
+            return Err(system("mark", location, Errno::EXIST));
+        }
+        Err(errno) => return Err(system("write a manifest in", location, errno)),
+    };
+    let ground = Ground::new(location.to_owned(), held, users, manifest, lock);
+    ground
+        .map(|ground| Taken::New(Box::new(ground)))
+        .map_err(|errno| system("examine", location, errno))
+}
+
+fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
+    if wish.subdirectories > 1 {
+        subdirectory(name).is_some_and(|number| number < u64::from(wish.subdirectories))
+    } else {
+        running_number(name).is_some_and(|number| (1..=wish.numbers_max).contains(&number))
+    }
+}
+
+fn refuse_other_runs(location: &Path, directory: &OwnedFd) -> Result<(), PrepareError> {
+    match Manifest::find(directory).map_err(|errno| system("read the manifest in", location, errno))? {
+        None => Ok(()),
+        Some(Found::Active(manifest)) => Err(PrepareError::InUse {
+            path: location.to_owned(),
+            process: manifest.map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
+        }),
+        Some(_) => Err(PrepareError::Abandoned {
+            path: location.to_owned(),
+        }),
+    }
+}
+
+/// Says what is in the way: files by name, directories with a name in them.
+fn occupied(location: &Path, directory: &OwnedFd, in_the_way: &[Vec<u8>]) -> PrepareError {
+    let mut names: Vec<String> = Vec::new();
+    for name in in_the_way.iter().take(NAMED_MAX) {
+        let shown = String::from_utf8_lossy(name).into_owned();
+        let mut inner = None;
+        if let Ok(opened) = open_directory(directory, OsStr::from_bytes(name)) {
+            // A directory that cannot be listed is named by itself.
+            let _ = for_each_name(opened, |name| {
+                inner.get_or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+                Ok(())
+            });
+        }
+        names.push(match inner {
+            Some(inner) => format!("'{shown}' (with '{shown}/{inner}' in it)"),
+            None => format!("'{shown}'"),
+        });
+    }
+    if in_the_way.len() > NAMED_MAX {
+        names.push("others".to_owned());
+    }
+    PrepareError::Occupied {
+        path: location.to_owned(),
+        names: names.join(", "),
+    }
+}
+
+/// The name that a run's own directory begins with.
+pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
+
+fn own_directory(location: &Path, users: OwnedFd, manifest: Manifest) -> Result<Taken, PrepareError> {
+    let seconds = manifest.began_unix_ns / 1_000_000_000;
+    for attempt in 0..1_000 {
+        let name = format!("{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}", manifest.process);
+        let directory = location.join(&name);
+        match mkdirat(&users, &name, Mode::from_raw_mode(0o755)) {
+            Ok(()) => {}
+            Err(Errno::EXIST) => continue,
+            Err(errno) => return Err(system("make a directory in", location, errno)),
+        }
+        let marked = mark(&users, &name, directory.clone(), manifest);
+        return marked.map_err(|errno| {
+            // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
+            let _ = unlinkat(users.as_fd(), &name, AtFlags::REMOVEDIR);
+            system("mark", &directory, errno)
+        });
+    }
+    Err(system("find a free name for a directory in", location, Errno::EXIST))
+}
+
+fn mark(users: &OwnedFd, name: &str, directory: PathBuf, manifest: Manifest) -> Result<Taken, Errno> {
+    let held = open_directory(users, OsStr::new(name))?;
+    let lock = manifest.write(&held)?;
+    rustix::fs::fsync(users)?;
+    let users = rustix::io::dup(users)?;
+    Ok(Taken::New(Box::new(Ground::new(directory, held, users, manifest, lock)?)))
+}

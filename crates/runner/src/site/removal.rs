@@ -1,0 +1,231 @@
+//! Removing what a run has made, from its manifest: never by a wildcard, never through a link, never what was
+//! born before the manifest or belongs to another owner.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use record::{CleanUp, Left};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, openat, statx, unlinkat};
+use rustix::io::Errno;
+
+use super::before::for_each_name;
+use super::manifest::{self, Manifest};
+
+/// Names that stay are listed up to this many; the rest is counted in one line.
+const LEFT_MAX: usize = 100;
+
+/// What distinguishes a run's files from everybody else's.
+#[derive(Clone, Copy, Debug)]
+struct Birth {
+    owner: u32,
+    /// Seconds and nanoseconds of the manifest's birth; of its last change where the file system keeps no birth.
+    born: (i64, u32),
+}
+
+/// Removes a run's files and subdirectories.
+pub(crate) struct Removal<'a> {
+    manifest: &'a Manifest,
+    birth: Birth,
+    progress: &'a mut dyn FnMut(u64),
+    done: CleanUp,
+    left_more: u64,
+    /// Something that is the run's own is still there.
+    is_incomplete: bool,
+}
+
+impl<'a> Removal<'a> {
+    /// For the run of a manifest, which lies in a directory.
+    pub(crate) fn new(
+        manifest: &'a Manifest,
+        manifest_in: impl AsFd,
+        progress: &'a mut dyn FnMut(u64),
+    ) -> Result<Self, Errno> {
+        Ok(Self {
+            manifest,
+            birth: birth(manifest_in, OsStr::new(manifest::NAME))?.0,
+            progress,
+            done: CleanUp::default(),
+            left_more: 0,
+            is_incomplete: false,
+        })
+    }
+
+    /// Removes the files in a directory and, where they are the run's, its subdirectories.
+    pub(crate) fn directory(&mut self, directory: &OwnedFd, path: &Path) {
+        if self.manifest.subdirectories > 1 {
+            self.subdirectories(directory, path);
+        } else {
+            self.files(directory, path);
+        }
+    }
+
+    /// Removes files that a run has made beneath a mount point that lost its file system.
+    pub(crate) fn beneath(&mut self, directory: &OwnedFd, path: &Path) {
+        let before = self.done.files;
+        if self.manifest.subdirectories > 1 {
+            for name in self.names(directory, path, |name| subdirectory(name).is_some()) {
+                if let Ok(inner) = open_directory(directory, &name) {
+                    self.files(&inner, &path.join(&name));
+                }
+            }
+        } else {
+            self.files(directory, path);
+        }
+        self.done.beneath += self.done.files - before;
+    }
+
+    /// What was done, and whether all that is the run's own is gone.
+    pub(crate) fn finish(mut self) -> (CleanUp, bool) {
+        if self.left_more > 0 {
+            self.done.left.push(Left {
+                path: format!("and {} more", self.left_more),
+                why: "as the ones before".to_owned(),
+            });
+        }
+        (self.done, !self.is_incomplete)
+    }
+
+    fn subdirectories(&mut self, directory: &OwnedFd, path: &Path) {
+        let count = u64::from(self.manifest.subdirectories);
+        for name in self.names(directory, path, |name| subdirectory(name).is_some_and(|number| number < count)) {
+            let inner_path = path.join(&name);
+            if let Err(why) = self.is_ours(directory, &name, FileType::Directory) {
+                self.leave(inner_path, why);
+                continue;
+            }
+            match open_directory(directory, &name) {
+                Ok(inner) => self.files(&inner, &inner_path),
+                Err(errno) => {
+                    self.fail(inner_path, "opened", errno);
+                    continue;
+                }
+            }
+            match unlinkat(directory, &name, AtFlags::REMOVEDIR) {
+                Ok(()) => self.done.directories += 1,
+                Err(Errno::NOTEMPTY) => self.leave(inner_path, "it holds what this run did not make".to_owned()),
+                Err(errno) => self.fail(inner_path, "removed", errno),
+            }
+        }
+    }
+
+    fn files(&mut self, directory: &OwnedFd, path: &Path) {
+        let max = self.manifest.numbers_max;
+        for name in self.names(directory, path, |name| running_number(name).is_some_and(|number| number <= max)) {
+            if let Err(why) = self.is_ours(directory, &name, FileType::RegularFile) {
+                self.leave(path.join(&name), why);
+                continue;
+            }
+            match unlinkat(directory, &name, AtFlags::empty()) {
+                Ok(()) => {
+                    self.done.files += 1;
+                    (self.progress)(self.done.files);
+                }
+                Err(errno) => self.fail(path.join(&name), "removed", errno),
+            }
+        }
+    }
+
+    /// The names of a directory that are wanted: read first, then removed, so that the reading is of one piece.
+    fn names(&mut self, directory: &OwnedFd, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> Vec<std::ffi::OsString> {
+        let mut names = Vec::new();
+        let read = for_each_name(directory, |name| {
+            if wanted(name) {
+                names.push(OsStr::from_bytes(name).to_owned());
+            }
+            Ok(())
+        });
+        if let Err(errno) = read {
+            self.fail(path.to_owned(), "listed", errno);
+        }
+        names
+    }
+
+    fn is_ours(&self, directory: &OwnedFd, name: &OsStr, kind: FileType) -> Result<(), String> {
+        let (birth, is) = birth(directory, name).map_err(|errno| format!("cannot be examined: {errno}"))?;
+        if is != kind {
+            return Err("it is not what this run makes".to_owned());
+        }
+        if birth.owner != self.birth.owner {
+            return Err(format!("it belongs to another owner (user {})", birth.owner));
+        }
+        if birth.born < self.birth.born {
+            return Err("it is older than the run".to_owned());
+        }
+        Ok(())
+    }
+
+    /// Something of the run's own cannot be removed.
+    fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
+        self.is_incomplete = true;
+        self.leave(path, format!("cannot be {what}: {errno}"));
+    }
+
+    /// Something is not the run's own.
+    fn leave(&mut self, path: PathBuf, why: String) {
+        if self.done.left.len() < LEFT_MAX {
+            self.done.left.push(Left {
+                path: path.to_string_lossy().into_owned(),
+                why,
+            });
+        } else {
+            self.left_more += 1;
+        }
+    }
+}
+
+fn birth(directory: impl AsFd, name: &OsStr) -> Result<(Birth, FileType), Errno> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    let facts = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
+    let has_birth = StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME);
+    let born = if has_birth { facts.stx_btime } else { facts.stx_ctime };
+    Ok((
+        Birth {
+            owner: facts.stx_uid,
+            born: (born.tv_sec, born.tv_nsec),
+        },
+        FileType::from_raw_mode(facts.stx_mode.into()),
+    ))
+}
+
+/// Opens a directory by its own name, never through a link.
+pub(crate) fn open_directory(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(parent, name, flags, Mode::empty())
+}
+
+/// The running number that a name is, written as a run writes it: digits without a leading zero.
+pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
+    let canonical = !name.is_empty() && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
+    canonical.then(|| std::str::from_utf8(name).ok()?.parse().ok()).flatten()
+}
+
+/// The number of the subdirectory that a name is: `s` and digits.
+pub(crate) fn subdirectory(name: &[u8]) -> Option<u64> {
+    running_number(name.strip_prefix(b"s")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_as_a_run_writes_them_are_its_own() {
+        for (name, number) in [
+            (&b"1"[..], Some(1)),
+            (b"0", Some(0)),
+            (b"98765", Some(98_765)),
+            (b"01", None),
+            (b"", None),
+            (b"1a", None),
+            (b"-1", None),
+            (b"99999999999999999999", None),
+        ] {
+            assert_eq!(running_number(name), number, "{name:?}");
+        }
+        assert_eq!(subdirectory(b"s12"), Some(12));
+        assert_eq!(subdirectory(b"s"), None);
+        assert_eq!(subdirectory(b"t1"), None);
+    }
+}

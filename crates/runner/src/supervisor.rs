@@ -1,0 +1,91 @@
+//! The thread that looks on while the worker works: lets it pass the borders of phases, watches that the
+//! place is still the same, and tells those who watch how far it is.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use workload::End;
+
+use crate::control::Control;
+use crate::events::{Event, Events, Stage};
+use crate::site::Site;
+use crate::worker::Rendezvous;
+
+/// How often watchers are told.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+/// How often the place is looked at.
+const CHECK_EVERY: Duration = Duration::from_secs(1);
+
+/// What a worker says at a border.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Message {
+    Begins(Stage),
+    Ended(Stage, End),
+}
+
+/// The worker's end: it waits for an answer before each stage.
+pub(crate) struct Border {
+    pub messages: Sender<Message>,
+    pub answers: Receiver<bool>,
+}
+
+impl Rendezvous for Border {
+    fn begins(&mut self, stage: Stage) -> bool {
+        // A supervisor that is gone has nothing more to allow.
+        self.messages.send(Message::Begins(stage)).is_ok() && self.answers.recv().unwrap_or(false)
+    }
+
+    fn ended(&mut self, stage: Stage, end: End) {
+        // Nobody left to be told is no reason to stop.
+        let _ = self.messages.send(Message::Ended(stage, end));
+    }
+}
+
+/// Looks on until the worker is done. Gives what became of the place, where that was not well.
+pub(crate) fn supervise(
+    messages: &Receiver<Message>,
+    answers: &Sender<bool>,
+    control: &Control,
+    site: &dyn Site,
+    events: &mut dyn Events,
+) -> Option<String> {
+    let mut gone = None;
+    let mut current = None;
+    let mut checked = Instant::now();
+    loop {
+        let message = messages.recv_timeout(TELL_EVERY);
+        let at_a_border = matches!(message, Ok(Message::Begins(_)));
+        if gone.is_none() && (at_a_border || checked.elapsed() >= CHECK_EVERY) {
+            gone = site.check().err();
+            checked = Instant::now();
+            if gone.is_some() {
+                control.stop();
+            }
+        }
+        match message {
+            Ok(Message::Begins(stage)) => {
+                let goes_on = !control.is_stopping();
+                if goes_on {
+                    events.event(Event::Began(stage, control.progress()));
+                    current = Some(stage);
+                }
+                // The worker waits for this answer, so it is there to take it.
+                let _ = answers.send(goes_on);
+            }
+            Ok(Message::Ended(stage, end)) => {
+                events.event(Event::Ended(stage, control.progress(), end));
+                current = None;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(stage) = current {
+                    events.event(Event::Going(stage, control.progress()));
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    if let Some(stage) = current {
+        events.event(Event::Broken(stage, control.progress()));
+    }
+    gone
+}
