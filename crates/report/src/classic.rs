@@ -48,6 +48,20 @@ pub fn report(figures: &ClassicFigures, format: Format) -> String {
     }
 }
 
+/// What a run that was not completed has done: one line that no script takes for a report.
+pub fn partial(figures: &ClassicFigures) -> String {
+    format!(
+        "PARTIAL RESULT, not a report: {} files created, {} read, {} appended to, {} deleted; {:.0} bytes read, {:.0} bytes written; {} s\n",
+        figures.created_alone + figures.created_mixed,
+        figures.read,
+        figures.appended,
+        figures.deleted_alone + figures.deleted_mixed,
+        figures.bytes_read,
+        figures.bytes_written,
+        figures.ended_s - figures.began_s,
+    )
+}
+
 /// The verbose report.
 pub fn verbose(figures: &ClassicFigures) -> String {
     let seconds = Seconds::of(figures);
@@ -63,24 +77,54 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         whole_rate(figures.transactions, seconds.transactions),
     );
     let mut line = |lead: &str, count: u64, what: &str, seconds: i32| {
-        let _ = writeln!(text, "\t{lead}{count} {what} ({} per second)", whole_rate(count, seconds));
+        let _ = writeln!(
+            text,
+            "\t{lead}{count} {what} ({} per second)",
+            whole_rate(count, seconds)
+        );
     };
     line("", created, "created", seconds.total);
-    line("\tCreation alone: ", figures.created_alone, "files", seconds.creation);
-    line("\tMixed with transactions: ", figures.created_mixed, "files", seconds.transactions);
+    line(
+        "\tCreation alone: ",
+        figures.created_alone,
+        "files",
+        seconds.creation,
+    );
+    line(
+        "\tMixed with transactions: ",
+        figures.created_mixed,
+        "files",
+        seconds.transactions,
+    );
     line("", figures.read, "read", seconds.transactions);
     line("", figures.appended, "appended", seconds.transactions);
     line("", deleted, "deleted", seconds.total);
-    line("\tDeletion alone: ", figures.deleted_alone, "files", seconds.deletion);
-    line("\tMixed with transactions: ", figures.deleted_mixed, "files", seconds.transactions);
+    line(
+        "\tDeletion alone: ",
+        figures.deleted_alone,
+        "files",
+        seconds.deletion,
+    );
+    line(
+        "\tMixed with transactions: ",
+        figures.deleted_mixed,
+        "files",
+        seconds.transactions,
+    );
     text.push_str("\nData:\n");
-    for (bytes, what) in [(figures.bytes_read, "read"), (figures.bytes_written, "written")] {
+    for (bytes, what) in [
+        (figures.bytes_read, "read"),
+        (figures.bytes_written, "written"),
+    ] {
         let (sum, rate) = match figures.edition {
             // Whole bytes a second: 1,337,821 bytes in 41 s are 31.86 kilobytes per second in the paper's
             // session, where a rate with a fraction would be printed as 31.87.
             Edition::V1_0 => {
                 let rate = bytes as i64 / i64::from(seconds.total);
-                (scaled_size(bytes as i64, figures.edition), scaled_size(rate, figures.edition))
+                (
+                    scaled_size(bytes as i64, figures.edition),
+                    scaled_size(rate, figures.edition),
+                )
             }
             Edition::V1_5 => (scaled_sum(bytes), scaled_sum(bytes / seconds.total as f32)),
         };
@@ -218,10 +262,22 @@ mod tests {
     #[test]
     fn terse_is_what_debians_binary_prints() {
         for (seconds, expected) in [
-            ([200, 203, 210, 230], "30 7 3.57 17.10 166.67 1.86 1.71 1.86 17.10 25.05 1.71 2299.30 92312.47\n"),
-            ([100, 101, 103, 103], "3 2 12.50 171.00 500.00 6.50 6.00 6.50 171.00 501.00 6.00 22993.00 923124.69\n"),
-            ([9, 9, 9, 9], "1 1 25.00 513.00 500.00 13.00 12.00 13.00 513.00 501.00 12.00 68979.00 2769374.00\n"),
-            ([0, 0, 5, 3], "3 5 5.00 171.00 500.00 2.60 2.40 2.60 171.00 -250.50 2.40 22993.00 923124.69\n"),
+            (
+                [200, 203, 210, 230],
+                "30 7 3.57 17.10 166.67 1.86 1.71 1.86 17.10 25.05 1.71 2299.30 92312.47\n",
+            ),
+            (
+                [100, 101, 103, 103],
+                "3 2 12.50 171.00 500.00 6.50 6.00 6.50 171.00 501.00 6.00 22993.00 923124.69\n",
+            ),
+            (
+                [9, 9, 9, 9],
+                "1 1 25.00 513.00 500.00 13.00 12.00 13.00 513.00 501.00 12.00 68979.00 2769374.00\n",
+            ),
+            (
+                [0, 0, 5, 3],
+                "3 5 5.00 171.00 500.00 2.60 2.40 2.60 171.00 -250.50 2.40 22993.00 923124.69\n",
+            ),
         ] {
             assert_eq!(terse(&debian(seconds)), expected);
         }
@@ -278,8 +334,14 @@ mod tests {
 
     #[test]
     fn no_report_without_files() {
-        let figures = ClassicFigures { end: End::OutOfFiles, ..debian([1, 2, 3, 4]) };
-        assert_eq!(report(&figures, Format::Verbose) + &report(&figures, Format::Terse), "");
+        let figures = ClassicFigures {
+            end: End::OutOfFiles,
+            ..debian([1, 2, 3, 4])
+        };
+        assert_eq!(
+            report(&figures, Format::Verbose) + &report(&figures, Format::Terse),
+            ""
+        );
     }
 
     #[test]

@@ -28,9 +28,12 @@ struct Counters {
 }
 
 impl Control {
-    /// Where a signal handler leaves the number of the signal that is to end the run; 0 while there is none.
-    pub fn signal(&self) -> Arc<AtomicUsize> {
-        Arc::clone(&self.signal)
+    /// A handle for a run that ends when a signal's number appears in `signal`, where there is 0 before.
+    pub fn stopped_by(signal: Arc<AtomicUsize>) -> Self {
+        Self {
+            signal,
+            ..Self::default()
+        }
     }
 
     /// The signal that is to end the run.

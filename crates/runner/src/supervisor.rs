@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use workload::End;
 
 use crate::control::Control;
-use crate::events::{Event, Events, Stage};
+use crate::events::{Event, Events, Progress, Stage};
 use crate::site::Site;
 use crate::worker::Rendezvous;
 
@@ -20,7 +20,7 @@ const CHECK_EVERY: Duration = Duration::from_secs(1);
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Message {
     Begins(Stage),
-    Ended(Stage, End),
+    Ended(Stage, u64, End),
 }
 
 /// The worker's end: it waits for an answer before each stage.
@@ -35,9 +35,9 @@ impl Rendezvous for Border {
         self.messages.send(Message::Begins(stage)).is_ok() && self.answers.recv().unwrap_or(false)
     }
 
-    fn ended(&mut self, stage: Stage, end: End) {
+    fn ended(&mut self, stage: Stage, done: u64, end: End) {
         // Nobody left to be told is no reason to stop.
-        let _ = self.messages.send(Message::Ended(stage, end));
+        let _ = self.messages.send(Message::Ended(stage, done, end));
     }
 }
 
@@ -72,8 +72,10 @@ pub(crate) fn supervise(
                 // The worker waits for this answer, so it is there to take it.
                 let _ = answers.send(goes_on);
             }
-            Ok(Message::Ended(stage, end)) => {
-                events.event(Event::Ended(stage, control.progress(), end));
+            Ok(Message::Ended(stage, done, end)) => {
+                // The counters may be the next stage's already.
+                let progress = Progress { done, total: Some(done) };
+                events.event(Event::Ended(stage, progress, end));
                 current = None;
             }
             Err(RecvTimeoutError::Timeout) => {

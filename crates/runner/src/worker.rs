@@ -17,8 +17,8 @@ pub(crate) trait Rendezvous {
     /// A stage is about to begin: waits until it may. `false` means that the run is over.
     fn begins(&mut self, stage: Stage) -> bool;
 
-    /// A stage has ended well.
-    fn ended(&mut self, stage: Stage, end: End);
+    /// A stage has ended well, after so many files, transactions or directories.
+    fn ended(&mut self, stage: Stage, done: u64, end: End);
 }
 
 /// How latencies are taken.
@@ -163,9 +163,6 @@ where
             }
             self.phase(phase)?;
         }
-        self.report.borders_s.push(self.tools.clock.wall_s());
-        self.report.stream_hash = Some(std::mem::take(&mut self.hasher).finish());
-        self.rendezvous.ended(Stage::Phase(Phase::Delete), End::Complete);
         if has_directories {
             self.directories(Stage::RemoveDirectories)?;
         }
@@ -201,7 +198,7 @@ where
                 self.tools.control.publish(done);
             }
         }
-        self.rendezvous.ended(stage, End::Complete);
+        self.rendezvous.ended(stage, done, End::Complete);
         Ok(())
     }
 
@@ -229,7 +226,7 @@ where
                 operations,
             }],
         });
-        left?;
+        let performed = left?;
         let end = match phase {
             Phase::Transactions => self.tools.stream.end(),
             Phase::Prepare | Phase::Delete => End::Complete,
@@ -238,21 +235,23 @@ where
             self.report.borders_s.push(self.tools.clock.wall_s());
             self.report.end = Some(end);
         }
-        if phase != Phase::Delete {
-            self.rendezvous.ended(Stage::Phase(phase), end);
+        if phase == Phase::Delete {
+            self.report.borders_s.push(self.tools.clock.wall_s());
+            self.report.stream_hash = Some(std::mem::take(&mut self.hasher).finish());
         }
+        self.rendezvous.ended(Stage::Phase(phase), performed, end);
         Ok(())
     }
 
-    /// The loop.
-    fn intents(&mut self, phase: Phase, done: &mut Done) -> Result<(), Left> {
+    /// The loop. Gives the number of files or transactions that it came to.
+    fn intents(&mut self, phase: Phase, done: &mut Done) -> Result<u64, Left> {
         let mut published = 0;
         loop {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
             let Some(intent) = self.tools.stream.next(phase) else {
-                return Ok(());
+                return Ok(published);
             };
             self.hasher.take(&intent);
             if intent.action == Action::Nothing {

@@ -1,0 +1,55 @@
+//! The classic face: the prompt `pm>`, configuration files, and the words of the original.
+//!
+//! Byte for byte the original's standard output, but for the wording of `help`; on standard error the
+//! original's complaints, and lines that begin with `Warning: ` where the original is silently wrong. Runs are
+//! performed by an [`Engine`], which this module does not know.
+//!
+//! The way of a line: [`prompt`] reads it, [`interpreter`] finds the command, [`settings`] takes the value,
+//! [`show`] and `report::classic` say what there is to say, [`progress`] says how a run goes.
+
+pub mod interpreter;
+pub mod number;
+pub mod progress;
+pub mod prompt;
+pub mod settings;
+pub mod show;
+pub mod warning;
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use record::Edition;
+
+pub use interpreter::{Engine, Interpreter, RunEnd};
+pub use progress::Progress;
+pub use settings::Settings;
+
+/// A classic session on the process's own streams: the banner, the configuration file (`file`, or `.pmrc` in
+/// the working directory where there is one), then the prompt until `quit` or the end of input.
+///
+/// Leaves with 0 when every run was complete, 1 when one failed or the streams did, else with the code that an
+/// interrupted run gave.
+pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> ExitCode {
+    // The lock is not held: a run's progress may come from elsewhere in the process.
+    let (mut output, mut errors) = (io::stdout(), io::stderr());
+    let interactive = io::stdin().is_terminal() && output.is_terminal();
+    let mut interpreter = Interpreter::new(Settings::new(edition), engine, interactive);
+    let result = if interactive {
+        prompt::Editing::new(edition)
+            .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))
+    } else {
+        let mut source = prompt::Plain::new(io::stdin().lock());
+        interpreter.session(file, &mut source, &mut output, &mut errors)
+    };
+    match result.and_then(|code| output.flush().map(|()| code)) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            // Nobody reads what a closed pipe does not take; all else deserves a word.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                let _ = writeln!(errors, "Error: the session ends: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

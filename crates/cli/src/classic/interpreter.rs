@@ -1,0 +1,480 @@
+//! One line, one effect: the commands of the prompt and of configuration files.
+//!
+//! Not where lines come from (`prompt`), nor how a run is performed (an [`Engine`]). A command is found by its
+//! beginning, the character behind it is skipped, the rest is its argument: so the original has it, and scripts
+//! rely on it (`set numbers 100000`).
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufReader, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use record::{ClassicFigures, Edition, End};
+use report::classic;
+
+use super::prompt::{LINE_MAX_BYTES, Source, read_line};
+use super::settings::{Effect, Refusal, Settings};
+use super::show;
+use super::warning::Warning;
+
+/// How deep configuration files may load one another. The original stops when it has no descriptors left.
+const LOAD_DEPTH_MAX: usize = 100;
+/// The configuration file that is read where none is given.
+const DEFAULT_FILE: &str = ".pmrc";
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RunEnd {
+    /// Everything was done, or the run was out of files: the figures for the report.
+    Complete(ClassicFigures),
+    /// It could not be performed or failed; the engine has said why, on standard error.
+    Failed,
+    /// It was interrupted, and the engine has said so: leave with this code unless somebody sits at the prompt.
+    Interrupted(u8),
+}
+
+/// Performs runs for the prompt.
+pub trait Engine {
+    /// Performs a run of these settings, with the original's progress (see [`super::Progress`]) on `output`.
+    /// The report is not the engine's, except for what a run that is not complete has to show.
+    fn run(
+        &mut self,
+        settings: &Settings,
+        output: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> RunEnd;
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Prompt,
+    /// In a configuration file, so many deep.
+    File(usize),
+}
+
+/// What follows a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Line,
+    /// `quit`: the prompt or the file ends.
+    Quit,
+    /// The session ends with this code.
+    Leave(u8),
+}
+
+/// The streams that a session writes to.
+struct Streams<'a> {
+    output: &'a mut dyn Write,
+    errors: &'a mut dyn Write,
+}
+
+impl Streams<'_> {
+    /// A line for standard error, behind everything that was said on standard output before.
+    fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
+        self.output.flush()?;
+        // A closed standard error is no reason to stop.
+        let _ = writeln!(self.errors, "{line}");
+        Ok(())
+    }
+
+    fn warn(&mut self, warning: Option<&Warning>) -> io::Result<()> {
+        warning.map_or(Ok(()), |warning| self.complain(warning))
+    }
+}
+
+/// The commands' meaning, with the configuration that they change.
+pub struct Interpreter<'a> {
+    settings: Settings,
+    engine: &'a mut dyn Engine,
+    /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not end it.
+    interactive: bool,
+    failed: bool,
+}
+
+impl<'a> Interpreter<'a> {
+    /// An interpreter with these settings to begin with.
+    pub fn new(settings: Settings, engine: &'a mut dyn Engine, interactive: bool) -> Self {
+        Self {
+            settings,
+            engine,
+            interactive,
+            failed: false,
+        }
+    }
+
+    /// The configuration as the lines so far have left it.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// A whole session: banner, configuration file, prompt. Gives the exit code.
+    ///
+    /// # Errors
+    /// Where `output` does not take what is said, or `source` cannot be read.
+    pub fn session(
+        &mut self,
+        file: Option<&Path>,
+        source: &mut dyn Source,
+        output: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> io::Result<u8> {
+        let streams = &mut Streams { output, errors };
+        streams
+            .output
+            .write_all(classic::banner(self.settings.edition).as_bytes())?;
+        match self.start_up(file, streams)? {
+            Next::Line => {}
+            Next::Quit => return Ok(u8::from(self.failed)),
+            Next::Leave(code) => return Ok(code),
+        }
+        while let Some(line) = source.line(streams.output)? {
+            match self.line(&line, Place::Prompt, streams)? {
+                Next::Line => {}
+                Next::Quit => break,
+                Next::Leave(code) => return Ok(code),
+            }
+        }
+        Ok(u8::from(self.failed))
+    }
+
+    /// The configuration file; `quit` in it ends the session. One that is not there is passed over.
+    fn start_up(&mut self, file: Option<&Path>, streams: &mut Streams<'_>) -> io::Result<Next> {
+        let path = file.unwrap_or(Path::new(DEFAULT_FILE));
+        match File::open(path) {
+            Ok(opened) => self.read_file(path, opened, 0, streams),
+            Err(error) => {
+                if file.is_some() || error.kind() != io::ErrorKind::NotFound {
+                    let (path, error) = (path.to_owned(), error.to_string());
+                    streams.complain(&Warning::Unreadable { path, error })?;
+                }
+                Ok(Next::Line)
+            }
+        }
+    }
+
+    fn read_file(
+        &mut self,
+        path: &Path,
+        file: File,
+        depth: usize,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        streams
+            .output
+            .write_all(b"Reading configuration from file '")?;
+        streams.output.write_all(path.as_os_str().as_bytes())?;
+        streams.output.write_all(b"'\n")?;
+        let mut reader = BufReader::new(file);
+        loop {
+            match read_line(&mut reader, LINE_MAX_BYTES) {
+                Ok(Some(line)) => match self.line(&line, Place::File(depth), streams)? {
+                    Next::Line => {}
+                    end => return Ok(end),
+                },
+                Ok(None) => return Ok(Next::Line),
+                Err(error) => {
+                    let (path, error) = (path.to_owned(), error.to_string());
+                    streams.complain(&Warning::Broken { path, error })?;
+                    return Ok(Next::Line);
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<Next> {
+        match (line, place) {
+            (b"?", Place::Prompt) => {
+                streams
+                    .output
+                    .write_all(show::help(self.settings.edition, b"").as_bytes())?;
+                return Ok(Next::Line);
+            }
+            (b"exit", Place::Prompt) => return Ok(Next::Quit),
+            ([b'!', command @ ..], _) => {
+                return self.shell(command, place, streams).map(|()| Next::Line);
+            }
+            _ => {}
+        }
+        let found = show::COMMANDS
+            .iter()
+            .find(|command| line.starts_with(command.name.as_bytes()));
+        let Some(name) = found.map(|command| command.name) else {
+            self.unknown(line, place, streams)?;
+            return Ok(Next::Line);
+        };
+        let rest = &line[name.len()..];
+        let argument = rest.split_first().map(|(_, argument)| argument);
+        self.warn_of_form(line, name, rest, streams)?;
+        match name {
+            "quit" => return Ok(Next::Quit),
+            "run" => return self.run(argument, streams),
+            "load" => return self.load(argument, place, streams),
+            "show" => self.show(argument, streams)?,
+            "help" => {
+                let text = show::help(self.settings.edition, argument.unwrap_or_default());
+                streams.output.write_all(text.as_bytes())?;
+            }
+            "set report" if self.settings.edition == Edition::V1_0 => {
+                streams.output.write_all(b"Eh?\n")?;
+                streams.complain(&Warning::OtherEdition("set report"))?;
+            }
+            name => self.set(name, argument, streams)?,
+        }
+        Ok(Next::Line)
+    }
+
+    fn unknown(&self, line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
+        streams.output.write_all(b"Eh?\n")?;
+        let right = match line {
+            b"exit" => "quit",
+            b"?" => "help",
+            _ => return Ok(()),
+        };
+        if place == Place::Prompt {
+            return Ok(());
+        }
+        let word = String::from_utf8_lossy(line).into_owned();
+        streams.complain(&Warning::PromptWord { word, right })
+    }
+
+    /// What is odd about a line whatever its command is.
+    fn warn_of_form(
+        &self,
+        line: &[u8],
+        name: &'static str,
+        rest: &[u8],
+        streams: &mut Streams<'_>,
+    ) -> io::Result<()> {
+        let said = || String::from_utf8_lossy(line).trim_end().to_owned();
+        let takes_text = [
+            "set location",
+            "set buffering",
+            "set report",
+            "run",
+            "load",
+            "show",
+        ]
+        .contains(&name);
+        if takes_text && line.ends_with(b"\r") {
+            streams.complain(&Warning::CarriageReturn(said()))?;
+        }
+        let takes_number = name.starts_with("set ") && !takes_text;
+        if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest)
+        {
+            let (said, skipped, command) = (said(), char::from(*skipped), name);
+            streams.complain(&Warning::Skipped {
+                said,
+                skipped,
+                command,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn set(
+        &mut self,
+        name: &str,
+        argument: Option<&[u8]>,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<()> {
+        let settings = &mut self.settings;
+        let effect: Effect = match name {
+            "set size" => settings.set_sizes(argument),
+            "set number" => settings.set_files(argument),
+            "set seed" => settings.set_seed(argument),
+            "set transactions" => settings.set_transactions(argument),
+            "set subdirectories" => settings.set_subdirectories(argument),
+            "set read" => settings.set_read_block(argument),
+            "set write" => settings.set_write_block(argument),
+            "set buffering" => settings.set_buffering(argument),
+            "set bias read" => settings.set_bias_read(argument),
+            "set bias create" => settings.set_bias_create(argument),
+            "set report" => settings.set_report(argument),
+            "set location" => match settings.set_location(argument) {
+                Ok((warning, bad_weight)) => {
+                    if let Some(bad_weight) = bad_weight {
+                        streams.complain(&format_args!("Error: {bad_weight}"))?;
+                    }
+                    Ok(warning)
+                }
+                Err(refusal) => Err(refusal),
+            },
+            _ => unreachable!("'{name}' is listed and has no meaning"),
+        };
+        match effect {
+            Ok(warning) => streams.warn(warning.as_ref()),
+            Err(refusal) => refuse(&refusal, streams),
+        }
+    }
+
+    fn show(&self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
+        // The original prints nothing where it has no working directory any more; nor is there one to print.
+        let working_directory = std::env::current_dir().unwrap_or_default();
+        let Some(mut file) = direct("show", argument, streams)? else {
+            return show::configuration(streams.output, &self.settings, &working_directory);
+        };
+        let mut text = Vec::new();
+        show::configuration(&mut text, &self.settings, &working_directory)?;
+        if let Err(error) = file.write_all(&text) {
+            complain_of_file(argument, &error, streams)?;
+        }
+        if self.settings.edition == Edition::V1_5 {
+            // The original writes these lines here, and only here.
+            show::locations(streams.output, &self.settings)?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<Next> {
+        if let Err(unrunnable) = self.settings.workload() {
+            streams.complain(&format_args!("Error: cannot run: {unrunnable}"))?;
+            self.failed = true;
+            return Ok(Next::Line);
+        }
+        streams.output.flush()?;
+        match self
+            .engine
+            .run(&self.settings, streams.output, streams.errors)
+        {
+            RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,
+            RunEnd::Failed => self.failed = true,
+            RunEnd::Interrupted(code) => {
+                self.failed = true;
+                if !self.interactive {
+                    return Ok(Next::Leave(code));
+                }
+            }
+        }
+        Ok(Next::Line)
+    }
+
+    /// The report goes where `run` said. The file is opened only now, as in the original, so that a location
+    /// may be the working directory and the file be called like a file of the pool.
+    fn report(
+        &mut self,
+        figures: &ClassicFigures,
+        argument: Option<&[u8]>,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<()> {
+        let text = classic::report(figures, self.settings.format);
+        match direct("run", argument, streams)? {
+            None => streams.output.write_all(text.as_bytes())?,
+            Some(mut file) => {
+                if let Err(error) = file.write_all(text.as_bytes()) {
+                    complain_of_file(argument, &error, streams)?;
+                    // Better here than nowhere.
+                    streams.output.write_all(text.as_bytes())?;
+                    self.failed = true;
+                }
+            }
+        }
+        if figures.end == End::OutOfReach {
+            streams.complain(&Warning::OutOfReach)?;
+        }
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        argument: Option<&[u8]>,
+        place: Place,
+        streams: &mut Streams<'_>,
+    ) -> io::Result<Next> {
+        let Some(argument) = argument else {
+            streams.complain(&"Error: no configuration file specified")?;
+            return Ok(Next::Line);
+        };
+        let path = Path::new(OsStr::from_bytes(argument));
+        let depth = match place {
+            Place::Prompt => 1,
+            Place::File(depth) => depth + 1,
+        };
+        if depth > LOAD_DEPTH_MAX {
+            let path = path.display();
+            streams.complain(&format_args!(
+                "Error: cannot read configuration file '{path}': {LOAD_DEPTH_MAX} files have loaded one another already"
+            ))?;
+            return Ok(Next::Line);
+        }
+        match File::open(path) {
+            // `quit` ends the file that it stands in, not the one that loads it.
+            Ok(file) => Ok(match self.read_file(path, file, depth, streams)? {
+                Next::Quit => Next::Line,
+                next => next,
+            }),
+            Err(_) => {
+                streams.complain(&format_args!(
+                    "Error: cannot read configuration file '{}'",
+                    path.display()
+                ))?;
+                Ok(Next::Line)
+            }
+        }
+    }
+
+    /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is not kept.
+    fn shell(&self, command: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
+        if !self.interactive || place != Place::Prompt {
+            return streams.complain(&"Error: '!' runs a shell at an interactive prompt only");
+        }
+        streams.output.flush()?;
+        let status = Command::new("/bin/sh")
+            .arg("-c")
+            .arg(OsStr::from_bytes(command))
+            .status();
+        match status {
+            Ok(_) => Ok(()),
+            Err(error) => streams.complain(&format_args!("Error: cannot run /bin/sh: {error}")),
+        }
+    }
+}
+
+fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {
+    streams.complain(&format_args!("Error: {refusal}"))
+}
+
+/// The file that a report or the configuration is to be appended to; `None` for standard output, also where
+/// the file cannot be opened, which the original complains of.
+fn direct(
+    command: &'static str,
+    argument: Option<&[u8]>,
+    streams: &mut Streams<'_>,
+) -> io::Result<Option<File>> {
+    let Some(name) = argument else {
+        return Ok(None);
+    };
+    let path = PathBuf::from(OsStr::from_bytes(name));
+    match OpenOptions::new().append(true).create(true).open(&path) {
+        Ok(file) => {
+            if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
+                streams.complain(&Warning::NumberAsFile { command, path })?;
+            }
+            Ok(Some(file))
+        }
+        Err(_) => {
+            streams.complain(&format_args!(
+                "Error: Cannot direct output to file '{}'",
+                path.display()
+            ))?;
+            Ok(None)
+        }
+    }
+}
+
+fn complain_of_file(
+    argument: Option<&[u8]>,
+    error: &io::Error,
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    let path = Path::new(OsStr::from_bytes(argument.unwrap_or_default()));
+    streams.complain(&format_args!(
+        "Error: cannot write to '{}': {error}",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests;

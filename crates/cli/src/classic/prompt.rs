@@ -1,0 +1,174 @@
+//! Where lines come from: the plain prompt of pipes and scripts, and the one with editing for people.
+//!
+//! Not what they mean (`interpreter`). Lines are bytes: a path need not be text.
+
+use std::io::{self, BufRead, Read as _, Write};
+
+use record::Edition;
+use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::history::MemHistory;
+use rustyline::{Config, Context, Editor, Helper, Highlighter, Hinter, Validator};
+
+use super::show::COMMANDS;
+
+/// What stands before a line.
+const PROMPT: &str = "pm>";
+/// The longest line that is taken; paths end at 4,096 bytes.
+pub const LINE_MAX_BYTES: u64 = 1 << 20;
+
+/// Gives lines.
+pub trait Source {
+    /// The next line, without its end; `None` at the end of input. The prompt goes to `output`.
+    ///
+    /// # Errors
+    /// Where there is nothing to read from or to write to.
+    fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>>;
+}
+
+/// The prompt as it is where input or output is no terminal: printed before every line, at the end too.
+#[derive(Debug)]
+pub struct Plain<R> {
+    reader: R,
+}
+
+impl<R: BufRead> Plain<R> {
+    /// Takes lines from a reader.
+    pub fn new(reader: R) -> Self {
+        Self { reader }
+    }
+}
+
+impl<R: BufRead> Source for Plain<R> {
+    fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
+        output.write_all(PROMPT.as_bytes())?;
+        output.flush()?;
+        read_line(&mut self.reader, LINE_MAX_BYTES)
+    }
+}
+
+/// A line without its end, `None` at the end of input. The last line needs no end.
+///
+/// # Errors
+/// Where the reader cannot be read, or a line is longer than `max_bytes`.
+pub fn read_line(reader: &mut impl BufRead, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    if reader
+        .by_ref()
+        .take(max_bytes + 1)
+        .read_until(b'\n', &mut line)?
+        == 0
+    {
+        return Ok(None);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if line.len() as u64 > max_bytes {
+        let message = format!("a line of more than {max_bytes} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    Ok(Some(line))
+}
+
+/// The prompt for people at a terminal: history, editing, completion. An interrupt (Ctrl-C) gives a new
+/// prompt, the end of input (Ctrl-D) ends it.
+#[derive(Debug)]
+pub struct Editing {
+    editor: Editor<Words, MemHistory>,
+}
+
+impl Editing {
+    /// A prompt that completes the commands of an edition.
+    ///
+    /// # Errors
+    /// Where the terminal cannot be taken.
+    pub fn new(edition: Edition) -> io::Result<Self> {
+        let config = Config::builder().auto_add_history(true).build();
+        let history = MemHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, history).map_err(into_io)?;
+        editor.set_helper(Some(Words {
+            edition,
+            files: FilenameCompleter::new(),
+        }));
+        Ok(Self { editor })
+    }
+}
+
+impl Source for Editing {
+    fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
+        output.flush()?;
+        loop {
+            match self.editor.readline(PROMPT) {
+                Ok(line) => return Ok(Some(line.into_bytes())),
+                Err(ReadlineError::Interrupted) => {}
+                Err(ReadlineError::Eof) => return Ok(None),
+                Err(error) => return Err(into_io(error)),
+            }
+        }
+    }
+}
+
+fn into_io(error: ReadlineError) -> io::Error {
+    match error {
+        ReadlineError::Io(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// Completes commands, and file names behind the commands that take one.
+#[derive(Helper, Highlighter, Hinter, Validator)]
+struct Words {
+    edition: Edition,
+    files: FilenameCompleter,
+}
+
+impl std::fmt::Debug for Words {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Words")
+            .field("edition", &self.edition)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(
+        &self,
+        line: &str,
+        at: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+        for command in ["set location ", "load ", "run ", "show "] {
+            if let Some(path) = line[..at].strip_prefix(command) {
+                let path = path.strip_prefix(['+', '-']).unwrap_or(path);
+                let (start, pairs) = self.files.complete_path(path, path.len())?;
+                return Ok((at - path.len() + start, pairs));
+            }
+        }
+        Ok((0, completions(self.edition, &line[..at])))
+    }
+}
+
+/// The commands that begin like this, and the words behind `set buffering` and `set report`.
+fn completions(edition: Edition, begun: &str) -> Vec<Pair> {
+    let known = |in_1_0: bool| edition == Edition::V1_5 || in_1_0;
+    let names = COMMANDS
+        .iter()
+        .filter(|command| known(command.in_1_0))
+        .map(|command| command.name);
+    let reports: &[&str] = if known(false) {
+        &["set report verbose", "set report terse"]
+    } else {
+        &[]
+    };
+    names
+        .chain(["set buffering true", "set buffering false"])
+        .chain(reports.iter().copied())
+        .filter(|name| name.starts_with(begun))
+        .map(|name| Pair {
+            display: name.to_owned(),
+            replacement: name.to_owned(),
+        })
+        .collect()
+}

@@ -1,0 +1,159 @@
+use super::*;
+
+fn after(lines: &[(&str, Option<&str>)]) -> Settings {
+    let mut settings = Settings::new(Edition::V1_5);
+    for (what, argument) in lines {
+        let argument = argument.map(str::as_bytes);
+        let _ = match *what {
+            "size" => settings.set_sizes(argument),
+            "number" => settings.set_files(argument),
+            "bias" => settings.set_bias_read(argument),
+            "subdirectories" => settings.set_subdirectories(argument),
+            "location" => settings.set_location(argument).map(|(warning, _)| warning),
+            other => panic!("{other}"),
+        };
+    }
+    settings
+}
+
+#[test]
+fn sizes_are_those_of_debians_binary() {
+    for (argument, low, high) in [
+        ("", 500, 10_000),
+        ("5", 5, 5),
+        (" 5", 5, 5),
+        ("10 5", 10, 10),
+        ("0 5", 500, 10_000),
+        ("-5 5", 500, 10_000),
+        ("5 -1", 5, 5),
+        ("1k", 1, 1),
+        ("1k 2k", 1, 2),
+        ("10,20", 10, 10),
+        ("5 6 7", 5, 6),
+        (" 5  6", 5, 5),
+        ("5  60", 5, 60),
+        ("5\t60", 5, 5),
+        ("4294967297", 1, 1),
+        ("2147483648", 500, 10_000),
+        ("99999999999 5", 1_215_752_191, 1_215_752_191),
+        ("5 4294967396", 5, 100),
+        ("+5 +60", 5, 60),
+        ("7 abc", 7, 7),
+    ] {
+        let settings = after(&[("size", Some(argument))]);
+        assert_eq!(
+            (settings.size_low, settings.size_high),
+            (low, high),
+            "{argument}"
+        );
+    }
+    assert_eq!(
+        Settings::new(Edition::V1_5).set_sizes(None),
+        Err(Refusal::Sizes)
+    );
+}
+
+#[test]
+fn a_wrong_value_changes_nothing() {
+    let settings = after(&[
+        ("number", Some("7")),
+        ("number", Some("-1")),
+        ("number", None),
+    ]);
+    assert_eq!(settings.files, 7);
+    let settings = after(&[
+        ("bias", Some("3")),
+        ("bias", Some("11")),
+        ("bias", Some("-2")),
+        ("bias", None),
+    ]);
+    assert_eq!(settings.bias_read, 3);
+    assert_eq!(after(&[("bias", Some("x"))]).bias_read, 0);
+}
+
+#[test]
+fn locations_are_those_of_debians_binary() {
+    for (lines, expected) in [
+        (&["x"][..], &[("x", 1)][..]),
+        (&["x 5"], &[("x", 5)]),
+        (&["x 0"], &[("x", 1)]),
+        (&["x -3"], &[("x", 1)]),
+        (&["x y 5"], &[("x y", 5)]),
+        (&["x  5"], &[("x ", 5)]),
+        (&["x 5 "], &[("x 5", 1)]),
+        (&["x 5k"], &[("x", 5)]),
+        (&[" x"], &[("", 1)]),
+        (&[""], &[("", 1)]),
+        (&["x\t5"], &[("x\t5", 1)]),
+        (&["x", "+y 3"], &[("x", 1), ("y", 3)]),
+        (&["+y", "+z", "+y 7"], &[("y", 1), ("z", 1), ("y", 7)]),
+        (&["x", "+x", "-x"], &[("x", 1)]),
+        (&["x 3", "-x 3"], &[("x", 3)]),
+        (&["x", "+y", "+z 2", "-x"], &[("y", 1), ("z", 2)]),
+        (&["x", "-x"], &[]),
+        (&["x", "y"], &[("y", 1)]),
+    ] {
+        let lines: Vec<_> = lines.iter().map(|line| ("location", Some(*line))).collect();
+        let locations = after(&lines).locations;
+        let found: Vec<_> = locations
+            .iter()
+            .map(|location| (location.path.to_str().unwrap(), location.weight))
+            .collect();
+        assert_eq!(found, expected, "{lines:?}");
+    }
+}
+
+/// The original cuts the path at its last space and complains of a weight that nobody gave.
+#[test]
+fn a_path_with_spaces_needs_no_weight() {
+    let settings = after(&[("location", Some("/my disk/mail pool"))]);
+    assert_eq!(settings.paths(), [(PathBuf::from("/my disk/mail pool"), 1)]);
+    let settings = after(&[("location", Some("/my disk/mail pool 4"))]);
+    assert_eq!(settings.paths(), [(PathBuf::from("/my disk/mail pool"), 4)]);
+}
+
+#[test]
+fn edition_1_0_has_one_location_without_weight() {
+    let mut settings = Settings::new(Edition::V1_0);
+    assert!(settings.set_location(Some(b"/a b 5")).unwrap().0.is_some());
+    assert_eq!(settings.paths(), [(PathBuf::from("/a b 5"), 1)]);
+    assert_eq!(
+        settings.set_location(Some(b"+/x")),
+        Err(Refusal::OneLocation)
+    );
+    assert_eq!(
+        settings.set_location(Some(b"-/a b 5")),
+        Err(Refusal::OneLocation)
+    );
+}
+
+#[test]
+fn the_defaults_are_the_workloads_defaults() {
+    for edition in Edition::ALL {
+        let expected = Classic {
+            edition,
+            ..Classic::default()
+        };
+        assert_eq!(Settings::new(edition).workload(), Ok(expected));
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    for argument in ["", " /mnt", "a\0b"] {
+        let settings = after(&[("location", Some(argument))]);
+        assert!(settings.workload().is_err(), "{argument:?}");
+    }
+    let settings = after(&[
+        ("location", Some("x 2000000000")),
+        ("location", Some("+y 2000000000")),
+    ]);
+    assert_eq!(settings.workload(), Err(Unrunnable::Weights(4_000_000_000)));
+    let settings = after(&[
+        ("location", Some("x 2")),
+        ("location", Some("+y 3")),
+        ("subdirectories", Some("7")),
+    ]);
+    let workload = settings.workload().unwrap();
+    assert_eq!((workload.weights, workload.subdirectories), (vec![2, 3], 7));
+}

@@ -1,0 +1,58 @@
+//! `postmark clean`.
+
+use std::path::PathBuf;
+
+use runner::Cleaned;
+
+use crate::{Problem, print};
+
+/// Cleans directories; gives 1 where something had to be left.
+///
+/// # Errors
+/// Where a directory or a manifest in it cannot be read.
+pub fn clean(paths: &[PathBuf]) -> Result<u8, Problem> {
+    let mut code = 0;
+    for path in paths {
+        let cleaned = runner::clean(path)?;
+        if cleaned.is_empty() {
+            print(&format!("{}: nothing of a killed run is here\n", path.display()))?;
+        }
+        for done in &cleaned {
+            let (text, is_left) = describe(done);
+            print(&text)?;
+            if is_left {
+                code = 1;
+            }
+        }
+    }
+    Ok(code)
+}
+
+/// What became of one run's leavings, and whether something of it is still there.
+fn describe(cleaned: &Cleaned) -> (String, bool) {
+    match cleaned {
+        Cleaned::Removed {
+            directory,
+            clean_up,
+            others,
+        } => {
+            let mut text = format!("{}: ", directory.display());
+            report::text::clean_up(&mut text, clean_up);
+            for other in others {
+                text.push_str(&format!("  The same run also used {other}: clean it, too\n"));
+            }
+            (text, !clean_up.left.is_empty())
+        }
+        Cleaned::Active { directory, process } => {
+            let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
+            (format!("{}: a run is going on there{process}; nothing was touched\n", directory.display()), true)
+        }
+        Cleaned::NotUnderstood { directory, why } => (
+            format!(
+                "{}: its manifest cannot be understood ({why}); nothing was touched: clean it with the version of postmark that made it\n",
+                directory.display()
+            ),
+            true,
+        ),
+    }
+}

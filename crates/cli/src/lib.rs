@@ -1,0 +1,111 @@
+//! The binary `postmark`: what was said becomes what is meant, is performed, and is shown.
+//!
+//! [`said`] is the arguments and configuration files, [`meant`] what they come to, [`perform`] wires storage,
+//! clock and signals to a run, [`classic`] is the face of the original.
+
+pub mod classic;
+pub mod clean;
+pub mod engine;
+pub mod meant;
+pub mod perform;
+pub mod plan;
+pub mod presets;
+pub mod progress;
+pub mod run;
+pub mod said;
+pub mod signals;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+use runner::SystemClock;
+
+use said::{Command, Said};
+
+/// What was said is wrong; nothing was touched.
+const WRONG: u8 = 2;
+
+/// The whole program.
+pub fn main() -> ExitCode {
+    let matches = Said::command().get_matches();
+    let said = match Said::from_arg_matches(&matches) {
+        Ok(said) => said,
+        Err(error) => error.exit(),
+    };
+    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let result = match said.command {
+        None => {
+            let mut engine = engine::RunnerEngine::new(SystemClock, words);
+            return classic::start(said.edition.unwrap_or_default(), said.file.as_deref(), &mut engine);
+        }
+        Some(Command::Run(mut arguments)) => {
+            if let Some((_, matches)) = matches.subcommand() {
+                arguments.work.take_weights(matches);
+            }
+            run::run(arguments, words)
+        }
+        Some(Command::Plan(mut arguments)) => {
+            if let Some((_, matches)) = matches.subcommand() {
+                arguments.work.take_weights(matches);
+            }
+            plan::plan(&arguments)
+        }
+        Some(Command::Presets) => presets::list(),
+        Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(problem) => {
+            // A closed standard error is no reason to stop.
+            let _ = writeln!(std::io::stderr(), "postmark: {problem}");
+            ExitCode::from(problem.code())
+        }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// What was said is wrong.
+    #[error(transparent)]
+    Meaning(#[from] meant::MeaningError),
+    /// The run was refused.
+    #[error("{0}")]
+    Refused(#[from] runner::Refused),
+    /// The workload cannot be performed.
+    #[error(transparent)]
+    Workload(#[from] workload::stream::StreamError),
+    /// A report could not be delivered.
+    #[error("cannot write the report to {to}: {cause}")]
+    Report {
+        /// Where it should have gone.
+        to: String,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+    /// A directory could not be cleaned.
+    #[error(transparent)]
+    Clean(#[from] runner::CleanError),
+}
+
+impl Problem {
+    /// The exit code: 2 where nothing was touched, 1 where something was done.
+    fn code(&self) -> u8 {
+        match self {
+            Self::Meaning(_) | Self::Refused(_) | Self::Workload(_) => WRONG,
+            Self::Report { .. } | Self::Clean(_) => 1,
+        }
+    }
+}
+
+/// Writes to standard output, wholly.
+fn print(text: &str) -> Result<(), Problem> {
+    let mut output = std::io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|cause| Problem::Report {
+        to: "standard output".to_owned(),
+        cause,
+    })
+}

@@ -1,0 +1,127 @@
+//! `postmark run`.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use record::{End, Outcome, Record};
+use runner::{Request, SystemClock};
+
+use crate::meant::{MeaningError, mean};
+use crate::perform::{exit_code, perform};
+use crate::plan;
+use crate::progress::Display;
+use crate::said::{Format, PlanFormat, RunArguments};
+use crate::{Problem, print};
+
+/// Performs the run, reports, and gives the exit code.
+///
+/// # Errors
+/// Where what was said is wrong, the run was refused, or the report could not be delivered.
+pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+    let meant = mean(&arguments.work)?;
+    if arguments.dry_run {
+        let format = if arguments.format == Format::Json { PlanFormat::Json } else { PlanFormat::Text };
+        return plan::show(&meant, format);
+    }
+    let output = arguments.output.map(OutputFile::open).transpose()?;
+    let request = Request {
+        said: words,
+        place: meant.place(),
+        workload: meant.workload,
+        locations: meant.locations,
+        latencies: !arguments.no_latencies,
+        room_check: !arguments.no_room_check,
+    };
+    let mut display = Display::new(arguments.quiet);
+    let performed = perform(&request, meant.storage, &SystemClock, &mut display);
+    display.finish();
+    let mut record = match performed {
+        Ok(record) => record,
+        Err(refused) => {
+            if let Some(output) = output {
+                output.discard();
+            }
+            return Err(refused.into());
+        }
+    };
+    record.hints = hints(&record);
+    let text = render(&record, arguments.format);
+    match output {
+        Some(output) => output.write(&text)?,
+        None => print(&text)?,
+    }
+    Ok(exit_code(&record))
+}
+
+fn render(record: &Record, format: Format) -> String {
+    match format {
+        Format::Text => report::text::render(record),
+        Format::Json => record.to_json(),
+        Format::Classic => classic(record, report::classic::Format::Verbose),
+        Format::Terse => classic(record, report::classic::Format::Terse),
+    }
+}
+
+/// The original's report, or a line that cannot be taken for one.
+fn classic(record: &Record, format: report::classic::Format) -> String {
+    let figures = &record.actual.classic;
+    match (&record.actual.outcome, figures.end) {
+        (Outcome::Complete, End::Complete) => report::classic::report(figures, format),
+        _ => report::classic::partial(figures),
+    }
+}
+
+/// Advice about where the run was.
+fn hints(record: &Record) -> Vec<String> {
+    let mut hints = Vec::new();
+    for target in record.locations.iter().filter_map(|location| location.target.known()) {
+        let hint = match target.class.known() {
+            Some(observe::Class::Memory) => "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)",
+            Some(observe::Class::Overlay) => "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)",
+            _ => continue,
+        };
+        if !hints.iter().any(|known| known == hint) {
+            hints.push(hint.to_owned());
+        }
+    }
+    hints
+}
+
+/// The file that a report goes to. Opened before the run, so that a wrong path costs nothing.
+struct OutputFile {
+    path: PathBuf,
+    file: File,
+    is_new: bool,
+}
+
+impl OutputFile {
+    fn open(path: PathBuf) -> Result<Self, MeaningError> {
+        let is_new = !path.exists();
+        match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
+            Ok(file) => Ok(Self { path, file, is_new }),
+            Err(cause) => Err(MeaningError::Output { path, cause }),
+        }
+    }
+
+    fn write(mut self, text: &str) -> Result<(), Problem> {
+        let emptied = if is_regular(&self.file) { self.file.set_len(0) } else { Ok(()) };
+        let written = emptied.and_then(|()| self.file.write_all(text.as_bytes()));
+        written.map_err(|cause| Problem::Report {
+            to: self.path.display().to_string(),
+            cause,
+        })
+    }
+
+    /// The run was refused: leaves no empty file behind.
+    fn discard(self) {
+        if self.is_new && is_regular(&self.file) {
+            // What cannot be removed is an empty file.
+            let _ = std::fs::remove_file(Path::new(&self.path));
+        }
+    }
+}
+
+fn is_regular(file: &File) -> bool {
+    file.metadata().is_ok_and(|facts| facts.is_file())
+}

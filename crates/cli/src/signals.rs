@@ -1,0 +1,64 @@
+//! SIGINT and SIGTERM: outside of a run they end the program as ever; in a run the first one ends the run,
+//! which then removes what it made, and the second one ends the program at once.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// The process's handlers are registered once and live as long as it does.
+struct Handlers {
+    /// While set, a signal ends the program.
+    deadly: Arc<AtomicBool>,
+    /// The last signal.
+    caught: Arc<AtomicUsize>,
+}
+
+fn handlers() -> std::io::Result<&'static Handlers> {
+    static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+    if let Some(handlers) = HANDLERS.get() {
+        return Ok(handlers);
+    }
+    let handlers = Handlers {
+        deadly: Arc::new(AtomicBool::new(true)),
+        caught: Arc::default(),
+    };
+    for signal in [SIGINT, SIGTERM] {
+        // Performed in this order when a signal comes.
+        flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
+        flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
+        flag::register(signal, Arc::clone(&handlers.deadly))?;
+    }
+    Ok(HANDLERS.get_or_init(|| handlers))
+}
+
+/// Takes signals for a run as long as it lives.
+pub struct InRun {
+    handlers: &'static Handlers,
+}
+
+impl InRun {
+    /// From now on the first signal is for the run.
+    ///
+    /// # Errors
+    /// Where the system takes no handler.
+    pub fn begin() -> std::io::Result<Self> {
+        let handlers = handlers()?;
+        handlers.caught.store(0, Ordering::SeqCst);
+        handlers.deadly.store(false, Ordering::SeqCst);
+        Ok(Self { handlers })
+    }
+
+    /// Where the signal's number is left.
+    pub fn caught(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.handlers.caught)
+    }
+}
+
+impl Drop for InRun {
+    fn drop(&mut self) {
+        self.handlers.deadly.store(true, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,208 @@
+//! Random sessions of the classic prompt, from a seed: the same on every machine.
+//!
+//! Not every session that can be typed: nothing that the original does not survive (fewer than ten
+//! transactions), and nothing where ours differs on purpose (`!` and `help`).
+
+use std::fmt::Write as _;
+
+/// A small generator of the test's own (SplitMix64), so that the sessions never change by a library's doing.
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// The sequence of a seed.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits.
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: u64, high: u64) -> u64 {
+        low + self.next() % (high - low + 1)
+    }
+
+    /// A number from `low` to `high` whose logarithm is uniform: small ones are as likely as large ones.
+    pub fn scale(&mut self, low: u64, high: u64) -> u64 {
+        let bits = self.between(u64::from(low.max(1).ilog2()), u64::from(high.ilog2()));
+        self.between(1 << bits, (2 << bits) - 1).clamp(low, high)
+    }
+
+    /// True once in `of` times.
+    pub fn once_in(&mut self, of: u64) -> bool {
+        self.next() % of == 0
+    }
+
+    /// One of some.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[(self.next() % from.len() as u64) as usize]
+    }
+}
+
+/// The directories that sessions may name as locations. They have to be there.
+pub const DIRECTORIES: [&str; 4] = ["a", "b", "c/with spaces in it", "d"];
+/// The file that sessions may send reports and configurations to.
+pub const REPORT_FILE: &str = "a report";
+
+/// What sessions may hold.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// The most files of a pool.
+    pub files: u64,
+    /// The most transactions.
+    pub transactions: u64,
+    /// The most runs.
+    pub runs: u64,
+    /// Wrong values, `show`, reports to files: everything besides `set` and `run`.
+    pub talk: bool,
+    /// Sessions without a location, which work in the working directory.
+    pub working_directory: bool,
+}
+
+/// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning that one
+/// would not think of. After each of them original and ours say the same.
+const ODDITIES: [&str; 52] = [
+    "", " ", "xrun", "Eh?", "show ", "set", "set bias", "HELP", "? x", "exit x", "set Size 5", " set seed 5",
+    "set size", "set size 0 5000", "set size -5 5", "set size abc def", "set size 2147483648",
+    "set number", "set number 0", "set number -1", "set number x", "set number 2147483648",
+    "set seed", "set seed 0", "set seed -1", "set seed 3000000000", "set seed 7x", "set seed 4294967303",
+    "set transactions", "set transactions 0", "set transactions -4", "set transactions x",
+    "set subdirectories", "set subdirectories 0", "set subdirectories -1", "set subdirectories 1000000000000",
+    "set read", "set read 0", "set read x", "set read 3000000000", "set write", "set write -1",
+    "set buffering", "set buffering maybe", "set buffering TRUE", "set buffering false ",
+    "set bias read -2", "set bias read", "set bias create 11", "set report", "set report foo", "load no such file",
+];
+
+/// Lines that set something in a way that nobody expects, the same in both.
+const SURPRISES: [&str; 22] = [
+    "set size 1k", "set size 700,800", "set size 900 50", "set size  300  600", "set size 300 600 900", "set size 300\t600",
+    "set sizes=300 600", "set size 4294967396", "set read 50%", "set write 4k", "set number 1k", "set numbers 77",
+    "set number77", "set number  8", "set bias read x", "set bias create 5.5", "set bias read 4294967299",
+    "set bufferingxfalse", "set transactions 12.7", "set subdirectories 3.5", "set seed 1.5", "set reportxterse",
+];
+
+/// A session.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The lines, up to `quit` and its end of line.
+    pub lines: String,
+    /// How many runs it asks for.
+    pub runs: usize,
+}
+
+/// A random session.
+pub fn session(chance: &mut Chance, limits: Limits) -> Session {
+    let mut lines = String::new();
+    let runs = chance.between(1, limits.runs);
+    for run in 0..runs {
+        let mut settings = settings(chance, limits, run == 0);
+        if limits.talk {
+            talk(chance, &mut settings);
+        }
+        // In any order, but locations among themselves in theirs: each of them depends on the one before.
+        let (places, mut others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|line| line.starts_with("set location"));
+        for index in (1..others.len()).rev() {
+            others.swap(index, chance.between(0, index as u64) as usize);
+        }
+        for line in others.iter().chain(&places) {
+            let _ = writeln!(lines, "{line}");
+        }
+        // Whatever the surprises have set, the original needs ten transactions, and we an end.
+        let _ = writeln!(lines, "set transactions {}", transactions(chance, limits));
+        let _ = writeln!(lines, "{}", run_line(chance, limits));
+    }
+    lines.push_str("quit\n");
+    Session {
+        lines,
+        runs: runs as usize,
+    }
+}
+
+fn transactions(chance: &mut Chance, limits: Limits) -> u64 {
+    let count = chance.scale(10, limits.transactions);
+    if chance.once_in(2) { count / 10 * 10 } else { count }
+}
+
+fn run_line(chance: &mut Chance, limits: Limits) -> String {
+    match chance.between(0, 9) {
+        0 if limits.talk => format!("run {REPORT_FILE}"),
+        1 if limits.talk => "run no such directory/report".to_owned(),
+        _ => "run".to_owned(),
+    }
+}
+
+/// The `set` commands of a run. In later runs what is not set again stays as it was.
+fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
+    let mut lines = vec![format!("set number {}", chance.scale(1, limits.files))];
+    let mut maybe = |line: String, chance: &mut Chance| {
+        if !chance.once_in(4) {
+            lines.push(line);
+        }
+    };
+    let low = chance.scale(1, 20_000);
+    let high = chance.scale(1, 20_000);
+    let size = if chance.once_in(3) { format!("set size {low}") } else { format!("set size {low} {high}") };
+    maybe(size, chance);
+    for (command, low, high) in [("set seed", 1, i32::MAX as u64), ("set read", 1, 20_000), ("set write", 1, 20_000)] {
+        let line = format!("{command} {}", chance.scale(low, high));
+        maybe(line, chance);
+    }
+    let line = format!("set subdirectories {}", chance.between(1, 20));
+    maybe(line, chance);
+    for command in ["set bias read", "set bias create"] {
+        // Mostly balanced: a pool that only shrinks or grows is one case of many.
+        let tenths = if chance.once_in(2) { 5 } else { chance.between(0, 11) as i64 - 1 };
+        maybe(format!("{command} {tenths}"), chance);
+    }
+    maybe(format!("set buffering {}", chance.pick(&["true", "false"])), chance);
+    maybe(format!("set report {}", chance.pick(&["verbose", "terse"])), chance);
+    if first || chance.once_in(3) {
+        lines.extend(locations(chance, limits));
+    }
+    lines
+}
+
+fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
+    let count = chance.between(u64::from(!limits.working_directory), 4) as usize;
+    let start = chance.between(0, 3) as usize;
+    let mut lines = Vec::new();
+    for index in 0..count {
+        let path = DIRECTORIES[(start + index) % DIRECTORIES.len()];
+        let sign = if index == 0 && !chance.once_in(5) { "" } else { "+" };
+        // A path with spaces needs its weight for the original.
+        let weight = chance.scale(1, 60);
+        let line = if path.contains(' ') || !chance.once_in(3) {
+            format!("set location {sign}{path} {weight}")
+        } else {
+            format!("set location {sign}{path}")
+        };
+        lines.push(line);
+    }
+    if count > 2 && chance.once_in(3) {
+        lines.push(format!("set location -{}", DIRECTORIES[(start + 1) % DIRECTORIES.len()]));
+        lines.push("set location -no such place".to_owned());
+    }
+    lines
+}
+
+/// Everything besides: wrong values, odd ones, `show`.
+fn talk(chance: &mut Chance, lines: &mut Vec<String>) {
+    for _ in 0..chance.between(0, 4) {
+        lines.push((*chance.pick(&ODDITIES)).to_owned());
+    }
+    for _ in 0..chance.between(0, 2) {
+        lines.push((*chance.pick(&SURPRISES)).to_owned());
+    }
+    for _ in 0..chance.between(0, 2) {
+        lines.push("show".to_owned());
+    }
+    if chance.once_in(6) {
+        lines.push("show no such directory/configuration".to_owned());
+    }
+}

@@ -1,0 +1,127 @@
+//! System calls on a pool's files and directories, as strace sees them.
+//!
+//! Only calls on the pool count: names that a run makes, numbers and `s` with numbers, below a directory.
+//! What is different from run to run (descriptors, times, processes) is left out.
+
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A system call on a file or directory of the pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Its name.
+    pub name: String,
+    /// The file or directory, from the working directory on.
+    pub path: PathBuf,
+    /// The other arguments as strace prints them, without descriptors and addresses.
+    pub rest: String,
+    /// What it gave, without the descriptor that it made.
+    pub result: String,
+}
+
+/// Runs a program under strace and gives its calls on the pool, in order, whichever thread made them.
+pub fn calls(strace: &Path, program: &Path, directory: &Path, input: &Path, logs: &Path) -> Vec<Call> {
+    std::fs::create_dir(logs).unwrap();
+    let status = Command::new(strace)
+        .args(["-ff", "-ttt", "-y", "-s", "16", "-e", "trace=%file,%desc", "-e", "signal=none", "-o"])
+        .arg(logs.join("thread"))
+        .arg(program)
+        .current_dir(directory)
+        .stdin(std::fs::File::open(input).unwrap())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{}: {status}", program.display());
+    let mut timed = Vec::new();
+    for log in std::fs::read_dir(logs).unwrap() {
+        let log = std::fs::read_to_string(log.unwrap().path()).unwrap();
+        for line in log.lines() {
+            let (at, line) = line.split_once(' ').unwrap();
+            if let Some(call) = parse(line, directory) {
+                timed.push((at.parse::<f64>().unwrap(), call));
+            }
+        }
+    }
+    timed.sort_by(|one, other| one.0.total_cmp(&other.0));
+    timed.into_iter().map(|(_, call)| call).collect()
+}
+
+/// The call in a line, where it is one on the pool.
+fn parse(line: &str, directory: &Path) -> Option<Call> {
+    let (name, line) = line.split_once('(')?;
+    let (arguments, result) = line.rsplit_once(" = ")?;
+    let arguments = arguments.trim_end().strip_suffix(')')?;
+    let mut at = directory.to_owned();
+    let mut rest = Vec::new();
+    let mut named = false;
+    for (index, argument) in split(arguments).into_iter().enumerate() {
+        if let Some(path) = descriptor(argument).filter(|_| index == 0) {
+            at = path;
+            // The descriptor is what the call is about, until a name says otherwise.
+            named = !argument.starts_with("AT_FDCWD");
+        } else if let Some(path) = argument.strip_prefix('"').and_then(|text| text.strip_suffix('"')).filter(|_| rest.is_empty() && index < 2 && takes_path(name)) {
+            at.push(path);
+            named = true;
+        } else if !argument.starts_with("0x") && !argument.starts_with('{') {
+            rest.push(argument);
+        }
+    }
+    let path = normal(at.strip_prefix(directory).ok()?);
+    let result = result.split(['<', ' ']).next()?;
+    (named && in_pool(&path)).then(|| Call {
+        result: if opens(name) && !result.starts_with('-') { "a descriptor" } else { result }.to_owned(),
+        name: name.to_owned(),
+        path,
+        rest: rest.join(", "),
+    })
+}
+
+fn opens(name: &str) -> bool {
+    ["open", "openat", "creat", "openat2", "dup", "fcntl"].contains(&name)
+}
+
+/// Calls with a path come with their text in quotes too, so that their data must not be taken for one.
+fn takes_path(name: &str) -> bool {
+    !["read", "write", "pread64", "pwrite64"].contains(&name)
+}
+
+/// The path in `3</path>` and `AT_FDCWD</path>`; a file that is gone has `(deleted)` behind it.
+fn descriptor(argument: &str) -> Option<PathBuf> {
+    let (number, path) = argument.split_once('<')?;
+    let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
+    let path = path.strip_suffix("(deleted)").unwrap_or(path).strip_suffix('>')?;
+    (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
+}
+
+/// Splits at commas outside of quotes, braces and brackets.
+fn split(arguments: &str) -> Vec<&str> {
+    let (mut parts, mut from, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0, false, false);
+    for (at, character) in arguments.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => quoted = !quoted,
+            '{' | '[' | '(' if !quoted => depth += 1,
+            '}' | ']' | ')' if !quoted => depth -= 1,
+            ',' if !quoted && depth == 0 => {
+                parts.push(arguments[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(arguments[from..].trim());
+    parts
+}
+
+fn normal(path: &Path) -> PathBuf {
+    path.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// Whether a path's last name is one that a run makes.
+fn in_pool(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let digits = name.strip_prefix('s').unwrap_or(name);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,96 @@
+//! Under strace, ours makes the same system calls on the pool's files and directories as the original, in the
+//! same order: call, flags, mode, name, sizes, results. One difference is allowed: creation is exclusive.
+//!
+//! Calls on the manifest, on the locations themselves and the checks before the start are outside.
+
+mod support;
+
+use std::path::Path;
+
+use support::configuration::{Chance, DIRECTORIES, Limits, session};
+use support::trace::{Call, calls};
+
+const SESSIONS: u64 = 24;
+
+#[test]
+fn the_same_system_calls() {
+    let (Some(original), Some(strace)) = (support::oracle(), support::strace()) else {
+        return;
+    };
+    let limits = Limits {
+        files: 25,
+        transactions: 60,
+        runs: 1,
+        talk: false,
+        working_directory: true,
+    };
+    let mut seen = Seen::default();
+    for seed in 0..SESSIONS {
+        let mut chance = Chance::new(0x5ca1_1000 + seed);
+        // Both ways of buffering, in turns.
+        let buffering = if seed % 2 == 0 { "true" } else { "false" };
+        let session = session(&mut chance, limits).lines;
+        let session = session.replace("run\n", &format!("set buffering {buffering}\nrun\n"));
+        let theirs = traced(strace, original, &session);
+        let ours = traced(strace, support::ours(), &session);
+        seen.take(&theirs);
+        compare(seed, &session, &theirs, &ours);
+    }
+    seen.check();
+}
+
+/// The calls of a session in a directory of its own, from the first one that makes something on.
+fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    let work = root.join("work");
+    for location in DIRECTORIES {
+        std::fs::create_dir_all(work.join(location)).unwrap();
+    }
+    let input = root.join("input");
+    std::fs::write(&input, session).unwrap();
+    let calls = calls(strace, program, &work, &input, &root.join("logs"));
+    let makes = |call: &Call| call.name.starts_with("mkdir") || call.rest.contains("O_CREAT");
+    calls.into_iter().skip_while(|call| !makes(call)).map(without_exclusion).collect()
+}
+
+/// The one difference that is allowed.
+fn without_exclusion(call: Call) -> Call {
+    Call {
+        rest: call.rest.replace("|O_EXCL", ""),
+        ..call
+    }
+}
+
+fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
+    assert!(!theirs.is_empty(), "session {seed} made no call:\n{session}");
+    let differs = theirs.iter().zip(ours).position(|(one, other)| one != other);
+    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len()))) else {
+        return;
+    };
+    let around = |calls: &[Call]| {
+        let shown = calls.iter().enumerate().skip(at.saturating_sub(3)).take(7);
+        shown.map(|(index, call)| format!("{index}: {call:?}\n")).collect::<String>()
+    };
+    panic!("session {seed}:\n{session}call {at} differs.\noriginal:\n{}ours:\n{}", around(theirs), around(ours));
+}
+
+/// That the comparison saw what it is for.
+#[derive(Default)]
+struct Seen {
+    calls: usize,
+    names: std::collections::BTreeSet<String>,
+}
+
+impl Seen {
+    fn take(&mut self, calls: &[Call]) {
+        self.calls += calls.len();
+        self.names.extend(calls.iter().map(|call| call.name.clone()));
+    }
+
+    fn check(&self) {
+        for name in ["openat", "read", "write", "close", "lseek", "unlink", "mkdir", "rmdir"] {
+            assert!(self.names.contains(name), "no {name} in {} calls", self.calls);
+        }
+    }
+}
