@@ -41,7 +41,8 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         .map(|location| if location.path.as_os_str().is_empty() { PathBuf::from(".") } else { location.path.clone() })
         .collect();
     let (plan, room, targets) = if meant.storage == StorageName::Null {
-        (Planner::new(&meant.workload).plan()?, Fact::NotApplicable, Vec::new())
+        let planner = Planner::new(&meant.workload);
+        (planner.plan_with_hint(observe::memory::prefer_huge_pages)?, Fact::NotApplicable, Vec::new())
     } else {
         let (plan, room, targets) = runner::room::plan(&meant.workload, &directories)?;
         (plan, Fact::Known(room), targets)

@@ -73,7 +73,7 @@ fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf
 }
 
 fn place(lines: &str) -> (tempfile::TempDir, PathBuf) {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::directory();
     let work = directory.path().join("work");
     for location in DIRECTORIES {
         std::fs::create_dir_all(work.join(location)).unwrap();

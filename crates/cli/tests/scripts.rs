@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use support::{Said, say};
 
 fn session(lines: &str) -> String {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::directory();
     let said = say(support::ours(), &[], directory.path(), lines.as_bytes(), &[]);
     assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]), "{said:?}");
     assert!(support::tree(directory.path()).is_empty(), "something is left behind");
@@ -30,8 +30,8 @@ fn phoronix_finds_its_rate() {
 /// Phoronix gives its commands in a file whose name is the argument.
 #[test]
 fn a_configuration_file_is_an_argument() {
-    let directory = tempfile::tempdir().unwrap();
-    std::fs::write(directory.path().join("config"), "set transactions 100\nset number 5\nrun\nquit\n").unwrap();
+    let directory = support::directory();
+    std::fs::write(directory.path().join("config"), "set transactions 100\nset number 50\nrun\nquit\n").unwrap();
     let Said { output, code, .. } = say(support::ours(), &[OsStr::new("config")], directory.path(), b"", &[]);
     let output = String::from_utf8(output).unwrap();
     assert_eq!(code, Some(0));

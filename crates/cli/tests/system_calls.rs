@@ -41,7 +41,7 @@ fn the_same_system_calls() {
 
 /// The calls of a session in a directory of its own, from the first one that makes something on.
 fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
-    let directory = tempfile::tempdir().unwrap();
+    let directory = support::directory();
     let root = directory.path().canonicalize().unwrap();
     let work = root.join("work");
     for location in DIRECTORIES {

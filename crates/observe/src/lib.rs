@@ -17,6 +17,7 @@
 //! | [`host`] | the machine: kernel, memory, clock, load; the whole [`Host`] |
 //! | [`processors`] | the processors and which of them we may use |
 //! | [`cgroup`] | the control group's limits on memory and processors |
+//! | [`memory`] | hints to the kernel about memory |
 //! | [`mount`] | the table of mounts and the mount of a path |
 //! | [`device`] | a block device and what lies below it |
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
@@ -28,6 +29,7 @@ pub mod cpu;
 pub mod device;
 pub mod fact;
 pub mod host;
+pub mod memory;
 pub mod mount;
 pub mod processors;
 pub mod sources;

@@ -104,7 +104,8 @@ impl Volumes {
 
     /// What the whole stream would do, and whether there is room for it.
     pub(crate) fn plan(&self, workload: &Classic) -> Result<(Plan, Room), StreamError> {
-        let plan = Planner::with_volumes(workload, self.volume_of.clone(), &self.blocks).plan()?;
+        let plan = Planner::with_volumes(workload, self.volume_of.clone(), &self.blocks)
+            .plan_with_hint(observe::memory::prefer_huge_pages)?;
         let volumes = plan.volumes.iter().enumerate();
         let volumes = volumes.map(|(volume, peak)| self.room(volume, *peak)).collect();
         Ok((plan, Room { exact: true, volumes }))

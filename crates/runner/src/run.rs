@@ -104,7 +104,7 @@ pub fn run<S: Storage, C: Clock>(
             return Err(Refused::NoRoom(lack));
         }
     }
-    let stream = ClassicStream::new(&request.workload)?;
+    let stream = ClassicStream::with_hint(&request.workload, observe::memory::prefer_huge_pages)?;
     let host = Host::read(&Sources::default());
     let (mut site, prefixes, grounds) = take_place(request, &start, &host)?;
     let settings = settings(request, &prefixes);

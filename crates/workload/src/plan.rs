@@ -6,6 +6,7 @@ use crate::classic::Classic;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Intent, Phase, Stream};
 use crate::stream::{ClassicStream, StreamError};
+use crate::table::MemoryHint;
 
 /// Operations of one action in one phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,8 +190,16 @@ impl<'a> Planner<'a> {
     ///
     /// # Errors
     /// Where the workload has no stream.
-    pub fn plan(mut self) -> Result<Plan, StreamError> {
-        let mut stream = ClassicStream::new(self.workload)?;
+    pub fn plan(self) -> Result<Plan, StreamError> {
+        self.plan_with_hint(|_| ())
+    }
+
+    /// The same, with a hint about the memory of the stream's table.
+    ///
+    /// # Errors
+    /// Where the workload has no stream.
+    pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, StreamError> {
+        let mut stream = ClassicStream::with_hint(self.workload, hint)?;
         let mut whole = StreamHasher::default();
         let mut first = StreamHasher::default();
         let mut all = Level::new(1);

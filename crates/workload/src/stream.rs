@@ -6,7 +6,7 @@ use crate::classic::{Classic, InvalidWorkload};
 use crate::edition::SubdirectoryChoice;
 use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Phase, Stream};
-use crate::table::{Entry, NoMemory, Table};
+use crate::table::{Entry, MemoryHint, NoMemory, Table};
 
 /// A stream cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,6 +57,14 @@ impl ClassicStream {
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
     pub fn new(workload: &Classic) -> Result<Self, StreamError> {
+        Self::with_hint(workload, |_| ())
+    }
+
+    /// The same, with a hint about the table's memory (see [`Table::with_hint`]).
+    ///
+    /// # Errors
+    /// Where the workload is invalid or its table does not fit in memory.
+    pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
         workload.validate()?;
         let rules = workload.edition.rules();
         let mut generator = Generator::new(rules.generator, workload.seed);
@@ -73,7 +81,7 @@ impl ClassicStream {
         Ok(Self {
             reach: workload.slots().min(generator.outputs()),
             generator,
-            table: Table::new(workload.slots())?,
+            table: Table::with_hint(workload.slots(), hint)?,
             text,
             files: workload.files,
             transactions: workload.transactions,

@@ -28,6 +28,9 @@ pub struct NoMemory {
     pub bytes: u64,
 }
 
+/// Is shown memory that is about to be used, here and there. Must not change what it holds.
+pub type MemoryHint = fn(&[u8]);
+
 /// See the module's text.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -47,6 +50,15 @@ impl Table {
     /// # Errors
     /// [`NoMemory`] where the machine has none for it.
     pub fn new(slots: u64) -> Result<Self, NoMemory> {
+        Self::with_hint(slots, |_| ())
+    }
+
+    /// The same, and `hint` is shown the table's memory before it is touched, so that whoever knows the machine
+    /// can prepare it.
+    ///
+    /// # Errors
+    /// [`NoMemory`] where the machine has none for it.
+    pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, NoMemory> {
         let no_memory = || NoMemory {
             slots,
             bytes: slots.saturating_mul(ENTRY_BYTES as u64).saturating_add(slots / 8),
@@ -57,6 +69,7 @@ impl Table {
             .and_then(|bytes| bytes.checked_add(16 - ENTRY_BYTES))
             .ok_or_else(no_memory)?;
         let entries = zeroed::<u8>(bytes).ok_or_else(no_memory)?;
+        hint(&entries);
         let mut levels = Vec::new();
         let mut bits = slots;
         loop {

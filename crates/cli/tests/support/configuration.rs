@@ -139,7 +139,9 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
 
 /// The `set` commands of a run. In later runs what is not set again stays as it was.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
-    let mut lines = vec![format!("set number {}", chance.scale(1, limits.files))];
+    // Large pools in half of the runs: small ones are soon out of files.
+    let files = if chance.once_in(2) { limits.files / 2 } else { 1 };
+    let mut lines = vec![format!("set number {}", chance.scale(files, limits.files))];
     let mut maybe = |line: String, chance: &mut Chance| {
         if !chance.once_in(4) {
             lines.push(line);
@@ -157,7 +159,7 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     maybe(line, chance);
     for command in ["set bias read", "set bias create"] {
         // Mostly balanced: a pool that only shrinks or grows is one case of many.
-        let tenths = if chance.once_in(2) { 5 } else { chance.between(0, 11) as i64 - 1 };
+        let tenths = if chance.once_in(3) { chance.between(0, 11) as i64 - 1 } else { chance.between(5, 6) as i64 };
         maybe(format!("{command} {tenths}"), chance);
     }
     maybe(format!("set buffering {}", chance.pick(&["true", "false"])), chance);

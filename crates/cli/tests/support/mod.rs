@@ -46,6 +46,14 @@ pub fn ours() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
+/// A directory that goes with the test, in memory where there is a file system for that: what is compared does not
+/// depend on it, and thousands of files are made.
+pub fn directory() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    tempfile::Builder::new().prefix("postmark-test-").tempdir_in(place).unwrap()
+}
+
 /// What a program said, and how it ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
