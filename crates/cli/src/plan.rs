@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use observe::{ProcessTimes, Sources};
 use record::{Fact, PlanRecord};
 use workload::Planner;
 
@@ -58,5 +59,6 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         shortage: room.known().and_then(runner::room::shortage),
         room,
         targets,
+        process: ProcessTimes::read(&Sources::default()),
     })
 }

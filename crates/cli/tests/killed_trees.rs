@@ -1,6 +1,9 @@
 //! Killed at their K-th unlink, the original and ours leave the same tree of names and sizes: neither order nor
 //! sizes differ at any moment, not only at the end.
 
+// Helpers of tests are tests: what is not as it should be ends them.
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::os::unix::process::ExitStatusExt as _;
@@ -21,13 +24,14 @@ fn the_same_tree_when_killed() {
     let limits = Limits {
         files: 60,
         transactions: 200,
+        block: 64,
         runs: 1,
         talk: false,
         working_directory: false,
     };
     let mut files_left = 0;
     for seed in 0..SESSIONS {
-        let mut chance = Chance::new(0x0dead_000 + seed);
+        let mut chance = Chance::new(0xdead_0000 + seed);
         let lines = session(&mut chance, limits).lines;
         let unlinks = unlinks(strace, original, &lines);
         for _ in 0..KILLS_PER_SESSION {
@@ -60,13 +64,23 @@ fn unlinks(strace: &Path, program: &Path, lines: &str) -> u64 {
 fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf, Option<u64>)> {
     let (directory, work) = place(lines);
     let status = command(strace, directory.path(), &work)
-        .args(["-e", "trace=unlink,unlinkat", "-e", &format!("inject=unlink,unlinkat:signal=KILL:when={when}")])
+        .args([
+            "-e",
+            "trace=unlink,unlinkat",
+            "-e",
+            &format!("inject=unlink,unlinkat:signal=KILL:when={when}"),
+        ])
         .args(["-o", "/dev/null"])
         .arg(program)
         .status()
         .unwrap();
     // strace ends as the program did.
-    assert_eq!(status.signal(), Some(9), "{} was not killed at unlink {when} of:\n{lines}", program.display());
+    assert_eq!(
+        status.signal(),
+        Some(9),
+        "{} was not killed at unlink {when} of:\n{lines}",
+        program.display()
+    );
     let mut tree = support::tree(&work);
     tree.retain(|(path, _)| path.file_name().is_none_or(|name| name != MANIFEST));
     tree

@@ -3,6 +3,9 @@
 //!
 //! Calls on the manifest, on the locations themselves and the checks before the start are outside.
 
+// Helpers of tests are tests: what is not as it should be ends them.
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::path::Path;
@@ -20,6 +23,7 @@ fn the_same_system_calls() {
     let limits = Limits {
         files: 25,
         transactions: 60,
+        block: 150,
         runs: 1,
         talk: false,
         working_directory: true,
@@ -51,7 +55,11 @@ fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
     std::fs::write(&input, session).unwrap();
     let calls = calls(strace, program, &work, &input, &root.join("logs"));
     let makes = |call: &Call| call.name.starts_with("mkdir") || call.rest.contains("O_CREAT");
-    calls.into_iter().skip_while(|call| !makes(call)).map(without_exclusion).collect()
+    calls
+        .into_iter()
+        .skip_while(|call| !makes(call))
+        .map(without_exclusion)
+        .collect()
 }
 
 /// The one difference that is allowed.
@@ -63,16 +71,29 @@ fn without_exclusion(call: Call) -> Call {
 }
 
 fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
-    assert!(!theirs.is_empty(), "session {seed} made no call:\n{session}");
-    let differs = theirs.iter().zip(ours).position(|(one, other)| one != other);
-    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len()))) else {
+    assert!(
+        !theirs.is_empty(),
+        "session {seed} made no call:\n{session}"
+    );
+    let differs = theirs
+        .iter()
+        .zip(ours)
+        .position(|(one, other)| one != other);
+    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len())))
+    else {
         return;
     };
     let around = |calls: &[Call]| {
         let shown = calls.iter().enumerate().skip(at.saturating_sub(3)).take(7);
-        shown.map(|(index, call)| format!("{index}: {call:?}\n")).collect::<String>()
+        shown
+            .map(|(index, call)| format!("{index}: {call:?}\n"))
+            .collect::<String>()
     };
-    panic!("session {seed}:\n{session}call {at} differs.\noriginal:\n{}ours:\n{}", around(theirs), around(ours));
+    panic!(
+        "session {seed}:\n{session}call {at} differs.\noriginal:\n{}ours:\n{}",
+        around(theirs),
+        around(ours)
+    );
 }
 
 /// That the comparison saw what it is for.
@@ -85,12 +106,19 @@ struct Seen {
 impl Seen {
     fn take(&mut self, calls: &[Call]) {
         self.calls += calls.len();
-        self.names.extend(calls.iter().map(|call| call.name.clone()));
+        self.names
+            .extend(calls.iter().map(|call| call.name.clone()));
     }
 
     fn check(&self) {
-        for name in ["openat", "read", "write", "close", "lseek", "unlink", "mkdir", "rmdir"] {
-            assert!(self.names.contains(name), "no {name} in {} calls", self.calls);
+        for name in [
+            "openat", "read", "write", "close", "lseek", "unlink", "mkdir", "rmdir",
+        ] {
+            assert!(
+                self.names.contains(name),
+                "no {name} in {} calls",
+                self.calls
+            );
         }
     }
 }

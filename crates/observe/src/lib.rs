@@ -22,9 +22,11 @@
 //! | [`device`] | a block device and what lies below it |
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
+//! | [`child`] | what a child process cost |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 
 pub mod cgroup;
+pub mod child;
 pub mod cpu;
 pub mod device;
 pub mod fact;

@@ -1,6 +1,6 @@
 //! What a run would do, and whether its targets have room for it: the answer of `postmark plan`.
 
-use observe::{Fact, Target};
+use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
 use workload::{Classic, Plan};
 
@@ -23,6 +23,8 @@ pub struct PlanRecord {
     pub targets: Vec<Target>,
     /// Why there is no room, in words.
     pub shortage: Option<String>,
+    /// What planning cost this process.
+    pub process: Fact<ProcessTimes>,
 }
 
 impl PlanRecord {

@@ -202,12 +202,12 @@ impl<'a> Interpreter<'a> {
             .iter()
             .find(|command| line.starts_with(command.name.as_bytes()));
         let Some(name) = found.map(|command| command.name) else {
-            self.unknown(line, place, streams)?;
+            unknown(line, place, streams)?;
             return Ok(Next::Line);
         };
         let rest = &line[name.len()..];
         let argument = rest.split_first().map(|(_, argument)| argument);
-        self.warn_of_form(line, name, rest, streams)?;
+        warn_of_form(line, name, rest, streams)?;
         match name {
             "quit" => return Ok(Next::Quit),
             "run" => return self.run(argument, streams),
@@ -224,54 +224,6 @@ impl<'a> Interpreter<'a> {
             name => self.set(name, argument, streams)?,
         }
         Ok(Next::Line)
-    }
-
-    fn unknown(&self, line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
-        streams.output.write_all(b"Eh?\n")?;
-        let right = match line {
-            b"exit" => "quit",
-            b"?" => "help",
-            _ => return Ok(()),
-        };
-        if place == Place::Prompt {
-            return Ok(());
-        }
-        let word = String::from_utf8_lossy(line).into_owned();
-        streams.complain(&Warning::PromptWord { word, right })
-    }
-
-    /// What is odd about a line whatever its command is.
-    fn warn_of_form(
-        &self,
-        line: &[u8],
-        name: &'static str,
-        rest: &[u8],
-        streams: &mut Streams<'_>,
-    ) -> io::Result<()> {
-        let said = || String::from_utf8_lossy(line).trim_end().to_owned();
-        let takes_text = [
-            "set location",
-            "set buffering",
-            "set report",
-            "run",
-            "load",
-            "show",
-        ]
-        .contains(&name);
-        if takes_text && line.ends_with(b"\r") {
-            streams.complain(&Warning::CarriageReturn(said()))?;
-        }
-        let takes_number = name.starts_with("set ") && !takes_text;
-        if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest)
-        {
-            let (said, skipped, command) = (said(), char::from(*skipped), name);
-            streams.complain(&Warning::Skipped {
-                said,
-                skipped,
-                command,
-            })?;
-        }
-        Ok(())
     }
 
     fn set(
@@ -430,6 +382,52 @@ impl<'a> Interpreter<'a> {
             Err(error) => streams.complain(&format_args!("Error: cannot run /bin/sh: {error}")),
         }
     }
+}
+
+fn unknown(line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
+    streams.output.write_all(b"Eh?\n")?;
+    let right = match line {
+        b"exit" => "quit",
+        b"?" => "help",
+        _ => return Ok(()),
+    };
+    if place == Place::Prompt {
+        return Ok(());
+    }
+    let word = String::from_utf8_lossy(line).into_owned();
+    streams.complain(&Warning::PromptWord { word, right })
+}
+
+/// What is odd about a line whatever its command is.
+fn warn_of_form(
+    line: &[u8],
+    name: &'static str,
+    rest: &[u8],
+    streams: &mut Streams<'_>,
+) -> io::Result<()> {
+    let said = || String::from_utf8_lossy(line).trim_end().to_owned();
+    let takes_text = [
+        "set location",
+        "set buffering",
+        "set report",
+        "run",
+        "load",
+        "show",
+    ]
+    .contains(&name);
+    if takes_text && line.ends_with(b"\r") {
+        streams.complain(&Warning::CarriageReturn(said()))?;
+    }
+    let takes_number = name.starts_with("set ") && !takes_text;
+    if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest) {
+        let (said, skipped, command) = (said(), char::from(*skipped), name);
+        streams.complain(&Warning::Skipped {
+            said,
+            skipped,
+            command,
+        })?;
+    }
+    Ok(())
 }
 
 fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {

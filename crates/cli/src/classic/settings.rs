@@ -340,13 +340,11 @@ impl Settings {
         }
         match argument {
             [b'-', path @ ..] => {
-                let path = to_path(path);
-                let found = self
-                    .locations
-                    .iter()
-                    .position(|location| location.path == path);
-                self.locations
-                    .remove(found.ok_or(Refusal::UnknownLocation(path))?);
+                // Letter for letter: equal paths (`a` and `a/`) are not the same here.
+                let is_it = |location: &Location| location.path.as_os_str().as_bytes() == path;
+                let found = self.locations.iter().position(is_it);
+                let unknown = || Refusal::UnknownLocation(to_path(path));
+                self.locations.remove(found.ok_or_else(unknown)?);
                 Ok((None, None))
             }
             [b'+', rest @ ..] => Ok(self.add_location(rest)),

@@ -57,6 +57,8 @@ pub struct Limits {
     pub files: u64,
     /// The most transactions.
     pub transactions: u64,
+    /// The least bytes of a block.
+    pub block: u64,
     /// The most runs.
     pub runs: u64,
     /// Wrong values, `show`, reports to files: everything besides `set` and `run`.
@@ -68,23 +70,84 @@ pub struct Limits {
 /// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning that one
 /// would not think of. After each of them original and ours say the same.
 const ODDITIES: [&str; 52] = [
-    "", " ", "xrun", "Eh?", "show ", "set", "set bias", "HELP", "? x", "exit x", "set Size 5", " set seed 5",
-    "set size", "set size 0 5000", "set size -5 5", "set size abc def", "set size 2147483648",
-    "set number", "set number 0", "set number -1", "set number x", "set number 2147483648",
-    "set seed", "set seed 0", "set seed -1", "set seed 3000000000", "set seed 7x", "set seed 4294967303",
-    "set transactions", "set transactions 0", "set transactions -4", "set transactions x",
-    "set subdirectories", "set subdirectories 0", "set subdirectories -1", "set subdirectories 1000000000000",
-    "set read", "set read 0", "set read x", "set read 3000000000", "set write", "set write -1",
-    "set buffering", "set buffering maybe", "set buffering TRUE", "set buffering false ",
-    "set bias read -2", "set bias read", "set bias create 11", "set report", "set report foo", "load no such file",
+    "",
+    " ",
+    "xrun",
+    "Eh?",
+    "show ",
+    "set",
+    "set bias",
+    "HELP",
+    "? x",
+    "exit x",
+    "set Size 5",
+    " set seed 5",
+    "set size",
+    "set size 0 5000",
+    "set size -5 5",
+    "set size abc def",
+    "set size 2147483648",
+    "set number",
+    "set number 0",
+    "set number -1",
+    "set number x",
+    "set number 2147483648",
+    "set seed",
+    "set seed 0",
+    "set seed -1",
+    "set seed 3000000000",
+    "set seed 7x",
+    "set seed 4294967303",
+    "set transactions",
+    "set transactions 0",
+    "set transactions -4",
+    "set transactions x",
+    "set subdirectories",
+    "set subdirectories 0",
+    "set subdirectories -1",
+    "set subdirectories 1000000000000",
+    "set read",
+    "set read 0",
+    "set read x",
+    "set read 3000000000",
+    "set write",
+    "set write -1",
+    "set buffering",
+    "set buffering maybe",
+    "set buffering TRUE",
+    "set buffering false ",
+    "set bias read -2",
+    "set bias read",
+    "set bias create 11",
+    "set report",
+    "set report foo",
+    "load no such file",
 ];
 
 /// Lines that set something in a way that nobody expects, the same in both.
 const SURPRISES: [&str; 22] = [
-    "set size 1k", "set size 700,800", "set size 900 50", "set size  300  600", "set size 300 600 900", "set size 300\t600",
-    "set sizes=300 600", "set size 4294967396", "set read 50%", "set write 4k", "set number 1k", "set numbers 77",
-    "set number77", "set number  8", "set bias read x", "set bias create 5.5", "set bias read 4294967299",
-    "set bufferingxfalse", "set transactions 12.7", "set subdirectories 3.5", "set seed 1.5", "set reportxterse",
+    "set size 1k",
+    "set size 700,800",
+    "set size 900 50",
+    "set size  300  600",
+    "set size 300 600 900",
+    "set size 300\t600",
+    "set sizes=300 600",
+    "set size 4294967396",
+    "set read 50%",
+    "set write 4k",
+    "set number 1k",
+    "set numbers 77",
+    "set number77",
+    "set number  8",
+    "set bias read x",
+    "set bias create 5.5",
+    "set bias read 4294967299",
+    "set bufferingxfalse",
+    "set transactions 12.7",
+    "set subdirectories 3.5",
+    "set seed 1.5",
+    "set reportxterse",
 ];
 
 /// A session.
@@ -106,7 +169,9 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
             talk(chance, &mut settings);
         }
         // In any order, but locations among themselves in theirs: each of them depends on the one before.
-        let (places, mut others): (Vec<_>, Vec<_>) = settings.into_iter().partition(|line| line.starts_with("set location"));
+        let (places, mut others): (Vec<_>, Vec<_>) = settings
+            .into_iter()
+            .partition(|line| line.starts_with("set location"));
         for index in (1..others.len()).rev() {
             others.swap(index, chance.between(0, index as u64) as usize);
         }
@@ -126,7 +191,11 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
 
 fn transactions(chance: &mut Chance, limits: Limits) -> u64 {
     let count = chance.scale(10, limits.transactions);
-    if chance.once_in(2) { count / 10 * 10 } else { count }
+    if chance.once_in(2) {
+        count / 10 * 10
+    } else {
+        count
+    }
 }
 
 fn run_line(chance: &mut Chance, limits: Limits) -> String {
@@ -140,7 +209,11 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
 /// The `set` commands of a run. In later runs what is not set again stays as it was.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     // Large pools in half of the runs: small ones are soon out of files.
-    let files = if chance.once_in(2) { limits.files / 2 } else { 1 };
+    let files = if chance.once_in(2) {
+        limits.files / 2
+    } else {
+        1
+    };
     let mut lines = vec![format!("set number {}", chance.scale(files, limits.files))];
     let mut maybe = |line: String, chance: &mut Chance| {
         if !chance.once_in(4) {
@@ -149,9 +222,17 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     };
     let low = chance.scale(1, 20_000);
     let high = chance.scale(1, 20_000);
-    let size = if chance.once_in(3) { format!("set size {low}") } else { format!("set size {low} {high}") };
+    let size = if chance.once_in(3) {
+        format!("set size {low}")
+    } else {
+        format!("set size {low} {high}")
+    };
     maybe(size, chance);
-    for (command, low, high) in [("set seed", 1, i32::MAX as u64), ("set read", 1, 20_000), ("set write", 1, 20_000)] {
+    for (command, low, high) in [
+        ("set seed", 1, i32::MAX as u64),
+        ("set read", limits.block, 20_000),
+        ("set write", limits.block, 20_000),
+    ] {
         let line = format!("{command} {}", chance.scale(low, high));
         maybe(line, chance);
     }
@@ -159,11 +240,21 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     maybe(line, chance);
     for command in ["set bias read", "set bias create"] {
         // Mostly balanced: a pool that only shrinks or grows is one case of many.
-        let tenths = if chance.once_in(3) { chance.between(0, 11) as i64 - 1 } else { chance.between(5, 6) as i64 };
+        let tenths = if chance.once_in(3) {
+            chance.between(0, 11) as i64 - 1
+        } else {
+            chance.between(5, 6) as i64
+        };
         maybe(format!("{command} {tenths}"), chance);
     }
-    maybe(format!("set buffering {}", chance.pick(&["true", "false"])), chance);
-    maybe(format!("set report {}", chance.pick(&["verbose", "terse"])), chance);
+    maybe(
+        format!("set buffering {}", chance.pick(&["true", "false"])),
+        chance,
+    );
+    maybe(
+        format!("set report {}", chance.pick(&["verbose", "terse"])),
+        chance,
+    );
     if first || chance.once_in(3) {
         lines.extend(locations(chance, limits));
     }
@@ -176,7 +267,11 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
     let mut lines = Vec::new();
     for index in 0..count {
         let path = DIRECTORIES[(start + index) % DIRECTORIES.len()];
-        let sign = if index == 0 && !chance.once_in(5) { "" } else { "+" };
+        let sign = if index == 0 && !chance.once_in(5) {
+            ""
+        } else {
+            "+"
+        };
         // A path with spaces needs its weight for the original.
         let weight = chance.scale(1, 60);
         let line = if path.contains(' ') || !chance.once_in(3) {
@@ -187,7 +282,10 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
         lines.push(line);
     }
     if count > 2 && chance.once_in(3) {
-        lines.push(format!("set location -{}", DIRECTORIES[(start + 1) % DIRECTORIES.len()]));
+        lines.push(format!(
+            "set location -{}",
+            DIRECTORIES[(start + 1) % DIRECTORIES.len()]
+        ));
         lines.push("set location -no such place".to_owned());
     }
     lines

@@ -34,7 +34,8 @@ fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     if path.exists() {
         return Some(path);
     }
-    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    let all = std::env::var_os("CI").is_some()
+        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
     let message = format!("{} is missing: {remedy}", path.display());
     assert!(!all, "{message}");
     eprintln!("skipped: {message}");
@@ -50,8 +51,15 @@ pub fn ours() -> &'static Path {
 /// depend on it, and thousands of files are made.
 pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
-    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
-    tempfile::Builder::new().prefix("postmark-test-").tempdir_in(place).unwrap()
+    let place = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    tempfile::Builder::new()
+        .prefix("postmark-test-")
+        .tempdir_in(place)
+        .unwrap()
 }
 
 /// What a program said, and how it ended.
@@ -66,7 +74,13 @@ pub struct Said {
 }
 
 /// Runs a program in a directory with an input.
-pub fn say(program: &Path, arguments: &[&OsStr], directory: &Path, input: &[u8], environment: &[(&str, &OsStr)]) -> Said {
+pub fn say(
+    program: &Path,
+    arguments: &[&OsStr],
+    directory: &Path,
+    input: &[u8],
+    environment: &[(&str, &OsStr)],
+) -> Said {
     let mut child = Command::new(program)
         .args(arguments)
         .envs(environment.iter().copied())
@@ -121,7 +135,7 @@ pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
             let entry = entry.unwrap();
             let metadata = entry.metadata().unwrap();
             let name = entry.path().strip_prefix(directory).unwrap().to_owned();
-            found.push((name, metadata.is_file().then(|| metadata.len())));
+            found.push((name, metadata.is_file().then_some(metadata.len())));
             if metadata.is_dir() {
                 left.push(entry.path());
             }

@@ -20,10 +20,27 @@ pub struct Call {
 }
 
 /// Runs a program under strace and gives its calls on the pool, in order, whichever thread made them.
-pub fn calls(strace: &Path, program: &Path, directory: &Path, input: &Path, logs: &Path) -> Vec<Call> {
+pub fn calls(
+    strace: &Path,
+    program: &Path,
+    directory: &Path,
+    input: &Path,
+    logs: &Path,
+) -> Vec<Call> {
     std::fs::create_dir(logs).unwrap();
     let status = Command::new(strace)
-        .args(["-ff", "-ttt", "-y", "-s", "16", "-e", "trace=%file,%desc", "-e", "signal=none", "-o"])
+        .args([
+            "-ff",
+            "-ttt",
+            "-y",
+            "-s",
+            "16",
+            "-e",
+            "trace=%file,%desc",
+            "-e",
+            "signal=none",
+            "-o",
+        ])
         .arg(logs.join("thread"))
         .arg(program)
         .current_dir(directory)
@@ -60,7 +77,11 @@ fn parse(line: &str, directory: &Path) -> Option<Call> {
             at = path;
             // The descriptor is what the call is about, until a name says otherwise.
             named = !argument.starts_with("AT_FDCWD");
-        } else if let Some(path) = argument.strip_prefix('"').and_then(|text| text.strip_suffix('"')).filter(|_| rest.is_empty() && index < 2 && takes_path(name)) {
+        } else if let Some(path) = argument
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'))
+            .filter(|_| rest.is_empty() && index < 2 && takes_path(name))
+        {
             at.push(path);
             named = true;
         } else if !argument.starts_with("0x") && !argument.starts_with('{') {
@@ -70,7 +91,12 @@ fn parse(line: &str, directory: &Path) -> Option<Call> {
     let path = normal(at.strip_prefix(directory).ok()?);
     let result = result.split(['<', ' ']).next()?;
     (named && in_pool(&path)).then(|| Call {
-        result: if opens(name) && !result.starts_with('-') { "a descriptor" } else { result }.to_owned(),
+        result: if opens(name) && !result.starts_with('-') {
+            "a descriptor"
+        } else {
+            result
+        }
+        .to_owned(),
         name: name.to_owned(),
         path,
         rest: rest.join(", "),
@@ -90,13 +116,17 @@ fn takes_path(name: &str) -> bool {
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
-    let path = path.strip_suffix("(deleted)").unwrap_or(path).strip_suffix('>')?;
+    let path = path
+        .strip_suffix("(deleted)")
+        .unwrap_or(path)
+        .strip_suffix('>')?;
     (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
 }
 
 /// Splits at commas outside of quotes, braces and brackets.
 fn split(arguments: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0, false, false);
+    let (mut parts, mut from, mut depth, mut quoted, mut escaped) =
+        (Vec::new(), 0, 0, false, false);
     for (at, character) in arguments.char_indices() {
         match character {
             _ if escaped => escaped = false,
@@ -116,12 +146,17 @@ fn split(arguments: &str) -> Vec<&str> {
 }
 
 fn normal(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
+    path.components()
+        .filter(|part| *part != Component::CurDir)
+        .collect()
 }
 
 /// Whether a path's last name is one that a run makes.
 fn in_pool(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     let digits = name.strip_prefix('s').unwrap_or(name);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

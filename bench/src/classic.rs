@@ -1,0 +1,133 @@
+//! Ours against the original, in turns.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use observe::child::ChildCost;
+
+use crate::Arguments;
+use crate::mounts::{Mounted, settle, touch_memory};
+use crate::process::{cost, cost_with_input};
+use crate::statistics::median;
+
+/// A piece of work.
+#[derive(Clone, Copy)]
+struct Work {
+    files: u64,
+    transactions: u64,
+}
+
+/// Two ways of doing it.
+struct Pairing {
+    what: &'static str,
+    /// The original's mode.
+    buffered: bool,
+    /// Ours: the same mode at the prompt, or `run` with this storage.
+    storage: Option<&'static str>,
+    /// To reach on tmpfs: wall time and user CPU as shares of the original's.
+    wall_limit: f64,
+    user_limit: Option<f64>,
+}
+
+const SAME_POOL: [Pairing; 4] = [
+    Pairing { what: "buffered", buffered: true, storage: None, wall_limit: 0.97, user_limit: Some(0.7) },
+    Pairing { what: "raw", buffered: false, storage: None, wall_limit: 0.97, user_limit: Some(0.4) },
+    Pairing { what: "posix : raw", buffered: false, storage: Some("posix"), wall_limit: 0.88, user_limit: None },
+    Pairing { what: "posix : buffered", buffered: true, storage: Some("posix"), wall_limit: 0.80, user_limit: None },
+];
+
+const LARGE_POOL: Pairing = Pairing {
+    what: "raw, large pool",
+    buffered: false,
+    storage: None,
+    wall_limit: 0.6,
+    user_limit: Some(0.15),
+};
+
+/// Prints the ratios of all pairings on all file systems.
+pub fn compare(arguments: &Arguments, on: &[String], transactions: u64, large_pool: bool) -> Result<(), Box<dyn Error>> {
+    println!(
+        "ours / original, medians of {} interleaved pairs [interval]; limits hold on tmpfs",
+        arguments.pairs
+    );
+    println!("{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}", "on", "mode", "files", "transactions", "wall", "user CPU", "system CPU");
+    for kind in on {
+        let mounted = Mounted::new(kind)?;
+        touch_memory();
+        for pairing in &SAME_POOL {
+            let work = Work { files: 20_000, transactions };
+            pairing.print(arguments, kind, &mounted.path(), work)?;
+        }
+        if large_pool {
+            let work = Work { files: 100_000, transactions: 1_000_000 };
+            LARGE_POOL.print(arguments, kind, &mounted.path(), work)?;
+        }
+    }
+    Ok(())
+}
+
+impl Pairing {
+    fn print(&self, arguments: &Arguments, kind: &str, at: &Path, work: Work) -> Result<(), Box<dyn Error>> {
+        let commands = at.with_file_name("commands");
+        std::fs::write(&commands, self.commands(at, work))?;
+        let mut pairs = Vec::new();
+        // The first pair warms up and does not count.
+        for number in 0..=arguments.pairs {
+            let ours = self.ours(&arguments.ours, at, work, &commands)?;
+            settle(at)?;
+            let original = cost_with_input(&arguments.original, &commands)?;
+            settle(at)?;
+            if number > 0 {
+                pairs.push((ours, original));
+            }
+        }
+        let on_tmpfs = kind == "tmpfs";
+        println!(
+            "{kind:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
+            self.what,
+            work.files,
+            work.transactions,
+            ratio(&pairs, |cost| cost.wall.as_secs_f64(), on_tmpfs.then_some(self.wall_limit)),
+            ratio(&pairs, |cost| cost.user.as_secs_f64(), self.user_limit.filter(|_| on_tmpfs)),
+            ratio(&pairs, |cost| cost.system.as_secs_f64(), None),
+        );
+        Ok(())
+    }
+
+    fn commands(&self, at: &Path, work: Work) -> String {
+        format!(
+            "set location {}\nset number {}\nset transactions {}\nset read 4096\nset write 4096\nset buffering {}\nrun\nquit\n",
+            at.display(),
+            work.files,
+            work.transactions,
+            self.buffered
+        )
+    }
+
+    fn ours(&self, program: &PathBuf, at: &Path, work: Work, commands: &Path) -> Result<ChildCost, Box<dyn Error>> {
+        let Some(storage) = self.storage else {
+            return cost_with_input(program, commands);
+        };
+        let (files, transactions) = (work.files.to_string(), work.transactions.to_string());
+        cost(
+            Command::new(program)
+                .args(["run", "--quiet", "--read-block", "4KiB", "--write-block", "4KiB", "--storage", storage])
+                .args(["--files", &files, "--transactions", &transactions, "--at"])
+                .arg(at),
+        )
+    }
+}
+
+fn ratio(pairs: &[(ChildCost, ChildCost)], of: impl Fn(&ChildCost) -> f64, limit: Option<f64>) -> String {
+    let ratios: Vec<f64> = pairs.iter().map(|(ours, original)| of(ours) / of(original)).collect();
+    let Some(median) = median(&ratios) else {
+        return "-".to_owned();
+    };
+    let verdict = match limit {
+        Some(limit) if median.value <= limit => format!(" <= {limit:.2}"),
+        Some(limit) => format!(" > {limit:.2}!"),
+        None => String::new(),
+    };
+    format!("{:.3} [{:.3}, {:.3}]{verdict}", median.value, median.low, median.high)
+}

@@ -1,0 +1,76 @@
+//! The program's own cost: the loop on nothing, and plans.
+
+use std::error::Error;
+use std::process::Command;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::Arguments;
+use crate::process::output;
+use crate::statistics::median;
+
+const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
+
+/// Prints nanoseconds a transaction on the null storage.
+pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
+    println!("the loop's own cost on the null storage, ns a transaction: medians of {} rounds [interval]", arguments.pairs);
+    let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
+    // The first round warms up and does not count.
+    for round in 0..=arguments.pairs {
+        for (pool, costs) in POOLS.iter().zip(&mut costs) {
+            for (latencies, costs) in [true, false].into_iter().zip(costs) {
+                let cost = null_once(arguments, *pool, transactions, latencies)?;
+                if round > 0 {
+                    costs.push(cost);
+                }
+            }
+        }
+    }
+    println!("{:>12}  {:28} {:28}", "files", "with clock and recording", "without");
+    for (pool, [with, without]) in POOLS.iter().zip(&costs) {
+        println!("{pool:>12}  {:28} {:28}", show(with), show(without));
+    }
+    Ok(())
+}
+
+fn show(values: &[f64]) -> String {
+    median(values).map_or_else(|| "-".to_owned(), |median| format!("{:.1} [{:.1}, {:.1}]", median.value, median.low, median.high))
+}
+
+fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bool) -> Result<f64, Box<dyn Error>> {
+    let (files, count) = (files.to_string(), transactions.to_string());
+    let mut command = Command::new(&arguments.ours);
+    command.args(["run", "--quiet", "--storage", "null", "--format", "json", "--files", &files, "--transactions", &count]);
+    if !latencies {
+        command.arg("--no-latencies");
+    }
+    let report: Value = serde_json::from_str(&output(&mut command)?)?;
+    let took = report["summary"]["paper"]["transactions_ns"].as_f64().ok_or("the report has no transactions_ns")?;
+    Ok(took / transactions as f64)
+}
+
+/// Prints seconds and the greatest memory of plans.
+pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+    println!("plans: median seconds of {} rounds [interval]", arguments.pairs);
+    for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {
+        let mut seconds = Vec::new();
+        let mut memory_bytes = 0;
+        for _ in 0..arguments.pairs {
+            let began = Instant::now();
+            let mut command = Command::new(&arguments.ours);
+            command.args(["plan", "--storage", "null", "--format", "json", "--files", files, "--transactions", transactions]);
+            let text = output(&mut command)?;
+            seconds.push(began.elapsed().as_secs_f64());
+            let plan: Value = serde_json::from_str(&text)?;
+            let peak = plan["process"]["known"]["max_resident_bytes"]["known"].as_u64();
+            memory_bytes = memory_bytes.max(peak.ok_or("the plan does not say its memory")?);
+        }
+        println!("{files:>8} files {transactions:>5} transactions  {} s, {:.0} MB", show_seconds(&seconds), memory_bytes as f64 / 1e6);
+    }
+    Ok(())
+}
+
+fn show_seconds(values: &[f64]) -> String {
+    median(values).map_or_else(|| "-".to_owned(), |median| format!("{:.3} [{:.3}, {:.3}]", median.value, median.low, median.high))
+}
