@@ -228,7 +228,7 @@ pub struct WeightWithoutLocation(u32);
 impl WorkArguments {
     /// Pairs every `--weight` with the `--at` before it, by their places among the words.
     pub fn take_weights(&mut self, matches: &ArgMatches) {
-        let places = |id: &str| matches.indices_of(id).map(Iterator::collect).unwrap_or_else(Vec::new);
+        let places = |id: &str| -> Vec<usize> { matches.indices_of(id).map(Iterator::collect).unwrap_or_default() };
         let at = places("at");
         let mut locations: Vec<LocationSaid> =
             self.at.iter().map(|path| LocationSaid { path: path.clone(), weight: 1 }).collect();

@@ -1,5 +1,7 @@
 //! The laws of the house that a machine can see: who imports whom, where unsafe code may stand, what may be used.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

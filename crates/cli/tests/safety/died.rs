@@ -1,0 +1,60 @@
+//! A file system that dies while a run goes on in it: every call is answered with an error from then on. The run
+//! says which and leaves; when the file system is back, `postmark clean` does the rest.
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::faces::clean;
+use crate::support::scene::furnish;
+use crate::support::{Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
+
+fn dies(cases: [(Face, Moment, u32); 2]) {
+    if !FileSystem::Xfs.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    let mut volume = Volume::new(FileSystem::Xfs, &scene, &location);
+    furnish(&location);
+    rustix::fs::sync();
+    let before = Snapshot::of(&location);
+    for (face, moment, subdirectories) in cases {
+        let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+        let running = face.begin(&work, &scene, moment);
+        volume.kill();
+        let ended = running.finish();
+        ended
+            .code(1)
+            .says("Input/output error")
+            .says("PARTIAL")
+            .says("postmark clean");
+        volume.unmount();
+        volume.mount();
+        let cleaned = clean(&location);
+        cleaned.code(0);
+        before.assert_kept(&location, &format!("{ended}\n{cleaned}"));
+    }
+}
+
+#[test]
+fn in_prepare() {
+    dies([
+        (Prompt(Stdio), Moment::Prepare, 1),
+        (Run(Posix), Moment::Prepare, 5),
+    ]);
+}
+
+#[test]
+fn in_transactions() {
+    dies([
+        (Prompt(Raw), Moment::Transactions, 5),
+        (Run(Stdio), Moment::Transactions, 1),
+    ]);
+}
+
+#[test]
+fn in_delete() {
+    dies([
+        (Prompt(Stdio), Moment::Delete, 1),
+        (Run(Raw), Moment::Delete, 5),
+    ]);
+}

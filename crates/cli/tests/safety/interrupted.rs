@@ -1,0 +1,141 @@
+//! Runs that are interrupted (SIGINT, SIGTERM): everything made is removed, what was done is shown and marked, and
+//! the exit code names the signal. A second signal ends the program at once.
+
+use rustix::process::Signal;
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::faces::{MOMENTS, clean};
+use crate::support::scene::furnish;
+use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};
+
+fn interrupted(face: Face, moment: Moment, signal: Signal) {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let subdirectories = if moment == Moment::Transactions { 7 } else { 1 };
+    let work = Work::long(&location).in_subdirectories(subdirectories);
+    let running = face.begin(&work, &scene, moment);
+    running.send(signal);
+    let ended = running.finish();
+    ended
+        .code(128 + signal.as_raw())
+        .says("PARTIAL")
+        .says(&format!("interrupted by signal {}", signal.as_raw()))
+        .does_not_say("not removed")
+        .does_not_say("Left:");
+    before.assert_kept(&location, &ended);
+    if face.is_prompt() {
+        // Whoever asked for the end gets it: no report, and no further line is read.
+        ended
+            .does_not_say("seconds total")
+            .does_not_say("pm>")
+            .says("PARTIAL RESULT, not a report");
+    }
+}
+
+/// Both signals meet every phase and every face.
+fn interrupted_in(moment: Moment) {
+    let at = MOMENTS.iter().position(|known| *known == moment).unwrap();
+    for (index, face) in FACES.into_iter().enumerate() {
+        let signals = [Signal::INT, Signal::TERM];
+        interrupted(face, moment, signals[(index + at) % 2]);
+    }
+}
+
+#[test]
+fn in_prepare() {
+    interrupted_in(Moment::Prepare);
+}
+
+#[test]
+fn in_transactions() {
+    interrupted_in(Moment::Transactions);
+}
+
+#[test]
+fn in_delete() {
+    interrupted_in(Moment::Delete);
+}
+
+/// The record of an interrupted run says so, and its counts are those of what was done.
+#[test]
+fn the_record_is_partial() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long(&location);
+    let mut command = Run(Posix).command(&work, &scene);
+    command.args(["--format", "json"]);
+    let mut running = Running::start(command, &location);
+    Run(Posix).wait_for(&mut running, &work, Moment::Transactions);
+    running.send(Signal::TERM);
+    let ended = running.finish();
+    ended.code(143);
+    let record: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
+    let actual = &record["record"]["actual"];
+    assert_eq!(actual["outcome"]["interrupted"]["signal"], 15, "{ended}");
+    let phases = actual["phases"].as_array().unwrap();
+    assert_eq!(phases.len(), 2, "{ended}");
+    assert_eq!(phases[0]["complete"], true);
+    assert_eq!(phases[1]["complete"], false);
+    assert!(phases[1]["transactions"].as_u64().unwrap() < work.transactions);
+    let made = |phase: usize| {
+        let operations = &phases[phase]["segments"][0]["operations"];
+        let count = |action: &str| {
+            let mut all = operations.as_array().unwrap().iter();
+            all.find(|operation| operation["action"] == action)
+                .map_or(0, |found| found["meter"]["operations"].as_u64().unwrap())
+        };
+        (count("create"), count("delete"))
+    };
+    assert_eq!(made(0), (work.files, 0), "{ended}");
+    let removed = actual["clean_up"]["files"].as_u64().unwrap();
+    let (created, deleted) = made(1);
+    assert_eq!(removed, work.files + created - deleted, "{ended}");
+}
+
+/// The second signal is not waited for: what the first one had begun to remove stays until it is cleaned.
+#[test]
+fn a_second_signal_ends_at_once() {
+    for face in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long(&location);
+        let mut running = face.begin(&work, &scene, Moment::Transactions);
+        running.send(Signal::INT);
+        running.until("the first signal's effect", |running| {
+            if face.is_prompt() {
+                running.output().ends_with(".\n") || running.output().ends_with("transactions\n")
+            } else {
+                running.errors().contains("\ntransactions:")
+            }
+        });
+        running.send(Signal::TERM);
+        let ended = running.finish();
+        ended.signal(Signal::TERM.as_raw());
+        ended.assert(before != Snapshot::of(&location), "it has removed everything");
+        let cleaned = clean(&location);
+        cleaned.code(0);
+        before.assert_kept(&location, &cleaned);
+    }
+}
+
+/// Outside of a run a signal ends the session as it ends any program.
+#[test]
+fn a_signal_at_the_prompt_ends_the_session() {
+    let scene = Scene::new();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut command = Running::command(crate::support::faces::program());
+        command
+            .current_dir(scene.path())
+            .stdin(std::process::Stdio::piped());
+        let mut running = Running::start(command, scene.path());
+        running.until("the prompt", |running| running.output().ends_with("pm>"));
+        running.send(signal);
+        let ended: Ended = running.finish();
+        ended.signal(signal.as_raw());
+    }
+}

@@ -1,0 +1,158 @@
+//! Runs that are killed (SIGKILL: nothing of theirs can run any more), and `postmark clean` afterwards: every name,
+//! content, mode and time that was there is as before.
+
+use rustix::process::Signal;
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::faces::{clean, own_directories};
+use crate::support::scene::{furnish, set_age};
+use crate::support::{Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
+
+/// In every phase, both ways to lie in a location, with and without subdirectories.
+const CASES: [(Face, Moment, u32); 6] = [
+    (Prompt(Stdio), Moment::Prepare, 1),
+    (Prompt(Raw), Moment::Transactions, 10),
+    (Prompt(Stdio), Moment::Delete, 1),
+    (Run(Posix), Moment::Prepare, 10),
+    (Run(Raw), Moment::Transactions, 1),
+    (Run(Stdio), Moment::Delete, 10),
+];
+
+fn as_before_on(kind: Option<FileSystem>) {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let _volume = match kind {
+        Some(kind) if !kind.is_at_hand() => return,
+        kind => kind.map(|kind| Volume::new(kind, &scene, &location)),
+    };
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    for (face, moment, subdirectories) in CASES {
+        let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+        let killed = face.begin(&work, &scene, moment).kill();
+        killed.signal(Signal::KILL.as_raw());
+        killed.assert(before != Snapshot::of(&location), "nothing was left");
+        let cleaned = clean(&location);
+        cleaned
+            .code(0)
+            .says("Removed what the run had made")
+            .does_not_say("Left:");
+        before.assert_kept(&location, &format!("{killed}\n{cleaned}"));
+    }
+}
+
+#[test]
+fn a_directory_is_as_before() {
+    as_before_on(None);
+}
+
+#[test]
+fn tmpfs_is_as_before() {
+    as_before_on(Some(FileSystem::Tmpfs));
+}
+
+#[test]
+fn ext4_is_as_before() {
+    as_before_on(Some(FileSystem::Ext4));
+}
+
+#[test]
+fn xfs_is_as_before() {
+    as_before_on(Some(FileSystem::Xfs));
+}
+
+#[test]
+fn btrfs_is_as_before() {
+    as_before_on(Some(FileSystem::Btrfs));
+}
+
+/// What a run killed in one location has made in another is named, and goes when that is cleaned.
+#[test]
+fn every_location_of_a_run_is_as_before() {
+    for face in [Prompt(Raw), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let locations = [scene.directory("one"), scene.directory("two")];
+        let befores = locations.each_ref().map(|location| {
+            furnish(location);
+            Snapshot::of(location)
+        });
+        let work = Work {
+            locations: locations.to_vec(),
+            ..Work::long_on_disk(&locations[0])
+        };
+        let killed = face.begin(&work, &scene, Moment::Prepare).kill();
+        for (index, before) in befores.iter().enumerate() {
+            let cleaned = clean(&locations[index]);
+            cleaned.code(0).says(&format!(
+                "also used {}",
+                locations[1 - index].display()
+            ));
+            before.assert_kept(&locations[index], &format!("{killed}\n{cleaned}"));
+        }
+    }
+}
+
+/// Several runs killed one after the other in one location: the times are those before the first one.
+#[test]
+fn several_killed_runs_are_cleaned_at_once() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let work = Work::long_on_disk(&location);
+    let mut killed = Vec::new();
+    for _ in 0..3 {
+        let mut running = crate::support::Running::start(
+            Run(Posix).command(&work, &scene),
+            &location,
+        );
+        let made = killed.len() + 1;
+        running.until("a directory with files", |_| {
+            let own = own_directories(&location);
+            own.len() == made && own.iter().all(|own| own.join("100").exists())
+        });
+        killed.push(running.kill());
+    }
+    let cleaned = clean(&location);
+    cleaned.code(0);
+    before.assert_kept(&location, &cleaned);
+}
+
+/// A run's own directory can be given, too.
+#[test]
+fn a_runs_own_directory_can_be_cleaned() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    set_age(&location, 1_000);
+    let before = Snapshot::of(&location);
+    let work = Work::long_on_disk(&location);
+    Run(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    let own = own_directories(&location);
+    let cleaned = clean(&own[0]);
+    cleaned.code(0);
+    before.assert_kept(&location, &cleaned);
+}
+
+/// Between the making of a run's directory and its manifest lie two system calls; in them it is killed, too.
+#[test]
+fn what_is_left_before_the_manifest_goes_too() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    furnish(&location);
+    let own = location.join("postmark-1700000000-4711-0");
+    std::fs::create_dir(&own).unwrap();
+    clean(&location).code(0);
+    assert!(!own.exists());
+
+    // The manifest was begun, and nothing after it.
+    for text in ["", "{\n  \"postmark_manifest\": 1,\n  \"tool\""] {
+        std::fs::create_dir(&own).unwrap();
+        std::fs::write(own.join(".postmark-manifest.json"), text).unwrap();
+        let cleaned = clean(&location);
+        cleaned.code(0);
+        let emptied = clean(&location);
+        emptied.code(0);
+        emptied.assert(!own.exists(), "the directory is still there");
+    }
+}

@@ -1,0 +1,250 @@
+//! The ways to have a run performed, and what is to be performed.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Ended, Running, Scene};
+
+/// A way of doing input and output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    Stdio,
+    Raw,
+    Posix,
+}
+
+/// A way to have a run performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// The classic prompt with a configuration file: the files lie directly in the location.
+    Prompt(Storage),
+    /// `postmark run`: the files lie in a directory of the run's own.
+    Run(Storage),
+}
+
+/// All of them.
+pub const FACES: [Face; 5] = [
+    Face::Prompt(Storage::Stdio),
+    Face::Prompt(Storage::Raw),
+    Face::Run(Storage::Stdio),
+    Face::Run(Storage::Raw),
+    Face::Run(Storage::Posix),
+];
+
+/// A moment in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    Prepare,
+    Transactions,
+    Delete,
+}
+
+/// All of them.
+pub const MOMENTS: [Moment; 3] = [Moment::Prepare, Moment::Transactions, Moment::Delete];
+
+/// What is to be done, and where.
+#[derive(Clone, Debug)]
+pub struct Work {
+    pub files: u64,
+    pub transactions: u64,
+    pub sizes: (u64, u64),
+    pub subdirectories: u32,
+    pub room_check: bool,
+    pub locations: Vec<PathBuf>,
+}
+
+impl Work {
+    /// A little work.
+    pub fn little(location: &Path) -> Self {
+        Self {
+            files: 30,
+            transactions: 60,
+            sizes: (1, 2_000),
+            subdirectories: 1,
+            room_check: true,
+            locations: vec![location.to_owned()],
+        }
+    }
+
+    /// Work of which every phase takes long enough to be met in the middle of it.
+    pub fn long(location: &Path) -> Self {
+        Self {
+            files: 50_000,
+            transactions: 50_000,
+            sizes: (1, 40),
+            ..Self::little(location)
+        }
+    }
+
+    /// The same on a file system of a disk, where everything takes longer.
+    pub fn long_on_disk(location: &Path) -> Self {
+        Self {
+            files: 20_000,
+            transactions: 15_000,
+            ..Self::long(location)
+        }
+    }
+
+    /// The same with subdirectories.
+    pub fn in_subdirectories(self, subdirectories: u32) -> Self {
+        Self {
+            subdirectories,
+            ..self
+        }
+    }
+
+    fn config(&self, storage: Storage) -> Vec<u8> {
+        let mut text = format!(
+            "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\n",
+            self.files, self.transactions, self.sizes.0, self.sizes.1, self.subdirectories
+        )
+        .into_bytes();
+        let buffering = match storage {
+            Storage::Stdio => "true",
+            Storage::Raw => "false",
+            Storage::Posix => panic!("the prompt has no such storage"),
+        };
+        text.extend_from_slice(format!("set buffering {buffering}\n").as_bytes());
+        for (index, location) in self.locations.iter().enumerate() {
+            text.extend_from_slice(if index == 0 {
+                b"set location "
+            } else {
+                b"set location +"
+            });
+            text.extend_from_slice(location.as_os_str().as_bytes());
+            text.push(b'\n');
+        }
+        text.extend_from_slice(b"run\n");
+        text
+    }
+
+    fn options(&self, storage: Storage) -> Vec<OsString> {
+        let name = match storage {
+            Storage::Stdio => "stdio",
+            Storage::Raw => "raw",
+            Storage::Posix => "posix",
+        };
+        let mut words: Vec<OsString> = vec!["run".into(), "--storage".into(), name.into()];
+        for (option, value) in [
+            ("--files", self.files.to_string()),
+            ("--transactions", self.transactions.to_string()),
+            ("--size", format!("{}..{}", self.sizes.0, self.sizes.1)),
+            ("--subdirs", self.subdirectories.to_string()),
+        ] {
+            words.extend([option.into(), value.into()]);
+        }
+        for location in &self.locations {
+            words.extend(["--at".into(), location.clone().into_os_string()]);
+        }
+        words
+    }
+}
+
+/// The program under test.
+pub fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_postmark"))
+}
+
+impl Face {
+    /// Whether the files lie directly in the location.
+    pub fn is_prompt(self) -> bool {
+        matches!(self, Self::Prompt(_))
+    }
+
+    /// The command that performs the work.
+    pub fn command(self, work: &Work, scene: &Scene) -> Command {
+        self.command_of(program(), work, scene)
+    }
+
+    /// The same, of another copy of the program.
+    pub fn command_of(self, program: &Path, work: &Work, scene: &Scene) -> Command {
+        let mut command = Running::command(program);
+        command.current_dir(scene.path());
+        if !work.room_check {
+            // Of the prompt it is an option of the whole session, of `run` one of its own.
+            if let Self::Prompt(_) = self {
+                command.arg("--no-room-check");
+            }
+        }
+        match self {
+            Self::Prompt(storage) => {
+                let file = tempfile::Builder::new()
+                    .prefix("commands-")
+                    .tempfile_in(scene.path())
+                    .unwrap();
+                std::fs::write(file.path(), work.config(storage)).unwrap();
+                super::scene::set_mode(file.path(), 0o644);
+                // It goes with the scene.
+                command.arg(file.into_temp_path().keep().unwrap());
+            }
+            Self::Run(storage) => {
+                command.args(work.options(storage));
+                if !work.room_check {
+                    command.arg("--no-room-check");
+                }
+            }
+        }
+        command
+    }
+
+    /// Performs the work to its end.
+    pub fn perform(self, work: &Work, scene: &Scene) -> Ended {
+        Running::to_its_end(self.command(work, scene), &work.locations[0])
+    }
+
+    /// Begins the work, and comes back in the middle of a phase.
+    pub fn begin(self, work: &Work, scene: &Scene, moment: Moment) -> Running {
+        let mut running = Running::start(self.command(work, scene), &work.locations[0]);
+        self.wait_for(&mut running, work, moment);
+        running
+    }
+
+    /// Waits for the middle of a phase.
+    pub fn wait_for(self, running: &mut Running, work: &Work, moment: Moment) {
+        let what = format!("{moment:?} of {self:?}");
+        running.until(&what, |running| match (self, moment) {
+            (_, Moment::Prepare) => self.has_files(&work.locations[0]),
+            (Self::Prompt(_), Moment::Transactions) => {
+                running.output().contains("\nPerforming transactions")
+            }
+            (Self::Prompt(_), Moment::Delete) => running.output().contains("\nDeleting files..."),
+            (Self::Run(_), Moment::Transactions) => running.errors().contains("prepare (files):"),
+            (Self::Run(_), Moment::Delete) => running.errors().contains("\ntransactions:"),
+        });
+    }
+
+    /// Whether a run in a location has made some files there.
+    fn has_files(self, location: &Path) -> bool {
+        let some = |directory: &Path| {
+            // A late number: some more are there. Every subdirectory gets its share.
+            let inner = (0..20).map(|number| directory.join(format!("s{number}")));
+            let places = inner.chain([directory.to_owned()]);
+            places
+                .into_iter()
+                .any(|place| (101..110).any(|number| place.join(number.to_string()).exists()))
+        };
+        match self {
+            Self::Prompt(_) => some(location),
+            Self::Run(_) => own_directories(location).iter().any(|own| some(own)),
+        }
+    }
+}
+
+/// The directories that runs have made for themselves in a location.
+pub fn own_directories(location: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(location).into_iter().flatten().flatten();
+    let is_own = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        name.starts_with(b"postmark-") && path.is_dir()
+    };
+    entries.map(|entry| entry.path()).filter(is_own).collect()
+}
+
+/// Removes what killed runs have left, as a user would.
+pub fn clean(directory: &Path) -> Ended {
+    let mut command = Running::command(program());
+    command.arg("clean").arg(directory);
+    Running::to_its_end(command, directory)
+}

@@ -1,0 +1,69 @@
+//! What the cases share.
+
+pub mod ended;
+pub mod faces;
+pub mod running;
+pub mod scene;
+pub mod snapshot;
+pub mod volume;
+
+pub use ended::Ended;
+pub use faces::{FACES, Face, Moment, Storage, Work};
+pub use running::Running;
+pub use scene::Scene;
+pub use snapshot::Snapshot;
+pub use volume::{FileSystem, Volume};
+
+/// Whether everything is to be tested: then nothing is skipped.
+fn everything() -> bool {
+    std::env::var_os("CI").is_some()
+        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
+}
+
+/// Whether a need of the test's is met; where it is not, says that the test is skipped.
+///
+/// # Panics
+/// Where everything is to be tested and the need is not met.
+pub fn is_met(met: bool, need: &str) -> bool {
+    use std::io::Write as _;
+
+    if met {
+        return true;
+    }
+    assert!(!everything(), "this test needs {need}");
+    // Not with `eprintln!`: what that writes is kept from whoever looks at tests that pass.
+    let name = std::thread::current()
+        .name()
+        .unwrap_or_default()
+        .to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped: {name}: it needs {need}");
+    false
+}
+
+/// Whether the test may do what root may.
+pub fn is_root() -> bool {
+    is_met(rustix::process::geteuid().is_root(), "root")
+}
+
+/// Runs a tool of the system's.
+///
+/// # Panics
+/// Where it fails.
+pub fn tool<S: AsRef<std::ffi::OsStr>>(program: &str, arguments: &[S]) -> String {
+    let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
+    let output = std::process::Command::new(program)
+        .args(&arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {program}: {error}"));
+    let streams = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}\n{streams}",
+        output.status
+    );
+    streams
+}

@@ -1,0 +1,129 @@
+//! Everything about a tree that a run must not change: names, contents, modes, owners, links, times of modification,
+//! and the directories' times of access.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// One name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    mode: u32,
+    owner: (u32, u32),
+    names: u64,
+    modified: (i64, i64),
+    /// Of directories: nobody but this program has a reason to look into them.
+    accessed: Option<(i64, i64)>,
+    /// Of files and links.
+    content: Option<Vec<u8>>,
+}
+
+/// A tree as it was at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot(BTreeMap<PathBuf, Entry>);
+
+impl Snapshot {
+    /// The tree below a directory, and the directory itself.
+    pub fn of(directory: &Path) -> Self {
+        // Looking into a directory may set its time of access: the first look does it, the second one finds it done.
+        Self::look(directory);
+        Self::look(directory)
+    }
+
+    fn look(directory: &Path) -> Self {
+        let mut entries = BTreeMap::new();
+        visit(directory, Path::new(""), &mut entries);
+        Self(entries)
+    }
+
+    /// The same, but for the times of the directory itself: somebody else has changed it since.
+    pub fn but_for_own_times(mut self) -> Self {
+        if let Some(entry) = self.0.get_mut(Path::new("")) {
+            entry.modified = (0, 0);
+            entry.accessed = None;
+        }
+        self
+    }
+
+    /// Asserts that the tree is as it was.
+    ///
+    /// # Panics
+    /// Where it is not, with what differs and `said`.
+    pub fn assert_kept(&self, directory: &Path, said: &dyn Display) {
+        // One look only: a second one would see what the first one did to the times of access.
+        self.assert_equal(&Self::look(directory), directory, said);
+    }
+
+    /// As [`assert_kept`](Self::assert_kept), but for the times of the directory itself.
+    ///
+    /// # Panics
+    /// Where the tree is not as it was.
+    pub fn assert_kept_but_for_own_times(&self, directory: &Path, said: &dyn Display) {
+        let now = Self::look(directory).but_for_own_times();
+        let before = self.clone().but_for_own_times();
+        before.assert_equal(&now, directory, said);
+    }
+
+    fn assert_equal(&self, now: &Self, directory: &Path, said: &dyn Display) {
+        if self == now {
+            return;
+        }
+        let mut differences = String::new();
+        let mut count = 0;
+        let names = self.0.keys().chain(now.0.keys());
+        for name in names.collect::<std::collections::BTreeSet<_>>() {
+            let (before, after) = (self.0.get(name), now.0.get(name));
+            if before != after {
+                count += 1;
+                if count <= 20 {
+                    differences.push_str(&format!(
+                        "{name:?}:\n  before: {before:?}\n  after:  {after:?}\n"
+                    ));
+                }
+            }
+        }
+        panic!(
+            "{} has changed in {count} names:\n{differences}\n{said}",
+            directory.display()
+        );
+    }
+}
+
+fn visit(path: &Path, name: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
+    // Before anything is read: reading changes times.
+    let facts = path.symlink_metadata().unwrap();
+    entries.insert(name.to_owned(), entry(path, &facts));
+    if facts.is_dir() {
+        for inner in std::fs::read_dir(path).unwrap() {
+            let inner = inner.unwrap().file_name();
+            visit(&path.join(&inner), &name.join(&inner), entries);
+        }
+    }
+}
+
+fn entry(path: &Path, facts: &Metadata) -> Entry {
+    let content = if facts.is_file() {
+        Some(std::fs::read(path).unwrap())
+    } else if facts.is_symlink() {
+        Some(
+            std::fs::read_link(path)
+                .unwrap()
+                .into_os_string()
+                .into_encoded_bytes(),
+        )
+    } else {
+        None
+    };
+    Entry {
+        mode: facts.mode(),
+        owner: (facts.uid(), facts.gid()),
+        names: facts.nlink(),
+        modified: (facts.mtime(), facts.mtime_nsec()),
+        accessed: facts
+            .is_dir()
+            .then(|| (facts.atime(), facts.atime_nsec())),
+        content,
+    }
+}

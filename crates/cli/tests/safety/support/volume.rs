@@ -1,0 +1,212 @@
+//! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{Scene, is_met, is_root, tool};
+
+/// A kind of file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSystem {
+    Tmpfs,
+    Ext4,
+    Xfs,
+    Btrfs,
+}
+
+impl FileSystem {
+    /// Whether the test may make and mount one; says where not.
+    pub fn is_at_hand(self) -> bool {
+        let there = match self {
+            Self::Tmpfs => true,
+            Self::Ext4 => is_tool("mkfs.ext4"),
+            Self::Xfs => is_tool("mkfs.xfs") && is_tool("xfs_io"),
+            Self::Btrfs => is_tool("mkfs.btrfs"),
+        };
+        is_root() && is_met(there, &format!("the tools of {self:?}"))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tmpfs => "tmpfs",
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+        }
+    }
+
+    /// The smallest image that serves, of those on which a whole pool of the tests fits.
+    fn image_mib(self) -> u64 {
+        match self {
+            Self::Tmpfs => 0,
+            Self::Ext4 => 256,
+            Self::Xfs => 320,
+            Self::Btrfs => 256,
+        }
+    }
+}
+
+fn is_tool(name: &str) -> bool {
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .iter()
+        .any(|directory| Path::new(directory).join(name).exists())
+}
+
+/// An image with its loop device.
+#[derive(Debug)]
+struct Image {
+    device: String,
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup")
+            .args(["--detach", &self.device])
+            .status();
+        report(
+            &format!("losetup --detach {}", self.device),
+            detached.is_ok_and(|status| status.success()),
+        );
+    }
+}
+
+/// A file system that is mounted most of the time.
+#[derive(Debug)]
+pub struct Volume {
+    kind: FileSystem,
+    point: PathBuf,
+    is_mounted: bool,
+    /// Detached after the unmounting.
+    image: Option<Image>,
+}
+
+impl Volume {
+    /// A file system in memory with mount options.
+    pub fn in_memory(point: &Path, options: &str) -> Self {
+        tool(
+            "mount",
+            &["-t", "tmpfs", "-o", options, "postmark-safety", &text(point)],
+        );
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
+    /// A file system of this kind, in an image in the scene, mounted on `point`.
+    pub fn new(kind: FileSystem, scene: &Scene, point: &Path) -> Self {
+        if kind == FileSystem::Tmpfs {
+            return Self::in_memory(point, "size=512m");
+        }
+        Self::with_image(kind, scene, point, kind.image_mib(), &[])
+    }
+
+    /// The same with a size and options for mkfs.
+    pub fn with_image(
+        kind: FileSystem,
+        scene: &Scene,
+        point: &Path,
+        mib: u64,
+        options: &[&str],
+    ) -> Self {
+        let path = tempfile::Builder::new()
+            .prefix("image-")
+            .tempfile_in(scene.path())
+            .unwrap()
+            .into_temp_path()
+            .keep()
+            .unwrap();
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(mib << 20)
+            .unwrap();
+        let quiet: &[&str] = match kind {
+            FileSystem::Ext4 => &["-q", "-F", "-E", "lazy_itable_init=1", "-N", "70000"],
+            FileSystem::Tmpfs | FileSystem::Xfs | FileSystem::Btrfs => &["-q"],
+        };
+        let image = text(&path);
+        let words: Vec<&str> = quiet
+            .iter()
+            .chain(options)
+            .copied()
+            .chain([image.as_str()])
+            .collect();
+        tool(&format!("mkfs.{}", kind.name()), &words);
+        let device = tool("losetup", &["--find", "--show", &image]);
+        let mut volume = Self {
+            kind,
+            point: point.to_owned(),
+            is_mounted: false,
+            image: Some(Image {
+                device: device.trim().to_owned(),
+            }),
+        };
+        volume.mount();
+        volume
+    }
+
+    /// Mounts it again.
+    pub fn mount(&mut self) {
+        let image = self.image.as_ref().expect("only images are mounted again");
+        tool(
+            "mount",
+            &["-t", self.kind.name(), &image.device, &text(&self.point)],
+        );
+        self.is_mounted = true;
+    }
+
+    /// Makes it read-only.
+    pub fn make_read_only(&self) {
+        tool("mount", &["-o", "remount,ro", &text(&self.point)]);
+    }
+
+    /// Unmounts it.
+    pub fn unmount(&mut self) {
+        tool("umount", &[text(&self.point)]);
+        self.is_mounted = false;
+    }
+
+    /// Takes it out of the tree at once, whoever still holds it.
+    pub fn unmount_lazily(&mut self) {
+        tool("umount", &["--lazy", &text(&self.point)]);
+        self.is_mounted = false;
+    }
+
+    /// Makes it fail at everything from now on, as a disk does that dies.
+    pub fn kill(&self) {
+        assert_eq!(self.kind, FileSystem::Xfs, "only xfs can be told to die");
+        tool("xfs_io", &["-x", "-c", "shutdown", &text(&self.point)]);
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        if !self.is_mounted {
+            return;
+        }
+        let unmounted = |options: &[&str]| {
+            let status = Command::new("umount")
+                .args(options)
+                .arg(&self.point)
+                .status();
+            status.is_ok_and(|status| status.success())
+        };
+        let what = format!("umount {}", self.point.display());
+        report(&what, unmounted(&[]) || unmounted(&["--lazy"]));
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// Something could not be put away: that is a failure, but not where there is one already.
+fn report(what: &str, done: bool) {
+    if !done && !std::thread::panicking() {
+        panic!("cannot put away: {what}");
+    }
+}

@@ -1,0 +1,22 @@
+//! Frozen fingerprints: what a workload intends must never change. A difference here is a defect, or a new
+//! version of the generators that makes old results incomparable.
+
+use workload::{Planner, fingerprint, presets};
+
+const GOLDEN: &str = include_str!("fingerprints.golden");
+
+#[test]
+fn presets_intend_what_they_always_did() {
+    let mut lines = String::new();
+    for preset in presets::all() {
+        let plan = Planner::new(&preset.workload).plan().unwrap();
+        assert_eq!(
+            fingerprint::fingerprint(&preset.workload).unwrap(),
+            plan.fingerprint,
+            "{}: the same by both ways",
+            preset.name
+        );
+        lines.push_str(&format!("{} {} {}\n", preset.name, plan.fingerprint, plan.stream_hash));
+    }
+    assert_eq!(lines, GOLDEN);
+}
