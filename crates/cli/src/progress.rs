@@ -42,11 +42,17 @@ impl Display {
         self.said = self.began;
         if let Some(bar) = &self.bar {
             bar.set_style(style(progress.total.is_some()));
+            bar.set_message("");
             bar.set_length(progress.total.unwrap_or(0));
             bar.set_position(0);
             bar.reset();
             bar.set_prefix(name(stage));
         }
+    }
+
+    /// How many a second, since the stage began.
+    fn rate(&self, progress: Progress) -> f64 {
+        progress.done as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
     }
 
     fn line(&mut self, stage: Stage, progress: Progress, is_end: bool) {
@@ -55,7 +61,7 @@ impl Display {
         }
         self.said = Instant::now();
         let seconds = self.began.elapsed().as_secs_f64();
-        let rate = progress.done as f64 / seconds.max(1e-9);
+        let rate = self.rate(progress);
         let (of, left) = match progress.total {
             Some(total) if !is_end => {
                 let left = total.saturating_sub(progress.done) as f64 / rate.max(1e-9);
@@ -73,26 +79,22 @@ impl Display {
     }
 }
 
+/// Fits into 80 columns with counts of ten million.
+const WITH_TOTAL: &str = "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {msg} {eta} left";
+const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {msg}";
+
 fn style(has_total: bool) -> ProgressStyle {
-    let template = if has_total {
-        "{prefix:22} [{bar:24}] {percent:>3}% {pos}/{len} {per_sec:>14} {eta:>4} left"
-    } else {
-        "{prefix:22} {pos} {per_sec}"
-    };
-    // The template is ours and is looked at by a test; the library's own bar is better than none.
-    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> ")
+    let template = if has_total { WITH_TOTAL } else { WITHOUT_TOTAL };
+    // The templates are ours and a test looks at them; the library's own bar is better than none.
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    style.progress_chars("=> ")
 }
 
 fn name(stage: Stage) -> &'static str {
     match stage {
-        Stage::MakeDirectories => "make directories",
-        Stage::Phase(phase) => match phase {
-            workload::Phase::Prepare => "prepare (files)",
-            workload::Phase::Transactions => "transactions",
-            workload::Phase::Delete => "delete (files)",
-        },
-        Stage::RemoveDirectories => "remove directories",
-        Stage::CleanUp => "clean up (files)",
+        Stage::MakeDirectories | Stage::RemoveDirectories => "directories",
+        Stage::Phase(phase) => phase.name(),
+        Stage::CleanUp => "clean up",
     }
 }
 
@@ -103,6 +105,7 @@ impl Events for Display {
             Event::Going(stage, progress) => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
+                    bar.set_message(format!("{:.0}/s", self.rate(progress)));
                 }
                 self.line(stage, progress, false);
             }
@@ -122,7 +125,7 @@ mod tests {
 
     #[test]
     fn the_bars_templates_are_understood() {
-        for template in ["{prefix:22} [{bar:24}] {percent:>3}% {pos}/{len} {per_sec:>14} {eta:>4} left", "{prefix:22} {pos} {per_sec}"] {
+        for template in [WITH_TOTAL, WITHOUT_TOTAL] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

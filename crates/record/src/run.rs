@@ -259,12 +259,19 @@ pub enum ReadError {
 }
 
 impl Record {
-    /// The record and its summary as JSON.
+    /// The record and its summary as JSON, in one line.
     pub fn to_json(&self) -> String {
-        let summary = Summary::of(self);
-        let value = serde_json::json!({ "record": self, "summary": summary });
+        #[derive(Serialize)]
+        struct Document<'a> {
+            summary: Summary,
+            record: &'a Record,
+        }
+        let document = Document {
+            summary: Summary::of(self),
+            record: self,
+        };
         // Maps have string keys and numbers are finite: writing to memory cannot fail.
-        let mut text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        let mut text = serde_json::to_string(&document).unwrap_or_default();
         text.push('\n');
         text
     }
@@ -275,11 +282,11 @@ impl Record {
     /// Where the text is no record, or one of a newer schema.
     pub fn from_json(text: &str) -> Result<Self, ReadError> {
         let mut value: serde_json::Value = serde_json::from_str(text)?;
-        if let Some(found) = value["record"]["schema"].as_u64() {
-            if found > u64::from(SCHEMA_VERSION) {
-                return Err(ReadError::Newer { found });
-            }
+        let record = value.get_mut("record").map(serde_json::Value::take).unwrap_or_default();
+        let schema = record.get("schema").and_then(serde_json::Value::as_u64);
+        if let Some(found) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
+            return Err(ReadError::Newer { found });
         }
-        Ok(serde_json::from_value(value["record"].take())?)
+        Ok(serde_json::from_value(record)?)
     }
 }
