@@ -1,19 +1,28 @@
 //! `postmark clean`.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use runner::Cleaned;
 
 use crate::{Problem, print};
 
-/// Cleans directories; gives 1 where something had to be left.
+/// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
 /// # Errors
-/// Where a directory or a manifest in it cannot be read.
+/// Where what was done cannot be told.
 pub fn clean(paths: &[PathBuf]) -> Result<u8, Problem> {
     let mut code = 0;
     for path in paths {
-        let cleaned = runner::clean(path)?;
+        let cleaned = match runner::clean(path) {
+            Ok(cleaned) => cleaned,
+            Err(error) => {
+                // A closed standard error is no reason to stop.
+                let _ = writeln!(std::io::stderr(), "postmark: {error}");
+                code = 1;
+                continue;
+            }
+        };
         if cleaned.is_empty() {
             print(&format!("{}: nothing of a killed run is here\n", path.display()))?;
         }

@@ -1,9 +1,8 @@
 //! The classic prompt's runs: settings in, figures out, the runner in between.
 
 use std::io::Write;
-use std::path::PathBuf;
 
-use record::{Outcome, Record};
+use record::{Classic, Outcome, Record};
 use runner::{Clock, Place, Request, RequestedLocation};
 
 use crate::classic::{Engine, Progress, RunEnd, Settings};
@@ -15,41 +14,50 @@ use crate::said::StorageName;
 pub struct RunnerEngine<C> {
     clock: C,
     said: Vec<String>,
+    room_check: bool,
 }
 
 impl<C: Clock> RunnerEngine<C> {
     /// An engine of a session that was started with these words.
     pub fn new(clock: C, said: Vec<String>) -> Self {
-        Self { clock, said }
+        Self {
+            clock,
+            said,
+            room_check: true,
+        }
+    }
+
+    /// Whether a target without room is refused.
+    #[must_use]
+    pub fn with_room_check(self, room_check: bool) -> Self {
+        Self { room_check, ..self }
     }
 }
 
 impl<C: Clock> Engine for RunnerEngine<C> {
-    fn run(&mut self, settings: &Settings, output: &mut dyn Write, errors: &mut dyn Write) -> RunEnd {
+    fn run(
+        &mut self,
+        settings: &Settings,
+        workload: Classic,
+        output: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> RunEnd {
         let mut complain = |text: String| {
             // A closed standard error is no reason to stop.
             let _ = writeln!(errors, "Error: {text}");
         };
-        let workload = match settings.workload() {
-            Ok(workload) => workload,
-            Err(error) => {
-                complain(error.to_string());
-                return RunEnd::Failed;
-            }
-        };
-        let mut paths: Vec<PathBuf> = settings.locations.iter().map(|location| location.path.clone()).collect();
-        if paths.is_empty() {
-            // The original's names then have no directory before them.
-            paths.push(PathBuf::new());
-        }
         let transactions = workload.transactions;
         let request = Request {
             said: self.said.clone(),
             workload,
-            locations: paths.into_iter().map(|path| RequestedLocation { path }).collect(),
+            locations: settings
+                .paths()
+                .into_iter()
+                .map(|(path, _)| RequestedLocation { path })
+                .collect(),
             place: Place::Location,
             latencies: true,
-            room_check: true,
+            room_check: self.room_check,
         };
         let storage = if settings.buffered { StorageName::Stdio } else { StorageName::Raw };
         let mut progress = Progress::new(transactions, output);
@@ -65,7 +73,13 @@ impl<C: Clock> Engine for RunnerEngine<C> {
 
 /// What follows a run: figures for the report, or what there is of them, marked as partial.
 fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
-    if let Some(clean_up) = record.actual.clean_up.as_ref().filter(|clean_up| !clean_up.left.is_empty()) {
+    if let Some(clean_up) = &record.actual.clean_up {
+        if clean_up.beneath > 0 {
+            complain(format!(
+                "{} files had been made beneath the mount point after its file system had gone; they were removed",
+                clean_up.beneath
+            ));
+        }
         for left in &clean_up.left {
             complain(format!("not removed: {}: {}", left.path, left.why));
         }

@@ -18,6 +18,7 @@ pub mod signals;
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 use runner::SystemClock;
 
@@ -33,10 +34,15 @@ pub fn main() -> ExitCode {
         Ok(said) => said,
         Err(error) => error.exit(),
     };
+    if let Some(command) = said.file.as_deref().and_then(|file| Said::command().find_subcommand(file).cloned()) {
+        let name = command.get_name();
+        let told = format!("options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})");
+        Said::command().error(ErrorKind::ArgumentConflict, told).exit();
+    }
     let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let result = match said.command {
         None => {
-            let mut engine = engine::RunnerEngine::new(SystemClock, words);
+            let mut engine = engine::RunnerEngine::new(SystemClock, words).with_room_check(!said.no_room_check);
             return classic::start(said.edition.unwrap_or_default(), said.file.as_deref(), &mut engine);
         }
         Some(Command::Run(mut arguments)) => {
@@ -85,9 +91,6 @@ pub enum Problem {
         /// What the system answered.
         cause: std::io::Error,
     },
-    /// A directory could not be cleaned.
-    #[error(transparent)]
-    Clean(#[from] runner::CleanError),
 }
 
 impl Problem {
@@ -95,7 +98,7 @@ impl Problem {
     fn code(&self) -> u8 {
         match self {
             Self::Meaning(_) | Self::Refused(_) | Self::Workload(_) => WRONG,
-            Self::Report { .. } | Self::Clean(_) => 1,
+            Self::Report { .. } => 1,
         }
     }
 }

@@ -52,6 +52,12 @@ pub enum MeaningError {
     /// More subdirectories than can be numbered.
     #[error("{0} subdirectories are too many: give at most 4294967295")]
     Subdirectories(u64),
+    /// A plan has no classic layout.
+    #[error("--dry-run has no classic or terse format: give --format text or json")]
+    DryClassic,
+    /// A path that TOML does not hold.
+    #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at")]
+    NoText(PathBuf),
     /// A file for the report cannot be written.
     #[error("cannot write to {}: {cause}: give another --output", .path.display())]
     Output {
@@ -138,7 +144,10 @@ fn apply(options: &Options, workload: &mut Classic) -> Result<(), MeaningError> 
 }
 
 /// What is meant as a configuration file that means the same.
-pub fn to_config(meant: &Meant) -> String {
+///
+/// # Errors
+/// Where a path is no text.
+pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     let workload = &meant.workload;
     let mut text = format!(
         "edition = \"{}\"\nfiles = {}\ntransactions = {}\nsize = \"{}..{}\"\nread-block = {}\nwrite-block = {}\n\
@@ -158,9 +167,10 @@ pub fn to_config(meant: &Meant) -> String {
     );
     for (location, weight) in meant.locations.iter().zip(&workload.weights) {
         if !location.path.as_os_str().is_empty() {
-            let path = toml::Value::String(location.path.to_string_lossy().into_owned());
+            let path = location.path.to_str().ok_or_else(|| MeaningError::NoText(location.path.clone()))?;
+            let path = toml::Value::String(path.to_owned());
             text.push_str(&format!("\n[[at]]\npath = {path}\nweight = {weight}\n"));
         }
     }
-    text
+    Ok(text)
 }

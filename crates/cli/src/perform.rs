@@ -20,15 +20,22 @@ pub fn perform<C: Clock>(
     clock: &C,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
-    let signals = InRun::begin().ok();
-    let control = signals.as_ref().map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()));
-    match storage {
-        StorageName::Stdio => runner::run(request, &Stdio, clock, &control, events),
-        StorageName::Raw => runner::run(request, &Raw, clock, &control, events),
-        StorageName::Posix => runner::run(request, &Posix, clock, &control, events),
-        StorageName::Null => runner::run(request, &Null, clock, &control, events),
+    let mut signals = None;
+    let mut take_control = || {
+        // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
+        signals = InRun::begin().ok();
+        signals.as_ref().map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
+    };
+    let record = match storage {
+        StorageName::Stdio => runner::run(request, &Stdio, clock, &mut take_control, events),
+        StorageName::Raw => runner::run(request, &Raw, clock, &mut take_control, events),
+        StorageName::Posix => runner::run(request, &Posix, clock, &mut take_control, events),
+        StorageName::Null => runner::run(request, &Null, clock, &mut take_control, events),
+    }?;
+    if let (Some(signals), Outcome::Interrupted { .. }) = (&signals, &record.actual.outcome) {
+        signals.followed();
     }
+    Ok(record)
 }
 
 /// The exit code of a run that began.

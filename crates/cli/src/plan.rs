@@ -13,34 +13,26 @@ use crate::{Problem, print};
 /// Plans and shows.
 ///
 /// # Errors
-/// Where what was said is wrong.
+/// Where what was said is wrong, or the plan cannot be delivered.
 pub fn plan(arguments: &PlanArguments) -> Result<u8, Problem> {
-    show(&mean(&arguments.work)?, arguments.format)
-}
-
-/// Shows the plan of what is meant.
-///
-/// # Errors
-/// Where the workload has no stream, or the plan cannot be delivered.
-pub fn show(meant: &Meant, format: PlanFormat) -> Result<u8, Problem> {
-    if format == PlanFormat::Toml {
-        print(&to_config(meant))?;
-        return Ok(0);
-    }
-    let record = record(meant)?;
-    print(&match format {
-        PlanFormat::Json => record.to_json(),
-        PlanFormat::Text | PlanFormat::Toml => report::plan::render(&record),
-    })?;
+    print(&text(&mean(&arguments.work)?, arguments.format)?)?;
     Ok(0)
 }
 
+/// The plan of what is meant.
+///
+/// # Errors
+/// Where the workload has no stream.
+pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
+    Ok(match format {
+        PlanFormat::Toml => to_config(meant)?,
+        PlanFormat::Json => record(meant)?.to_json(),
+        PlanFormat::Text => report::plan::render(&record(meant)?),
+    })
+}
+
 fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
-    let directories: Vec<PathBuf> = meant
-        .locations
-        .iter()
-        .map(|location| if location.path.as_os_str().is_empty() { PathBuf::from(".") } else { location.path.clone() })
-        .collect();
+    let directories: Vec<PathBuf> = meant.locations.iter().map(|location| location.directory().to_owned()).collect();
     let (plan, room, targets) = if meant.storage == StorageName::Null {
         let planner = Planner::new(&meant.workload);
         (planner.plan_with_hint(observe::memory::prefer_huge_pages)?, Fact::NotApplicable, Vec::new())
@@ -49,10 +41,7 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         (plan, Fact::Known(room), targets)
     };
     Ok(PlanRecord {
-        tool: record::Tool {
-            name: "postmark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
+        tool: record::Tool::this(),
         workload: meant.workload.clone(),
         storage: meant.storage.name().to_owned(),
         plan,

@@ -1,7 +1,7 @@
 //! `postmark run`.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use record::{End, Outcome, Record};
@@ -20,11 +20,18 @@ use crate::{Problem, print};
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let meant = mean(&arguments.work)?;
-    if arguments.dry_run {
-        let format = if arguments.format == Format::Json { PlanFormat::Json } else { PlanFormat::Text };
-        return plan::show(&meant, format);
-    }
+    let dry_format = match (arguments.dry_run, arguments.format) {
+        (false, _) => None,
+        (true, Format::Text) => Some(PlanFormat::Text),
+        (true, Format::Json) => Some(PlanFormat::Json),
+        (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
+    };
     let output = arguments.output.map(OutputFile::open).transpose()?;
+    if let Some(format) = dry_format {
+        let text = plan::text(&meant, format)?;
+        deliver(output, &text)?;
+        return Ok(0);
+    }
     let request = Request {
         said: words,
         place: meant.place(),
@@ -47,11 +54,19 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     };
     record.hints = hints(&record);
     let text = render(&record, arguments.format);
-    match output {
-        Some(output) => output.write(&text)?,
-        None => print(&text)?,
-    }
+    deliver(output, &text)?;
     Ok(exit_code(&record))
+}
+
+/// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
+fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
+    let Some(output) = output else {
+        return print(text);
+    };
+    output.write(text).inspect_err(|_| {
+        // The error that is told is the first one.
+        let _ = print(text);
+    })
 }
 
 fn render(record: &Record, format: Format) -> String {
@@ -68,6 +83,7 @@ fn classic(record: &Record, format: report::classic::Format) -> String {
     let figures = &record.actual.classic;
     match (&record.actual.outcome, figures.end) {
         (Outcome::Complete, End::Complete) => report::classic::report(figures, format),
+        (Outcome::Complete, _) => report::classic::NO_REPORT.to_owned(),
         _ => report::classic::partial(figures),
     }
 }
@@ -97,9 +113,13 @@ struct OutputFile {
 
 impl OutputFile {
     fn open(path: PathBuf) -> Result<Self, MeaningError> {
-        let is_new = !path.exists();
-        match OpenOptions::new().write(true).create(true).truncate(false).open(&path) {
-            Ok(file) => Ok(Self { path, file, is_new }),
+        let made = OpenOptions::new().write(true).create_new(true).open(&path).map(|file| (file, true));
+        let opened = made.or_else(|error| match error.kind() {
+            ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&path).map(|file| (file, false)),
+            _ => Err(error),
+        });
+        match opened {
+            Ok((file, is_new)) => Ok(Self { path, file, is_new }),
             Err(cause) => Err(MeaningError::Output { path, cause }),
         }
     }

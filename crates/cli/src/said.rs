@@ -24,6 +24,9 @@ pub struct Said {
     /// The edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
     #[arg(long)]
     pub edition: Option<Edition>,
+    /// Do not let the classic prompt refuse a target that has no room for the run.
+    #[arg(long)]
+    pub no_room_check: bool,
     /// A classic configuration file.
     pub file: Option<PathBuf>,
 }

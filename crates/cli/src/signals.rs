@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 /// The process's handlers are registered once and live as long as it does.
@@ -31,6 +31,8 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;
     }
+    // A file beyond the limit of sizes (ulimit -f) is then an error like any other; by default it ends the program.
+    flag::register(SIGXFSZ, Arc::default())?;
     Ok(HANDLERS.get_or_init(|| handlers))
 }
 
@@ -46,9 +48,18 @@ impl InRun {
     /// Where the system takes no handler.
     pub fn begin() -> std::io::Result<Self> {
         let handlers = handlers()?;
-        handlers.caught.store(0, Ordering::SeqCst);
+        let missed = handlers.caught.swap(0, Ordering::SeqCst);
+        if missed != 0 {
+            // It came when the run before had done all its work: the next one is not what it asked for.
+            signal_hook::low_level::emulate_default_handler(missed as i32)?;
+        }
         handlers.deadly.store(false, Ordering::SeqCst);
         Ok(Self { handlers })
+    }
+
+    /// The run has ended because of the signal: it is not to end another.
+    pub fn followed(&self) {
+        self.handlers.caught.store(0, Ordering::SeqCst);
     }
 
     /// Where the signal's number is left.

@@ -21,6 +21,16 @@ pub struct Tool {
     pub version: String,
 }
 
+impl Tool {
+    /// This program.
+    pub fn this() -> Self {
+        Self {
+            name: "postmark".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,7 +115,7 @@ pub struct ErrorRecord {
     /// Where it happened first.
     pub first_path: String,
     /// Bytes that the first one had moved before it failed.
-    pub moved_bytes: u64,
+    pub moved_bytes: Fact<u64>,
 }
 
 /// Something that was not removed.

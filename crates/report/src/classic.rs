@@ -48,6 +48,9 @@ pub fn report(figures: &ClassicFigures, format: Format) -> String {
     }
 }
 
+/// What stands in place of a report of a run that was out of files: the original prints none.
+pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the number of files or decrease the number of transactions\n";
+
 /// What a run that was not completed has done: one line that no script takes for a report.
 pub fn partial(figures: &ClassicFigures) -> String {
     format!(
@@ -186,6 +189,14 @@ pub fn scaled_sum(bytes: f32) -> String {
         format!("{:.2} kilobytes", bytes / 1024.0)
     } else {
         format!("{bytes:.6} bytes")
+    }
+}
+
+/// A sum of bytes as the edition's report prints it.
+pub fn data(bytes: f32, edition: Edition) -> String {
+    match edition {
+        Edition::V1_0 => scaled_size(bytes as i64, edition),
+        Edition::V1_5 => scaled_sum(bytes),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a run was: the part of a report about the machine and the targets.
 
-use record::{Fact, Record, Target};
+use record::{Fact, Host, Record, Target};
 
 use crate::text::line;
 use crate::units::{bytes, percent};
@@ -24,19 +24,47 @@ pub(crate) fn places(record: &Record) -> String {
 
 /// Machine and targets, a line each.
 pub(crate) fn render(text: &mut String, record: &Record) {
-    let host = &record.host;
-    let processors = &host.processors;
     line(text, format_args!("Where it ran"));
+    host(text, &record.host);
+    let during = &record.during;
+    let seconds = |ns: &u64| format!("{:.3} s", *ns as f64 / 1e9);
     line(
         text,
         format_args!(
-            "  Host      {}, {} {} {}",
-            host.hostname,
-            host.kernel.sysname,
-            host.kernel.release,
-            host.kernel.machine
+            "  Clock     {}; load average {}; steal {}; busy {}",
+            fact(&record.host.clock_source, String::clone),
+            fact(&record.host.load_average, |load| format!("{:.2} (1 min)", load.one_minute)),
+            fact(&during.steal_fraction, |share| percent(*share)),
+            fact(&during.busy_fraction, |share| percent(*share)),
         ),
     );
+    line(
+        text,
+        format_args!(
+            "  Process   user {}, system {}",
+            fact(&during.process_user_ns, seconds),
+            fact(&during.process_system_ns, seconds),
+        ),
+    );
+    for location in &record.locations {
+        if let Fact::NotApplicable = location.target {
+            continue;
+        }
+        line(text, format_args!("  Location  {} (weight {})", location.directory, location.weight));
+        match &location.target {
+            Fact::Known(target) => self::target(text, target),
+            unknown => line(text, format_args!("    {}", fact(unknown, |_| String::new()))),
+        }
+    }
+}
+
+fn host(text: &mut String, host: &Host) {
+    let kernel = &host.kernel;
+    line(
+        text,
+        format_args!("  Host      {}, {} {} {}", host.hostname, kernel.sysname, kernel.release, kernel.machine),
+    );
+    let processors = &host.processors;
     line(
         text,
         format_args!(
@@ -60,66 +88,40 @@ pub(crate) fn render(text: &mut String, record: &Record) {
             }
         ),
     );
-    line(
-        text,
-        format_args!(
-            "  Clock     {}; load average {}; steal {}; busy {}",
-            fact(&host.clock_source, String::clone),
-            fact(&host.load_average, |load| format!("{:.2} (1 min)", load.one_minute)),
-            fact(&record.during.steal_fraction, |share| percent(*share)),
-            fact(&record.during.busy_fraction, |share| percent(*share)),
-        ),
-    );
-    line(
-        text,
-        format_args!(
-            "  Process   user {}, system {}",
-            fact(&record.during.process_user_ns, |ns| format!("{:.3} s", *ns as f64 / 1e9)),
-            fact(&record.during.process_system_ns, |ns| format!("{:.3} s", *ns as f64 / 1e9)),
-        ),
-    );
-    for location in &record.locations {
-        line(text, format_args!("  Location  {} (weight {})", location.directory, location.weight));
-        if let Fact::Known(target) = &location.target {
-            self::target(text, target);
-        }
-    }
 }
 
-/// A target's mount, room and device, a line each.
+/// A target's mount, room and device, a line each; what is unknown says why.
 pub(crate) fn target(text: &mut String, target: &Target) {
-    if let Fact::Known(mount) = &target.mount {
-        line(
-            text,
-            format_args!(
-                "    Mount   {} on {} type {} ({}; {})",
-                mount.source,
-                mount.mount_point,
-                mount.file_system_type,
-                mount.mount_options.join(","),
-                mount.super_options.join(",")
-            ),
-        );
-    }
-    if let Fact::Known(space) = &target.space {
-        line(
-            text,
-            format_args!(
-                "    Room    {} of {} available to users, blocks of {}, inodes available: {}; {} full",
-                fact(&space.available_bytes, size),
-                fact(&space.total_bytes, size),
-                bytes(space.block_size_bytes as f64),
-                match &space.inodes_available {
-                    Fact::NotApplicable => "not counted".to_owned(),
-                    inodes => fact(inodes, u64::to_string),
-                },
-                fact(&target.fill_fraction, |share| percent(*share)),
-            ),
-        );
-    }
-    if let Fact::Known(device) = &target.device {
-        line(text, format_args!("    Device  {}", device.one_line()));
-    }
+    let mount = fact(&target.mount, |mount| {
+        format!(
+            "{} on {} type {} ({}; {})",
+            mount.source,
+            mount.mount_point,
+            mount.file_system_type,
+            mount.mount_options.join(","),
+            mount.super_options.join(",")
+        )
+    });
+    line(text, format_args!("    Mount   {mount}"));
+    let room = fact(&target.space, |space| {
+        format!(
+            "{} of {} available to users, blocks of {}, inodes available: {}; {} full",
+            fact(&space.available_bytes, size),
+            fact(&space.total_bytes, size),
+            bytes(space.block_size_bytes as f64),
+            match &space.inodes_available {
+                Fact::NotApplicable => "not counted".to_owned(),
+                inodes => fact(inodes, u64::to_string),
+            },
+            fact(&target.fill_fraction, |share| percent(*share)),
+        )
+    });
+    line(text, format_args!("    Room    {room}"));
+    let device = match &target.device {
+        Fact::NotApplicable => "none".to_owned(),
+        device => fact(device, |device| device.one_line()),
+    };
+    line(text, format_args!("    Device  {device}"));
 }
 
 fn size(number: &u64) -> String {
@@ -127,7 +129,7 @@ fn size(number: &u64) -> String {
 }
 
 /// A fact in words; what is unknown says why.
-fn fact<T>(fact: &Fact<T>, words: impl Fn(&T) -> String) -> String {
+pub(crate) fn fact<T>(fact: &Fact<T>, words: impl Fn(&T) -> String) -> String {
     match fact {
         Fact::Known(value) => words(value),
         Fact::NotApplicable => "not applicable".to_owned(),

@@ -2,6 +2,7 @@
 
 use record::{Action, End, Fact, Phase, PlanRecord};
 
+use crate::classic;
 use crate::environment;
 use crate::table::Table;
 use crate::text::{line, workload_lines};
@@ -50,8 +51,9 @@ pub fn render(record: &PlanRecord) -> String {
     line(
         &mut text,
         format_args!(
-            "  The original's reports would print {} megabytes read and {} megabytes written",
-            plan.classic_megabytes_read, plan.classic_megabytes_written
+            "  The original's report would say {} read and {} written",
+            classic::data(plan.classic_bytes_read, record.workload.edition),
+            classic::data(plan.classic_bytes_written, record.workload.edition)
         ),
     );
     line(

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use record::{Action, CleanUp, End, Fact, OperationSummary, Outcome, Rate, Record, Summary};
+use record::{Action, CleanUp, End, Fact, Histogram, OperationSummary, Outcome, Rate, Record, Summary};
 
-use crate::environment;
+use crate::environment::{self, fact};
 use crate::table::Table;
 use crate::units::{bytes, grouped, microseconds, percent, rate, seconds};
 
@@ -155,7 +155,14 @@ fn latencies(text: &mut String, record: &Record, summary: &Summary) {
         for operation in &phase.operations {
             let mut cells = vec![phase.phase.name().to_owned(), operation.action.name().to_owned()];
             cells.push(operation.mean_ns.map_or_else(|| "-".to_owned(), microseconds));
-            cells.extend(operation.percentiles.iter().map(|percentile| microseconds(percentile.ns as f64)));
+            cells.extend(
+                operation
+                    .percentiles
+                    .iter()
+                    .map(|percentile| microseconds(percentile.ns as f64)),
+            );
+            // An operation that only failed has no latencies.
+            cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
             cells.push(operation.max_ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)));
             table.row(cells);
         }
@@ -210,13 +217,13 @@ fn errors(text: &mut String, record: &Record) {
         line(
             text,
             format_args!(
-                "Error: {} of {}, step {}: {}; {} time(s), {} bytes moved before it",
+                "Error: {} of {}, step {}: {}; {} time(s), {} moved before it",
                 error.operation,
                 error.first_path,
                 error.step,
                 error.message,
                 error.count,
-                grouped(error.moved_bytes)
+                fact(&error.moved_bytes, |bytes| format!("{} bytes", grouped(*bytes)))
             ),
         );
     }

@@ -42,7 +42,7 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
         message: "No space left on device (os error 28)".to_owned(),
         count: 1,
         first_path: "/mnt/disk/7".to_owned(),
-        moved_bytes: 4096,
+        moved_bytes: Fact::Known(4096),
     });
     record.actual.clean_up = Some(CleanUp {
         files: 1_234,

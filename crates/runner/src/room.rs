@@ -12,8 +12,6 @@ use workload::{Classic, Plan, Planner, Volume};
 
 /// Bytes that a name takes in a directory: short names with their headers, in blocks half to three quarters full.
 const NAME_BYTES: u64 = 32;
-/// Inodes that a run takes for itself: its directory and its manifest.
-const OWN_INODES: u64 = 2;
 
 /// What a file system takes for an inode out of the room that it states for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
@@ -88,15 +86,19 @@ impl Volumes {
 
     fn room(&self, volume: usize, peak: Volume) -> RoomVolume {
         let (block, directories) = (self.blocks[volume], self.directories[volume]);
-        let needed_inodes = peak.files_peak + directories + OWN_INODES;
-        let names = (peak.files_peak * NAME_BYTES).div_ceil(block) * block;
+        // Every location has a manifest.
+        let marks = self.rooms[volume].locations.len() as u64;
+        let needed_inodes = peak.files_peak.saturating_add(directories + marks);
+        let names = peak.files_peak.saturating_mul(NAME_BYTES).div_ceil(block).saturating_mul(block);
+        let parts = [
+            names,
+            (directories + marks).saturating_mul(block),
+            needed_inodes.saturating_mul(self.inode_bytes[volume]),
+        ];
         RoomVolume {
             files_peak: peak.files_peak,
             bytes_peak: peak.bytes_peak,
-            needed_bytes: peak.allocated_bytes_peak
-                + names
-                + (directories + OWN_INODES) * block
-                + needed_inodes * self.inode_bytes[volume],
+            needed_bytes: parts.into_iter().fold(peak.allocated_bytes_peak, u64::saturating_add),
             needed_inodes,
             ..self.rooms[volume].clone()
         }
@@ -123,7 +125,7 @@ impl Volumes {
                     block_bytes: *block,
                     files_peak: files,
                     bytes_peak: files.saturating_mul(workload.size_high_bytes),
-                    allocated_bytes_peak: files.saturating_mul(workload.size_high_bytes.div_ceil(*block) * block),
+                    allocated_bytes_peak: files.saturating_mul(workload.size_high_bytes.div_ceil(*block).saturating_mul(*block)),
                 };
                 self.room(volume, peak)
             })

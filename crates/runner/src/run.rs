@@ -9,7 +9,8 @@ use record::{
     Actual, ClassicFigures, CleanUp, End, ErrorRecord, LocationRecord, Meter, Outcome, PhaseRecord, Record, Room, SystemDuring,
     Tool,
 };
-use storage::{Location, OpenError, PathBuffer, Settings, Storage};
+use rustix::io::Errno;
+use storage::{Location, OpenError, PathBuffer, Settings, Step, Storage};
 use workload::stream::StreamError;
 use workload::{Action, Classic, ClassicStream, Phase, fingerprint};
 
@@ -38,6 +39,13 @@ pub enum Place {
 pub struct RequestedLocation {
     /// The directory, as said. Empty: the working directory, with names that have no directory before them.
     pub path: PathBuf,
+}
+
+impl RequestedLocation {
+    /// The directory that is meant.
+    pub fn directory(&self) -> &Path {
+        if self.path.as_os_str().is_empty() { Path::new(".") } else { &self.path }
+    }
 }
 
 /// A run as asked for.
@@ -88,13 +96,16 @@ struct Start {
 
 /// Performs a run, and removes what it made.
 ///
+/// `take_control` is called when everything is looked at and before anything is touched: from then on the run
+/// ends itself when it is told to, and cleans up. Before, nothing needs to be cleaned up, and it may be ended at once.
+///
 /// # Errors
 /// Where the run was refused: nothing was touched. A run that began always gives a record, however it ended.
 pub fn run<S: Storage, C: Clock>(
     request: &Request,
     storage: &S,
     clock: &C,
-    control: &Control,
+    take_control: &mut dyn FnMut() -> Control,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
@@ -106,6 +117,7 @@ pub fn run<S: Storage, C: Clock>(
     }
     let stream = ClassicStream::with_hint(&request.workload, observe::memory::prefer_huge_pages)?;
     let host = Host::read(&Sources::default());
+    let control = take_control();
     let (mut site, prefixes, grounds) = take_place(request, &start, &host)?;
     let settings = settings(request, &prefixes);
     let material = material(request, &prefixes, &grounds)?;
@@ -115,7 +127,7 @@ pub fn run<S: Storage, C: Clock>(
         request,
         storage,
         clock,
-        control,
+        control: &control,
         settings,
     };
     let actual = errand.perform(stream, material, site.as_mut(), events);
@@ -125,10 +137,7 @@ pub fn run<S: Storage, C: Clock>(
     let locations = request.locations.iter().zip(&request.workload.weights).zip(start.targets).zip(&prefixes);
     Ok(Record {
         schema: record::run::SCHEMA_VERSION,
-        tool: Tool {
-            name: "postmark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        },
+        tool: Tool::this(),
         said: request.said.clone(),
         workload: request.workload.clone(),
         storage: storage.name().to_owned(),
@@ -173,8 +182,7 @@ fn look(request: &Request) -> Result<Start, Refused> {
     }
     let mut directories = Vec::new();
     for location in &request.locations {
-        let path = if location.path.as_os_str().is_empty() { Path::new(".") } else { &location.path };
-        directories.push(std::path::absolute(path).map_err(Refused::WorkingDirectory)?);
+        directories.push(std::path::absolute(location.directory()).map_err(Refused::WorkingDirectory)?);
     }
     let sources = Sources::default();
     let targets: Vec<Target> = directories.iter().map(|directory| Target::read(&sources, directory)).collect();
@@ -279,22 +287,24 @@ struct Errand<'a, S, C> {
 impl<S: Storage, C: Clock> Errand<'_, S, C> {
     fn perform(&self, stream: ClassicStream, prepared: Prepared, site: &mut dyn Site, events: &mut dyn Events) -> Actual {
         let (worked, gone) = self.work_watched(stream, prepared, site, events);
-        let (report, why) = match worked {
+        let (report, why, numbers_made) = match worked {
             Ok(report) => {
                 let why = report.failed.as_ref().map(describe);
-                (report, why)
+                let numbers_made = numbers_made(&report);
+                (report, why, numbers_made)
             }
-            Err(why) => (Report::default(), Some(why)),
+            Err(why) => (Report::default(), Some(why), u64::MAX),
         };
-        let gone = gone.or_else(|| why.as_ref().and_then(|_| site.check().err()));
+        // The end is a border, too.
+        let gone = gone.or_else(|| site.check().err());
         let outcome = match (gone, why, self.control.signal_caught()) {
             (Some(gone), None, _) => Outcome::Failed { why: gone },
             (Some(gone), Some(why), _) => Outcome::Failed { why: format!("{gone} ({why})") },
             (None, Some(why), _) => Outcome::Failed { why },
-            (None, None, Some(signal)) if report.stream_hash.is_none() => Outcome::Interrupted { signal },
+            (None, None, Some(signal)) if report.is_stopped => Outcome::Interrupted { signal },
             (None, None, _) => Outcome::Complete,
         };
-        let clean_up = self.clean_up(&outcome, site, events);
+        let clean_up = self.clean_up(&outcome, numbers_made, site, events);
         self.actual(report, outcome, clean_up)
     }
 
@@ -340,13 +350,20 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
     }
 
     /// Removes what is left of the run; after a whole one that is its mark only.
-    fn clean_up(&self, outcome: &Outcome, site: &mut dyn Site, events: &mut dyn Events) -> Option<CleanUp> {
+    fn clean_up(
+        &self,
+        outcome: &Outcome,
+        numbers_made: u64,
+        site: &mut dyn Site,
+        events: &mut dyn Events,
+    ) -> Option<CleanUp> {
         if *outcome == Outcome::Complete {
-            let done = site.leave(&mut |_| ());
+            // Every file of its own is gone: what bears such a name now is somebody else's.
+            let done = site.leave(0, &mut |_| ());
             return (done.files > 0 || !done.left.is_empty()).then_some(done);
         }
         events.event(Event::Began(Stage::CleanUp, Progress::default()));
-        let done = site.leave(&mut |files| {
+        let done = site.leave(numbers_made, &mut |files| {
             // Often enough to be seen, seldom enough not to be felt.
             if files % 4096 == 0 {
                 events.event(Event::Going(Stage::CleanUp, Progress { done: files, total: None }));
@@ -399,6 +416,17 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
     }
 }
 
+/// The highest running number that a file of the run's may have: there is one for every creation, in order. A
+/// creation that failed may have made its file, unless it found one there.
+fn numbers_made(report: &Report) -> u64 {
+    let created = |phase| meter(&report.phases, phase, Action::Create).map_or(0, |meter| meter.operations);
+    let failed = report.failed.as_ref().is_some_and(|failed| {
+        let was_there = failed.failure.step == Step::Open && failed.failure.errno() == Some(Errno::EXIST.raw_os_error());
+        failed.operation == Action::Create.name() && !was_there
+    });
+    created(Phase::Prepare) + created(Phase::Transactions) + u64::from(failed)
+}
+
 fn meter(phases: &[PhaseRecord], phase: Phase, action: Action) -> Option<&Meter> {
     let record = phases.iter().find(|record| record.phase == phase)?;
     let mut operations = record.segments.iter().flat_map(|segment| &segment.operations);
@@ -425,6 +453,9 @@ fn error_record(failed: &worker::Failed) -> ErrorRecord {
         message: failed.failure.cause.to_string(),
         count: 1,
         first_path: failed.path.clone(),
-        moved_bytes: failed.failure.moved_bytes,
+        moved_bytes: match failed.failure.moved_bytes {
+            Some(bytes) => Fact::Known(bytes),
+            None => Fact::Unavailable("the stream does not tell what it has written".to_owned()),
+        },
     }
 }

@@ -9,12 +9,14 @@ pub mod manifest;
 mod prepare;
 mod removal;
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use record::CleanUp;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat, unlinkat};
+use rustix::io::Errno;
 
 pub use clean::{CleanError, Cleaned, clean};
 pub use prepare::PrepareError;
@@ -28,8 +30,9 @@ pub(crate) trait Site: Sync {
     /// Whether the place is still the one that the run began in.
     fn check(&self) -> Result<(), String>;
 
-    /// Removes whatever the run has made and left, and its mark.
-    fn leave(&mut self, progress: &mut dyn FnMut(u64)) -> CleanUp;
+    /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
+    /// whatever bears a higher one is somebody else's.
+    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
 }
 
 /// Storages that touch no file system have no place.
@@ -40,7 +43,7 @@ impl Site for NoSite {
         Ok(())
     }
 
-    fn leave(&mut self, _: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&mut self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
         CleanUp::default()
     }
 }
@@ -74,13 +77,16 @@ impl Ground {
                 "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
             )),
             Ok(_) => Err(format!("{path} is another directory than when the run began: it was moved or replaced")),
-            Err(errno) => Err(format!("{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed")),
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => {
+                Err(format!("{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"))
+            }
+            Err(errno) => Err(format!("{path} cannot be examined any more ({errno})")),
         }
     }
 
     /// Removes what the run made here; then its mark, its own directory, and the traces in the user's.
-    fn leave(&self, progress: &mut dyn FnMut(u64)) -> CleanUp {
-        let (mut done, all_gone) = match Removal::new(&self.manifest, &self.held, progress) {
+    fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
+        let (mut done, all_gone) = match Removal::new(&self.manifest, &self.held, numbers_made, progress) {
             Ok(mut removal) => {
                 removal.directory(&self.held, &self.directory);
                 if self.check().is_err() {
@@ -92,6 +98,9 @@ impl Ground {
         };
         if all_gone {
             self.unmark(&mut done);
+        } else {
+            let why = format!("its manifest stays: 'postmark clean {}' removes the rest when that can be done", self.directory.display());
+            done.left.extend(left(&self.directory, why).left);
         }
         done
     }
@@ -105,11 +114,23 @@ impl Ground {
         }
     }
 
+    /// Whether the run's own directory still has this name in the user's.
+    fn is_named(&self, name: &OsStr) -> Result<(), Errno> {
+        let named = statat(&self.users, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if (named.st_dev, named.st_ino) == (self.device, self.inode) {
+            Ok(())
+        } else {
+            Err(Errno::NOENT)
+        }
+    }
+
     fn unmark(&self, done: &mut CleanUp) {
         let mut unmarked = unlinkat(&self.held, manifest::NAME, AtFlags::empty());
         if self.manifest.kind == Kind::OwnDirectory {
             let name = self.directory.file_name().unwrap_or_default();
-            unmarked = unmarked.and_then(|()| unlinkat(&self.users, name, AtFlags::REMOVEDIR));
+            unmarked = unmarked
+                .and_then(|()| self.is_named(name))
+                .and_then(|()| unlinkat(&self.users, name, AtFlags::REMOVEDIR));
             if unmarked.is_ok() {
                 done.directories += 1;
             }
@@ -137,11 +158,12 @@ impl Site for Grounds {
         self.0.iter().try_for_each(Ground::check)
     }
 
-    fn leave(&mut self, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        for ground in &self.0 {
+        // The last one first: a directory that two of them lie in then gets back its times before the first.
+        for ground in self.0.iter().rev() {
             let before = done.files;
-            let part = ground.leave(&mut |files| progress(before + files));
+            let part = ground.leave(numbers_made, &mut |files| progress(before + files));
             done.files += part.files;
             done.directories += part.directories;
             done.beneath += part.beneath;
@@ -152,7 +174,7 @@ impl Site for Grounds {
 }
 
 impl Ground {
-    fn new(directory: PathBuf, held: OwnedFd, users: OwnedFd, manifest: Manifest, lock: File) -> Result<Self, rustix::io::Errno> {
+    fn new(directory: PathBuf, held: OwnedFd, users: OwnedFd, manifest: Manifest, lock: File) -> Result<Self, Errno> {
         let facts = fstat(&held)?;
         Ok(Self {
             directory,

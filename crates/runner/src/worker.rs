@@ -95,6 +95,8 @@ pub(crate) struct Failed {
 pub(crate) struct Report {
     pub phases: Vec<PhaseRecord>,
     pub failed: Option<Failed>,
+    /// Somebody's wish ended the work before its end.
+    pub is_stopped: bool,
     /// The hash of the stream, where all of it was performed.
     pub stream_hash: Option<StreamHash>,
     pub end: Option<End>,
@@ -136,8 +138,10 @@ where
         tickets: 0,
         report: Report::default(),
     };
-    if let Err(Left::Failed(failed)) = worker.stages() {
-        worker.report.failed = Some(failed);
+    match worker.stages() {
+        Ok(()) => {}
+        Err(Left::Stopped) => worker.report.is_stopped = true,
+        Err(Left::Failed(failed)) => worker.report.failed = Some(failed),
     }
     worker.report
 }

@@ -106,7 +106,7 @@ impl<S: System, T: Style> Calls<S, T> {
                 return Err(Failure {
                     step: Step::Write,
                     cause: Cause::NothingWritten,
-                    moved_bytes: (before + done) as u64,
+                    moved_bytes: Some((before + done) as u64),
                 });
             }
         }
@@ -154,7 +154,7 @@ impl<S: System, T: Style> Calls<S, T> {
                 return Err(Failure {
                     step: Step::Read,
                     cause: Cause::EndedEarly { read, expected },
-                    moved_bytes: read,
+                    moved_bytes: Some(read),
                 });
             }
         }

@@ -172,8 +172,8 @@ pub struct Failure {
     pub step: Step,
     /// Why.
     pub cause: Cause,
-    /// Bytes moved before that.
-    pub moved_bytes: u64,
+    /// Bytes moved before that, where the storage knows it: what a stream has really written it does not.
+    pub moved_bytes: Option<u64>,
 }
 
 impl Failure {
@@ -181,12 +181,15 @@ impl Failure {
         Self {
             step,
             cause: Cause::System(errno),
-            moved_bytes: 0,
+            moved_bytes: Some(0),
         }
     }
 
     pub(crate) fn having_moved(self, moved_bytes: u64) -> Self {
-        Self { moved_bytes, ..self }
+        Self {
+            moved_bytes: Some(moved_bytes),
+            ..self
+        }
     }
 
     /// The system's error, where there was one.

@@ -1,7 +1,8 @@
 //! `simulated`: the real code of `raw` and `posix` over system calls that are answered from memory, with
 //! faults at chosen calls and a virtual clock that every call advances. For tests.
 //!
-//! The faults lie apart from the truth: what the files really hold can be looked at at any time.
+//! The faults lie apart from the truth: what the files really hold and what was really done can be looked at at any
+//! time, and so can the calls that a fault has struck.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::Calls;
-use crate::contract::{Errno, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket};
+use crate::contract::{Errno, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted, Ticket};
 use crate::posix::PosixStyle;
 use crate::raw::RawStyle;
 use crate::system::{At, System};
@@ -34,6 +35,38 @@ pub enum Fault {
     Nothing,
 }
 
+/// A call that a fault has struck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Struck {
+    /// Its number, from 0.
+    pub call: u64,
+    /// The step of an operation that it belongs to.
+    pub step: Step,
+    /// How many bytes it was to move; 0 where it moves none.
+    pub asked_bytes: usize,
+}
+
+/// What was really done, counted where it happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Truth {
+    /// Files made.
+    pub created: u64,
+    /// Files opened to write behind their end.
+    pub opened_to_append: u64,
+    /// Files opened to read.
+    pub opened_to_read: u64,
+    /// Names removed.
+    pub unlinked: u64,
+    /// Directories made.
+    pub directories_made: u64,
+    /// Directories removed.
+    pub directories_removed: u64,
+    /// Bytes that came into files.
+    pub bytes_written: u64,
+    /// Bytes that came out of files.
+    pub bytes_read: u64,
+}
+
 /// A storage in memory; clones are the same storage.
 #[derive(Clone, Debug)]
 pub struct Simulated {
@@ -54,6 +87,8 @@ struct State {
     /// By descriptor: the file's name, where its next byte goes or comes from, and whether that is always its end.
     open: BTreeMap<c_int, (Vec<u8>, usize, bool)>,
     faults: BTreeMap<u64, Fault>,
+    struck: Vec<Struck>,
+    truth: Truth,
     calls: u64,
     call_cost_ns: u64,
 }
@@ -92,6 +127,16 @@ impl Simulated {
         named
             .map(|(name, content)| (String::from_utf8_lossy(name).into_owned(), content.len()))
             .collect()
+    }
+
+    /// What was really done so far.
+    pub fn truth(&self) -> Truth {
+        self.state().truth
+    }
+
+    /// The calls that a fault has struck so far.
+    pub fn struck(&self) -> Vec<Struck> {
+        self.state().struck.clone()
     }
 
     /// How many files are open.
@@ -162,17 +207,20 @@ impl SimulatedSystem {
     }
 
     /// Begins a call: time passes, and a fault may strike.
-    fn begin(&self) -> (MutexGuard<'_, State>, Option<Fault>) {
+    fn begin(&self, step: Step, asked_bytes: usize) -> (MutexGuard<'_, State>, Option<Fault>) {
         let mut state = self.simulated.state();
         let call = state.calls;
         state.calls += 1;
         self.simulated.shared.clock_ns.fetch_add(state.call_cost_ns, Ordering::Relaxed);
         let fault = state.faults.get(&call).copied();
+        if fault.is_some() {
+            state.struck.push(Struck { call, step, asked_bytes });
+        }
         (state, fault)
     }
 
-    fn begin_or_fail(&self) -> Result<MutexGuard<'_, State>, Errno> {
-        match self.begin() {
+    fn begin_or_fail(&self, step: Step) -> Result<MutexGuard<'_, State>, Errno> {
+        match self.begin(step, 0) {
             (_, Some(Fault::Error(errno))) => Err(Errno(errno)),
             (state, _) => Ok(state),
         }
@@ -203,7 +251,7 @@ fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
 impl System for SimulatedSystem {
     fn open(&mut self, at: At<'_>, flags: c_int, _: libc::mode_t) -> Result<c_int, Errno> {
         let name = self.name(at);
-        let mut state = self.begin_or_fail()?;
+        let mut state = self.begin_or_fail(Step::Open)?;
         if !state.parent_is_there(&name) {
             return Err(Errno(libc::ENOENT));
         }
@@ -212,8 +260,13 @@ impl System for SimulatedSystem {
                 return Err(Errno(libc::EEXIST));
             }
             state.files.insert(name.clone(), Vec::new());
+            state.truth.created += 1;
         } else if !state.files.contains_key(&name) {
             return Err(Errno(libc::ENOENT));
+        } else if flags & libc::O_APPEND != 0 {
+            state.truth.opened_to_append += 1;
+        } else {
+            state.truth.opened_to_read += 1;
         }
         let descriptor = (3..).find(|number| !state.open.contains_key(number)).unwrap_or(c_int::MAX);
         state.open.insert(descriptor, (name, 0, flags & libc::O_APPEND != 0));
@@ -221,29 +274,31 @@ impl System for SimulatedSystem {
     }
 
     fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno> {
-        let (mut state, fault) = self.begin();
+        let (mut state, fault) = self.begin(Step::Write, bytes.len());
         let length = moved(bytes.len(), fault)?;
         let (name, at, append) = state.open.get(&file).cloned().ok_or(Errno(libc::EBADF))?;
         let content = state.files.get_mut(&name).ok_or(Errno(libc::ESTALE))?;
         let at = if append { content.len() } else { at };
         content.splice(at..(at + length).min(content.len()), bytes[..length].iter().copied());
+        state.truth.bytes_written += length as u64;
         state.open.insert(file, (name, at + length, append));
         Ok(length)
     }
 
     fn read(&mut self, file: c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let (mut state, fault) = self.begin();
+        let (mut state, fault) = self.begin(Step::Read, bytes.len());
         let length = moved(bytes.len(), fault)?;
         let (name, at, append) = state.open.get(&file).cloned().ok_or(Errno(libc::EBADF))?;
         let content = state.files.get(&name).ok_or(Errno(libc::ESTALE))?;
         let length = length.min(content.len() - at);
         bytes[..length].copy_from_slice(&content[at..at + length]);
+        state.truth.bytes_read += length as u64;
         state.open.insert(file, (name, at + length, append));
         Ok(length)
     }
 
     fn close(&mut self, file: c_int) -> Result<(), Errno> {
-        let (mut state, fault) = self.begin();
+        let (mut state, fault) = self.begin(Step::Close, 0);
         state.open.remove(&file).ok_or(Errno(libc::EBADF))?;
         match fault {
             Some(Fault::Error(errno)) => Err(Errno(errno)),
@@ -253,29 +308,36 @@ impl System for SimulatedSystem {
 
     fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
         let name = self.name(at);
-        let mut state = self.begin_or_fail()?;
-        state.files.remove(&name).map(drop).ok_or(Errno(libc::ENOENT))
+        let mut state = self.begin_or_fail(Step::Unlink)?;
+        state.files.remove(&name).ok_or(Errno(libc::ENOENT))?;
+        state.truth.unlinked += 1;
+        Ok(())
     }
 
     fn mkdir(&mut self, at: At<'_>, _: libc::mode_t) -> Result<(), Errno> {
         let name = self.name(at);
-        let mut state = self.begin_or_fail()?;
+        let mut state = self.begin_or_fail(Step::MakeDirectory)?;
         if !state.parent_is_there(&name) {
             return Err(Errno(libc::ENOENT));
         }
         if state.exists(&name) || !state.directories.insert(name) {
             return Err(Errno(libc::EEXIST));
         }
+        state.truth.directories_made += 1;
         Ok(())
     }
 
     fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
         let name = self.name(at);
-        let mut state = self.begin_or_fail()?;
+        let mut state = self.begin_or_fail(Step::RemoveDirectory)?;
         let inside = [&name[..], b"/"].concat();
         if state.files.keys().any(|file| file.starts_with(&inside)) {
             return Err(Errno(libc::ENOTEMPTY));
         }
-        state.directories.remove(&name).then_some(()).ok_or(Errno(libc::ENOENT))
+        if !state.directories.remove(&name) {
+            return Err(Errno(libc::ENOENT));
+        }
+        state.truth.directories_removed += 1;
+        Ok(())
     }
 }

@@ -82,16 +82,19 @@ impl StdioSession {
         let mut stream = open(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
-        for (index, block) in content.chunks(self.write_block).enumerate() {
+        for block in content.chunks(self.write_block) {
             if !stream.write(block) {
                 let failure = Failure::system(Step::Write, Errno::last());
                 // The first error says more than what closing answers now.
                 let _ = stream.close();
-                return Err(failure.having_moved((index * self.write_block) as u64));
+                return Err(Failure {
+                    moved_bytes: None,
+                    ..failure
+                });
             }
         }
         steps.ended(Step::Write);
-        close(stream, content.len() as u64, steps)
+        close(stream, None, steps)
     }
 
     #[inline]
@@ -113,12 +116,12 @@ impl StdioSession {
                 return Err(Failure {
                     step: Step::Read,
                     cause,
-                    moved_bytes: done,
+                    moved_bytes: Some(done),
                 });
             }
         }
         steps.ended(Step::Read);
-        close(stream, bytes, steps)
+        close(stream, Some(bytes), steps)
     }
 
     fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> Outcome {
@@ -144,10 +147,11 @@ fn open(name: Name<'_>, mode: &CStr) -> Result<Stream, Failure> {
 }
 
 #[inline]
-fn close<S: Steps>(stream: Stream, moved_bytes: u64, steps: &mut S) -> Outcome {
-    stream
-        .close()
-        .map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;
+fn close<S: Steps>(stream: Stream, moved_bytes: Option<u64>, steps: &mut S) -> Outcome {
+    stream.close().map_err(|errno| Failure {
+        moved_bytes,
+        ..Failure::system(Step::Close, errno)
+    })?;
     steps.ended(Step::Close);
     Ok(())
 }

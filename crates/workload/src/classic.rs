@@ -135,6 +135,9 @@ pub enum InvalidWorkload {
     /// A location without a share.
     #[error("a weight of 0: give every location a weight of at least 1, or leave it out")]
     NoWeight,
+    /// A sum that the original's `int` does not hold, and that draws do not reach.
+    #[error("the weights add up to {0}: give weights that add up to at most {max}", max = Classic::WEIGHTS_MAX)]
+    Weights(u64),
     /// No location, or too many for the edition.
     #[error("{given} locations: edition {edition} takes {takes}")]
     Locations {
@@ -153,6 +156,8 @@ pub enum InvalidWorkload {
 impl Classic {
     /// The greatest size of a file and of a block, in bytes: the original's `int`.
     pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
+    /// The greatest sum of weights: the original's `int`.
+    pub const WEIGHTS_MAX: u64 = i32::MAX as u64;
     /// The greatest pool: more would not fit any machine's memory.
     pub const FILES_MAX: u64 = 1 << 35;
 
@@ -194,6 +199,10 @@ impl Classic {
         }
         if self.weights.contains(&0) {
             return Err(InvalidWorkload::NoWeight);
+        }
+        let sum = self.weights.iter().map(|weight| u64::from(*weight)).sum();
+        if sum > Self::WEIGHTS_MAX {
+            return Err(InvalidWorkload::Weights(sum));
         }
         let places = self.weights.len() as u64 * u64::from(self.subdirectories);
         if places > u64::from(u32::MAX) {
@@ -242,7 +251,8 @@ mod tests {
     fn every_single_wrong_value_is_refused() {
         let good = Classic::default();
         assert_eq!(good.validate(), Ok(()));
-        let wrong: [fn(&mut Classic); 9] = [
+        let wrong: [fn(&mut Classic); 10] = [
+            |w| w.weights = vec![i32::MAX as u32, 1],
             |w| w.files = 0,
             |w| w.files = u64::MAX,
             |w| w.size_low_bytes = 0,

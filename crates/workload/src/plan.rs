@@ -51,10 +51,6 @@ pub struct Plan {
     pub classic_bytes_read: f32,
     /// All bytes written, as the original's 32-bit float would have them.
     pub classic_bytes_written: f32,
-    /// The first sum in the edition's megabytes, with two decimals, as the original prints it.
-    pub classic_megabytes_read: String,
-    /// The second one likewise.
-    pub classic_megabytes_written: String,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
     /// The hash of the whole stream.
@@ -232,10 +228,7 @@ impl<'a> Planner<'a> {
                 self.volumes[volume].take(&intent);
             }
         }
-        let megabyte = self.workload.edition.rules().megabyte_bytes as f32;
         Ok(Plan {
-            classic_megabytes_read: format!("{:.2}", classic_bytes_read / megabyte),
-            classic_megabytes_written: format!("{:.2}", classic_bytes_written / megabyte),
             nothing: tallies
                 .iter()
                 .map(|actions| actions[Action::Nothing as usize].operations)

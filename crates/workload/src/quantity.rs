@@ -1,7 +1,8 @@
 //! Numbers with units, as options and configuration files take them.
 //!
 //! `k`, `M`, `G` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi` are powers of 1,024. A `B`
-//! may follow a number of bytes. Digits may be grouped with `_` or `,`.
+//! may follow a number of bytes. Digits may be grouped with `_`; a comma is refused, because it
+//! could be a decimal one or part a list.
 
 /// The text given for a number is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -61,12 +62,12 @@ pub fn byte_range(text: &str) -> Result<(u64, u64), InvalidQuantity> {
 fn parse(text: &str, bytes: bool) -> Result<u64, InvalidQuantity> {
     let trimmed = text.trim();
     let end = trimmed
-        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | ',')))
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')))
         .unwrap_or(trimmed.len());
     let (number, unit) = trimmed.split_at(end);
     let unit = unit.trim_start();
     let not_whole = || InvalidQuantity::NotWhole(text.to_owned());
-    let digits: String = number.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    let digits: String = number.chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if whole.is_empty() || fraction.contains('.') {
         return Err(InvalidQuantity::NoNumber(text.to_owned()));
@@ -128,7 +129,7 @@ mod tests {
             ("500", 500),
             ("20k", 20_000),
             ("1.5M", 1_500_000),
-            ("5,000,000", 5_000_000),
+            ("5_000_000", 5_000_000),
             ("10_000", 10_000),
             ("2Ki", 2_048),
         ] {
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["", "k", "-5", "1.2.3", "5 files", "1.5", "99999999999999999999", "0.0001k", "20kB"] {
+        for text in ["", "k", "-5", "1.2.3", "5 files", "1.5", "99999999999999999999", "0.0001k", "20kB", "500,10000", "0,5k"] {
             assert!(count(text).is_err(), "{text}");
         }
         assert!(bytes("5XiB").is_err());

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use record::{ClassicFigures, Edition, End};
+use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
 use super::prompt::{LINE_MAX_BYTES, Source, read_line};
@@ -37,11 +37,12 @@ pub enum RunEnd {
 
 /// Performs runs for the prompt.
 pub trait Engine {
-    /// Performs a run of these settings, with the original's progress (see [`super::Progress`]) on `output`.
+    /// Performs the workload of these settings, with the original's progress (see [`super::Progress`]) on `output`.
     /// The report is not the engine's, except for what a run that is not complete has to show.
     fn run(
         &mut self,
         settings: &Settings,
+        workload: Classic,
         output: &mut dyn Write,
         errors: &mut dyn Write,
     ) -> RunEnd;
@@ -281,15 +282,18 @@ impl<'a> Interpreter<'a> {
     }
 
     fn run(&mut self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<Next> {
-        if let Err(unrunnable) = self.settings.workload() {
-            streams.complain(&format_args!("Error: cannot run: {unrunnable}"))?;
-            self.failed = true;
-            return Ok(Next::Line);
-        }
+        let workload = match self.settings.workload() {
+            Ok(workload) => workload,
+            Err(unrunnable) => {
+                streams.complain(&format_args!("Error: cannot run: {unrunnable}"))?;
+                self.failed = true;
+                return Ok(Next::Line);
+            }
+        };
         streams.output.flush()?;
         match self
             .engine
-            .run(&self.settings, streams.output, streams.errors)
+            .run(&self.settings, workload, streams.output, streams.errors)
         {
             RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,
             RunEnd::Failed => self.failed = true,

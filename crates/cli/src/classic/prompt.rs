@@ -101,6 +101,11 @@ impl Source for Editing {
             match self.editor.readline(PROMPT) {
                 Ok(line) => return Ok(Some(line.into_bytes())),
                 Err(ReadlineError::Interrupted) => {}
+                // The editor takes text only; a configuration file takes any bytes.
+                Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
+                    // A closed standard error is no reason to stop.
+                    let _ = writeln!(io::stderr(), "Error: that line is no text; put it into a configuration file and load that");
+                }
                 Err(ReadlineError::Eof) => return Ok(None),
                 Err(error) => return Err(into_io(error)),
             }

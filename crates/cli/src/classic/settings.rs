@@ -112,9 +112,6 @@ pub enum Unrunnable {
     /// A path that no system call takes.
     #[error("the location '{}' holds a NUL character", .0.display())]
     NulInLocation(PathBuf),
-    /// The original's `int` of the sum overflows.
-    #[error("the weights add up to {0}: give weights that add up to at most {max}", max = i32::MAX)]
-    Weights(i64),
     /// The workload itself.
     #[error(transparent)]
     Workload(#[from] InvalidWorkload),
@@ -157,14 +154,6 @@ impl Settings {
             if path.contains(&0) {
                 return Err(Unrunnable::NulInLocation(location.path.clone()));
             }
-        }
-        let weights: i64 = self
-            .locations
-            .iter()
-            .map(|location| i64::from(location.weight))
-            .sum();
-        if weights > i64::from(i32::MAX) {
-            return Err(Unrunnable::Weights(weights));
         }
         let bias = |value: i32| Bias::new(value.into()).ok_or(InvalidWorkload::Bias(value.into()));
         let workload = Classic {

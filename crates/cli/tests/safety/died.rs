@@ -37,10 +37,7 @@ fn dies(cases: [(Face, Moment, u32); 2]) {
 
 #[test]
 fn in_prepare() {
-    dies([
-        (Prompt(Stdio), Moment::Prepare, 1),
-        (Run(Posix), Moment::Prepare, 5),
-    ]);
+    dies([(Prompt(Stdio), Moment::Prepare, 1), (Run(Posix), Moment::Prepare, 5)]);
 }
 
 #[test]
@@ -53,8 +50,5 @@ fn in_transactions() {
 
 #[test]
 fn in_delete() {
-    dies([
-        (Prompt(Stdio), Moment::Delete, 1),
-        (Run(Raw), Moment::Delete, 5),
-    ]);
+    dies([(Prompt(Stdio), Moment::Delete, 1), (Run(Raw), Moment::Delete, 5)]);
 }

@@ -5,7 +5,7 @@ use rustix::process::Signal;
 
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
-use crate::support::faces::{MOMENTS, clean};
+use crate::support::faces::{MOMENTS, clean, has_ended, own_directories};
 use crate::support::scene::furnish;
 use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};
 
@@ -59,6 +59,35 @@ fn in_delete() {
     interrupted_in(Moment::Delete);
 }
 
+/// While subdirectories are made, and when everything but them is gone.
+#[test]
+fn among_directories() {
+    for face in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
+        for is_at_the_end in [false, true] {
+            let scene = Scene::in_memory();
+            let location = scene.directory("location");
+            furnish(&location);
+            let before = Snapshot::of(&location);
+            let work = Work {
+                files: 10,
+                transactions: 10,
+                ..Work::little(&location).in_subdirectories(60_000)
+            };
+            let mut running = Running::start(face.command(&work, &scene), &location);
+            running.until("directories", |running| match (face, is_at_the_end) {
+                (Prompt(_), false) => location.join("s50").exists(),
+                (Prompt(_), true) => running.output().contains("Deleting subdirectories"),
+                (Run(_), false) => own_directories(&location).iter().any(|own| own.join("s50").exists()),
+                (Run(_), true) => has_ended(&running.errors(), "delete"),
+            });
+            running.send(Signal::TERM);
+            let ended = running.finish();
+            ended.code(143).does_not_say("not removed").does_not_say("Left:");
+            before.assert_kept(&location, &ended);
+        }
+    }
+}
+
 /// The record of an interrupted run says so, and its counts are those of what was done.
 #[test]
 fn the_record_is_partial() {
@@ -110,7 +139,7 @@ fn a_second_signal_ends_at_once() {
             if face.is_prompt() {
                 running.output().ends_with(".\n") || running.output().ends_with("transactions\n")
             } else {
-                running.errors().contains("\ntransactions:")
+                has_ended(&running.errors(), "transactions")
             }
         });
         running.send(Signal::TERM);
@@ -129,9 +158,7 @@ fn a_signal_at_the_prompt_ends_the_session() {
     let scene = Scene::new();
     for signal in [Signal::INT, Signal::TERM] {
         let mut command = Running::command(crate::support::faces::program());
-        command
-            .current_dir(scene.path())
-            .stdin(std::process::Stdio::piped());
+        command.current_dir(scene.path()).stdin(std::process::Stdio::piped());
         let mut running = Running::start(command, scene.path());
         running.until("the prompt", |running| running.output().ends_with("pm>"));
         running.send(signal);

@@ -84,10 +84,9 @@ fn every_location_of_a_run_is_as_before() {
         let killed = face.begin(&work, &scene, Moment::Prepare).kill();
         for (index, before) in befores.iter().enumerate() {
             let cleaned = clean(&locations[index]);
-            cleaned.code(0).says(&format!(
-                "also used {}",
-                locations[1 - index].display()
-            ));
+            cleaned
+                .code(0)
+                .says(&format!("also used {}", locations[1 - index].display()));
             before.assert_kept(&locations[index], &format!("{killed}\n{cleaned}"));
         }
     }
@@ -103,10 +102,7 @@ fn several_killed_runs_are_cleaned_at_once() {
     let work = Work::long_on_disk(&location);
     let mut killed = Vec::new();
     for _ in 0..3 {
-        let mut running = crate::support::Running::start(
-            Run(Posix).command(&work, &scene),
-            &location,
-        );
+        let mut running = crate::support::Running::start(Run(Posix).command(&work, &scene), &location);
         let made = killed.len() + 1;
         running.until("a directory with files", |_| {
             let own = own_directories(&location);

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::support::Face::Prompt;
 use crate::support::Storage::{Raw, Stdio};
 use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
-use crate::support::{Ended, FACES, Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
+use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
 
 /// Everything about one run whose file system goes away.
 fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
@@ -26,10 +26,9 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
         .code(1)
         .says("unmounted")
         .says("PARTIAL")
-        .does_not_say("not removed")
-        .does_not_say("Left:");
+        .does_not_say("cannot be removed");
     // A run may have made and removed files there, which changes the directory's own times.
-    beneath.assert_kept_but_for_own_times(&location, &ended);
+    beneath.assert_kept_but_for_directories(&location, &ended);
     volume.mount();
     before.assert_kept(&location, &ended);
     ended
@@ -73,6 +72,104 @@ fn what_was_made_beneath_is_removed() {
             write(&location.join("own"), "mine\n", 0o600);
             set_age(location, 1_000);
         });
-        ended.does_not_say("cannot create");
+        ended
+            .says("files had been made beneath the mount point")
+            .does_not_say("not removed");
+    }
+}
+
+/// While the subdirectories are made, that is what happens to them.
+#[test]
+fn directories_made_beneath_are_removed() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    furnish(&location);
+    let beneath = Snapshot::of(&location);
+    let mut volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
+    let work = Work {
+        subdirectories: 100_000,
+        ..Work::little(&location)
+    };
+    let mut running = Running::start(Prompt(Raw).command(&work, &scene), &location);
+    running.until("some directories", |_| location.join("s100").exists());
+    volume.unmount_lazily();
+    let ended = running.finish();
+    ended.code(1).says("unmounted").does_not_say("not removed");
+    beneath.assert_kept_but_for_directories(&location, &ended);
+}
+
+/// Another directory is mounted over the location.
+#[test]
+fn something_is_mounted_over_it() {
+    if !is_root() {
+        return;
+    }
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let other = scene.directory("other");
+        furnish_with_our_names(&other);
+        let others = Snapshot::of(&other);
+        let work = Work::long(&location);
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        let mut over = Volume::bound(&other, &location);
+        let ended = running.finish();
+        ended.code(1).says("location").says("PARTIAL");
+        others.assert_kept_but_for_directories(&other, &ended);
+        over.unmount();
+        before.assert_kept(&location, &ended);
+    }
+}
+
+/// The location is moved away and another directory takes its place: as above, and it needs no root.
+#[test]
+fn another_directory_takes_its_place() {
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let other = scene.directory("other");
+        furnish_with_our_names(&other);
+        let others = Snapshot::of(&other);
+        let work = Work::long(&location);
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        let away = scene.path().join("away");
+        std::fs::rename(&location, &away).unwrap();
+        std::fs::rename(&other, &location).unwrap();
+        let ended = running.finish();
+        ended.code(1).says("it was moved").says("PARTIAL");
+        others.assert_kept_but_for_directories(&location, &ended);
+        before.assert_kept(&away, &ended);
+    }
+}
+
+/// Files beneath with the names of the whole pool. A call by path that comes between the unmounting and the moment
+/// when it is seen finds them, and takes them for the run's.
+#[test]
+#[ignore = "known: up to a second's worth of calls by path meets what lies beneath (see the tests' report)"]
+fn a_whole_pool_beneath() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    for (storage, moment) in [(Stdio, Moment::Transactions), (Raw, Moment::Delete)] {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        let work = Work::long_on_disk(&location);
+        for number in 1..=work.files + work.transactions {
+            std::fs::write(location.join(number.to_string()), "mine\n").unwrap();
+        }
+        let beneath = Snapshot::of(&location);
+        let mut volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
+        let running = Prompt(storage).begin(&work, &scene, moment);
+        volume.unmount_lazily();
+        let ended = running.finish();
+        ended.code(1).says("unmounted");
+        beneath.assert_kept_but_for_directories(&location, &ended);
     }
 }

@@ -33,7 +33,7 @@ impl Before {
             modified: (times.stx_mtime.tv_sec, times.stx_mtime.tv_nsec),
         };
         for_each_name(directory, |name| {
-            if name != manifest::NAME.as_bytes() {
+            if !manifest::is_mark(name) {
                 before.names += 1;
                 before.names_sum = before.names_sum.wrapping_add(xxh3_64(name));
             }
@@ -69,8 +69,13 @@ pub(crate) fn for_each_name(
     directory: impl AsFd,
     mut each: impl FnMut(&[u8]) -> Result<(), Errno>,
 ) -> Result<(), Errno> {
-    // A description of its own, so that nobody else's position in the directory moves.
-    let own = openat(directory, ".", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    // A description of its own, so that nobody else's position in the directory moves; and without a trace of the
+    // reading in the directory's times, which is the owner's right.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let own = match openat(&directory, ".", flags | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => openat(&directory, ".", flags, Mode::empty())?,
+        opened => opened?,
+    };
     for entry in Dir::new(own)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();

@@ -1,6 +1,8 @@
 //! `clean`: removing what killed runs have left in a directory.
 
+use std::cmp::Reverse;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +47,7 @@ pub enum Cleaned {
 
 /// The directory cannot be cleaned.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {answer}", .path.display())]
+#[error("cannot {what} {}: {answer}: give a directory that you may read", .path.display())]
 pub struct CleanError {
     what: &'static str,
     path: PathBuf,
@@ -56,14 +58,15 @@ pub struct CleanError {
 /// A run's own directory can be given, too.
 ///
 /// # Errors
-/// Where the directory or a manifest in it cannot be read.
+/// Where the directory cannot be read.
 pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| CleanError {
         what,
         path: path.to_owned(),
         answer: errno.into(),
     };
-    let path = std::path::absolute(path).map_err(|answer| CleanError {
+    // Without links: what is removed is removed by the name that it has.
+    let path = std::fs::canonicalize(path).map_err(|answer| CleanError {
         what: "find",
         path: path.to_owned(),
         answer,
@@ -78,58 +81,108 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
         Ok(())
     })
     .map_err(|errno| error("list", &path, errno))?;
-    let mut cleaned = Vec::new();
-    cleaned.extend(clean_one(&path, &directory).map_err(|errno| error("read the manifest in", &path, errno))?);
     names.sort();
+    let mut cleaned = Vec::new();
+    let mut abandoned = Vec::new();
     for name in names {
-        let inner_path = path.join(&name);
         // Files, links and other people's directories of such a name are passed by.
         let Ok(inner) = open_directory(&directory, &name) else {
             continue;
         };
-        match clean_one(&inner_path, &inner).map_err(|errno| error("read the manifest in", &inner_path, errno))? {
-            Some(done) => cleaned.push(done),
-            None => cleaned.extend(remove_unmarked(&directory, &name, &inner, inner_path)),
+        match look(path.join(&name), inner) {
+            Looked::Nothing(inner) => cleaned.extend(remove_unmarked(&directory, &name, &inner, path.join(&name))),
+            Looked::Unmarked(inner, done) => {
+                cleaned.push(remove_unmarked(&directory, &name, &inner, path.join(&name)).unwrap_or(done));
+            }
+            Looked::Left(done) => cleaned.push(done),
+            Looked::Abandoned(one) => abandoned.push(one),
         }
+    }
+    match look(path.clone(), directory) {
+        Looked::Nothing(_) => {}
+        Looked::Unmarked(_, done) | Looked::Left(done) => cleaned.push(done),
+        Looked::Abandoned(one) => abandoned.push(one),
+    }
+    // The last one first: it gives the directory back its times as the one before had left them, and so on.
+    abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
+    for one in abandoned {
+        let path = one.path.clone();
+        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::NotUnderstood {
+            directory: path,
+            why: format!("it cannot be held: {errno}"),
+        }));
     }
     Ok(cleaned)
 }
 
-fn clean_one(path: &Path, directory: &OwnedFd) -> Result<Option<Cleaned>, Errno> {
-    let path = path.to_owned();
-    Ok(match Manifest::find(directory)? {
-        None => None,
-        Some(Found::Active(manifest)) => Some(Cleaned::Active {
+/// What a look into a directory has found.
+enum Looked {
+    /// No manifest.
+    Nothing(OwnedFd),
+    /// One that was not whole: nothing can have been made after it. It was removed.
+    Unmarked(OwnedFd, Cleaned),
+    /// Something that is left alone.
+    Left(Cleaned),
+    /// What a killed run has left.
+    Abandoned(Abandoned),
+}
+
+struct Abandoned {
+    path: PathBuf,
+    directory: OwnedFd,
+    manifest: Manifest,
+    lock: File,
+}
+
+fn look(path: PathBuf, directory: OwnedFd) -> Looked {
+    let left = |path, why| Looked::Left(Cleaned::NotUnderstood { directory: path, why });
+    // A draft that cannot be removed does no harm; its name is on no list of a run.
+    let _ = manifest::remove_drafts(&directory);
+    match Manifest::find(&directory) {
+        Ok(None) => Looked::Nothing(directory),
+        Ok(Some(Found::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
             process: manifest.map(|manifest| manifest.process),
         }),
-        Some(Found::Foreign(why)) => Some(Cleaned::NotUnderstood { directory: path, why }),
-        Some(Found::Unfinished(_lock)) => {
-            unlinkat(directory, manifest::NAME, AtFlags::empty())?;
-            Some(Cleaned::Removed {
-                directory: path,
-                clean_up: CleanUp::default(),
-                others: Vec::new(),
-            })
-        }
-        Some(Found::Abandoned(manifest, lock)) => {
-            let others = manifest.others.clone();
-            let held = rustix::io::dup(directory)?;
-            let users = match manifest.kind {
-                Kind::Location => rustix::io::dup(directory)?,
-                Kind::OwnDirectory => {
-                    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                    openat(directory, "..", flags, Mode::empty())?
-                }
-            };
-            let ground = Ground::new(path.clone(), held, users, manifest, lock)?;
-            Some(Cleaned::Removed {
-                directory: path,
-                clean_up: ground.leave(&mut |_| ()),
-                others,
-            })
-        }
-    })
+        Ok(Some(Found::Foreign(why))) => left(path, why),
+        Ok(Some(Found::Unfinished(_lock))) => match unlinkat(&directory, manifest::NAME, AtFlags::empty()) {
+            Ok(()) => Looked::Unmarked(
+                directory,
+                Cleaned::Removed {
+                    directory: path,
+                    clean_up: CleanUp::default(),
+                    others: Vec::new(),
+                },
+            ),
+            Err(errno) => left(path, format!("it is not whole and cannot be removed: {errno}")),
+        },
+        Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Abandoned {
+            path,
+            directory,
+            manifest,
+            lock,
+        }),
+        Err(errno) => left(path, format!("it cannot be read: {errno}")),
+    }
+}
+
+impl Abandoned {
+    fn remove(self) -> Result<Cleaned, Errno> {
+        let others = self.manifest.others.clone();
+        let users = match self.manifest.kind {
+            Kind::Location => rustix::io::dup(&self.directory)?,
+            Kind::OwnDirectory => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                openat(&self.directory, "..", flags, Mode::empty())?
+            }
+        };
+        let ground = Ground::new(self.path.clone(), self.directory, users, self.manifest, self.lock)?;
+        Ok(Cleaned::Removed {
+            directory: self.path,
+            clean_up: ground.leave(u64::MAX, &mut |_| ()),
+            others,
+        })
+    }
 }
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
@@ -153,4 +206,3 @@ fn remove_unmarked(parent: &OwnedFd, name: &OsStr, inner: &OwnedFd, path: PathBu
         others: Vec::new(),
     })
 }
-

@@ -5,16 +5,18 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, fsync, openat};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat_with, unlinkat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::before::Before;
+use super::before::{Before, for_each_name};
 
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";
+/// What the names of manifests that are being written begin with; the process's number follows.
+const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
 /// The version of the manifests that this program writes.
 const VERSION: u32 = 1;
@@ -66,44 +68,48 @@ impl Manifest {
         VERSION
     }
 
-    /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given back.
+    /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given back. It is
+    /// whole and locked before it gets its name, so that nobody ever finds it otherwise.
     pub(crate) fn write(&self, directory: impl AsFd) -> Result<File, Errno> {
+        let draft = format!("{DRAFT_PREFIX}{}", self.process);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(openat(&directory, NAME, flags, Mode::from_raw_mode(0o644))?);
-        let written = flock(&file, FlockOperation::NonBlockingLockExclusive)
-            .and_then(|()| {
-                let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-                file.write_all(&text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
-            })
-            .and_then(|()| fsync(&file))
-            .and_then(|()| fsync(&directory));
+        let mut file = File::from(openat(&directory, &draft, flags, Mode::from_raw_mode(0o644))?);
+        let written = self.fill(&mut file).and_then(|()| name(&directory, &draft)).and_then(|()| sync_directory(&directory));
         if let Err(errno) = written {
             // Nothing was made yet: no manifest is needed. Where it cannot be removed either, `clean` will.
-            let _ = rustix::fs::unlinkat(&directory, NAME, rustix::fs::AtFlags::empty());
+            let _ = unlinkat(&directory, &draft, AtFlags::empty());
             return Err(errno);
         }
         Ok(file)
     }
 
+    fn fill(&self, file: &mut File) -> Result<(), Errno> {
+        if matches!(lock(file)?, Lock::Others) {
+            return Err(Errno::WOULDBLOCK);
+        }
+        let text = serde_json::to_vec_pretty(self).unwrap_or_default();
+        file.write_all(&text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        fsync(file)
+    }
+
     /// The manifest of a directory, if it has one.
     pub(crate) fn find(directory: impl AsFd) -> Result<Option<Found>, Errno> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let file: OwnedFd = match openat(&directory, NAME, flags, Mode::empty()) {
+        let mut file = match open(&directory, NAME) {
             Ok(file) => file,
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(errno),
         };
-        let mut file = File::from(file);
-        let locked = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => true,
-            Err(Errno::WOULDBLOCK) => false,
-            Err(errno) => return Err(errno),
-        };
+        let locked = lock(&file)?;
         let mut text = String::new();
         let read = (&mut file).take(1 << 20).read_to_string(&mut text);
         read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         let parsed = serde_json::from_str::<Self>(&text);
-        if !locked {
+        let is_active = match locked {
+            Lock::Ours => false,
+            Lock::Others => true,
+            Lock::Unknown => parsed.as_ref().is_ok_and(Self::seems_alive),
+        };
+        if is_active {
             return Ok(Some(Found::Active(parsed.ok())));
         }
         Ok(Some(match parsed {
@@ -112,5 +118,84 @@ impl Manifest {
             Err(error) if error.is_eof() => Found::Unfinished(file),
             Err(error) => Found::Foreign(error.to_string()),
         }))
+    }
+
+    /// Whether the run may still go on, where locks cannot tell: its process is there, or was on another machine.
+    fn seems_alive(&self) -> bool {
+        let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
+        let process = i32::try_from(self.process).ok().and_then(rustix::process::Pid::from_raw);
+        !here || process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
+    }
+}
+
+/// Gives a draft its name, unless there is a manifest already.
+fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
+    match renameat_with(&directory, draft, &directory, NAME, RenameFlags::NOREPLACE) {
+        // A file system that cannot rename like that can have two names for a file.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+            linkat(&directory, draft, &directory, NAME, AtFlags::empty())?;
+            unlinkat(&directory, draft, AtFlags::empty())
+        }
+        answer => answer,
+    }
+}
+
+/// Opens a manifest for locking: network file systems give exclusive locks to writers only.
+fn open(directory: impl AsFd, name: &str) -> Result<File, Errno> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let opened = match openat(&directory, name, OFlags::RDWR | flags, Mode::empty()) {
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => openat(&directory, name, OFlags::RDONLY | flags, Mode::empty()),
+        opened => opened,
+    };
+    opened.map(File::from)
+}
+
+/// Whether a name is one of the marks that runs leave: a manifest, or the draft of one.
+pub(crate) fn is_mark(name: &[u8]) -> bool {
+    name == NAME.as_bytes() || name.starts_with(DRAFT_PREFIX.as_bytes())
+}
+
+/// Removes the drafts of runs that were killed before they had made anything.
+pub(crate) fn remove_drafts(directory: impl AsFd) -> Result<(), Errno> {
+    let mut drafts = Vec::new();
+    for_each_name(&directory, |name| {
+        if name.starts_with(DRAFT_PREFIX.as_bytes()) {
+            drafts.extend(std::str::from_utf8(name).map(str::to_owned));
+        }
+        Ok(())
+    })?;
+    for draft in drafts {
+        // What cannot be opened or is locked belongs to somebody who is about to begin.
+        if let Ok(file) = open(&directory, &draft) {
+            if matches!(lock(&file), Ok(Lock::Ours)) {
+                unlinkat(&directory, draft.as_str(), AtFlags::empty())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whose a manifest's lock is.
+enum Lock {
+    Ours,
+    Others,
+    /// The file system has no locks.
+    Unknown,
+}
+
+fn lock(file: &File) -> Result<Lock, Errno> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Lock::Ours),
+        Err(Errno::WOULDBLOCK) => Ok(Lock::Others),
+        Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::BADF) => Ok(Lock::Unknown),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Puts a directory's names on disk, where its file system lets a directory be synced.
+pub(crate) fn sync_directory(directory: impl AsFd) -> Result<(), Errno> {
+    match fsync(directory) {
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+        answer => answer,
     }
 }

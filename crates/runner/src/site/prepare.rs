@@ -10,11 +10,13 @@ use rustix::io::Errno;
 use rustix::process::getpid;
 
 use super::before::{Before, for_each_name};
-use super::manifest::{Found, Kind, Manifest};
+use super::manifest::{Found, Kind, Manifest, sync_directory};
 use super::removal::{open_directory, running_number, subdirectory};
 use super::{Ground, Grounds, Site};
 use crate::clock::unix_ns;
 
+/// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
+const PATH_BYTES_MAX: usize = 4096;
 /// Names in the way are named up to this many.
 const NAMED_MAX: usize = 5;
 
@@ -68,6 +70,17 @@ pub enum PrepareError {
         /// The process, as its manifest says.
         process: String,
     },
+    /// A system call would not take the paths.
+    #[error(
+        "{} is too long: with the run's names behind it a path would have {bytes} bytes, and it must stay below {PATH_BYTES_MAX} bytes; give a shorter one",
+        .path.display()
+    )]
+    TooLong {
+        /// The directory of the files.
+        path: PathBuf,
+        /// The longest path below it.
+        bytes: usize,
+    },
     /// A run was killed there.
     #[error("{} still holds what a killed run of postmark has made: remove it with 'postmark clean {}'", .path.display(), .path.display())]
     Abandoned {
@@ -108,7 +121,8 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
             }
             Ok(Taken::Again(number)) => ground_of.push(number),
             Err(error) => {
-                grounds.leave(&mut |_| ());
+                // No file was made.
+                grounds.leave(0, &mut |_| ());
                 return Err(error);
             }
         }
@@ -149,8 +163,9 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
             .collect(),
     };
     if wish.in_own_directories {
-        return own_directory(location, users, manifest);
+        return own_directory(wish, location, users, manifest);
     }
+    refuse_long_paths(wish, location)?;
     let facts = fstat(&users).map_err(|errno| system("examine", location, errno))?;
     let again = earlier.0.iter().position(|ground| (ground.device, ground.inode) == (facts.st_dev, facts.st_ino));
     if let Some(number) = again {
@@ -168,12 +183,29 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
             refuse_other_runs(location, &users)?;
             return Err(system("mark", location, Errno::EXIST));
         }
-        Err(errno) => return Err(system("write a manifest in", location, errno)),
+        Err(errno) => {
+            // It was there for a moment.
+            let _ = manifest.before.restore(&users);
+            return Err(system("write a manifest in", location, errno));
+        }
     };
     let ground = Ground::new(location.to_owned(), held, users, manifest, lock);
     ground
         .map(|ground| Taken::New(Box::new(ground)))
         .map_err(|errno| system("examine", location, errno))
+}
+
+fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> {
+    let subdirectory = if wish.subdirectories > 1 { format!("/s{}", wish.subdirectories - 1) } else { String::new() };
+    let longest = format!("{subdirectory}/{}", wish.numbers_max);
+    let bytes = directory.as_os_str().len() + longest.len();
+    if bytes < PATH_BYTES_MAX {
+        return Ok(());
+    }
+    Err(PrepareError::TooLong {
+        path: directory.to_owned(),
+        bytes,
+    })
 }
 
 fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
@@ -227,20 +259,23 @@ fn occupied(location: &Path, directory: &OwnedFd, in_the_way: &[Vec<u8>]) -> Pre
 /// The name that a run's own directory begins with.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
-fn own_directory(location: &Path, users: OwnedFd, manifest: Manifest) -> Result<Taken, PrepareError> {
+fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifest) -> Result<Taken, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
     for attempt in 0..1_000 {
         let name = format!("{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}", manifest.process);
         let directory = location.join(&name);
+        refuse_long_paths(wish, &directory)?;
         match mkdirat(&users, &name, Mode::from_raw_mode(0o755)) {
             Ok(()) => {}
             Err(Errno::EXIST) => continue,
             Err(errno) => return Err(system("make a directory in", location, errno)),
         }
+        let before = manifest.before.clone();
         let marked = mark(&users, &name, directory.clone(), manifest);
         return marked.map_err(|errno| {
             // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
             let _ = unlinkat(users.as_fd(), &name, AtFlags::REMOVEDIR);
+            let _ = before.restore(&users);
             system("mark", &directory, errno)
         });
     }
@@ -250,7 +285,7 @@ fn own_directory(location: &Path, users: OwnedFd, manifest: Manifest) -> Result<
 fn mark(users: &OwnedFd, name: &str, directory: PathBuf, manifest: Manifest) -> Result<Taken, Errno> {
     let held = open_directory(users, OsStr::new(name))?;
     let lock = manifest.write(&held)?;
-    rustix::fs::fsync(users)?;
+    sync_directory(users)?;
     let users = rustix::io::dup(users)?;
     Ok(Taken::New(Box::new(Ground::new(directory, held, users, manifest, lock)?)))
 }

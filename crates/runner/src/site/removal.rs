@@ -28,6 +28,8 @@ struct Birth {
 pub(crate) struct Removal<'a> {
     manifest: &'a Manifest,
     birth: Birth,
+    /// The run's files have running numbers up to this.
+    numbers_made: u64,
     progress: &'a mut dyn FnMut(u64),
     done: CleanUp,
     left_more: u64,
@@ -36,15 +38,17 @@ pub(crate) struct Removal<'a> {
 }
 
 impl<'a> Removal<'a> {
-    /// For the run of a manifest, which lies in a directory.
+    /// For the run of a manifest, which lies in a directory, and which made files up to a number, where that is known.
     pub(crate) fn new(
         manifest: &'a Manifest,
         manifest_in: impl AsFd,
+        numbers_made: u64,
         progress: &'a mut dyn FnMut(u64),
     ) -> Result<Self, Errno> {
         Ok(Self {
             manifest,
-            birth: birth(manifest_in, OsStr::new(manifest::NAME))?.0,
+            birth: facts(manifest_in, OsStr::new(manifest::NAME))?.birth,
+            numbers_made,
             progress,
             done: CleanUp::default(),
             left_more: 0,
@@ -61,13 +65,20 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes files that a run has made beneath a mount point that lost its file system.
+    /// Removes what a run has made beneath a mount point that lost its file system. Its files there may have any
+    /// number: a stream that is opened to append makes its file, too. A subdirectory there may be somebody else's
+    /// and hold files of the run all the same.
     pub(crate) fn beneath(&mut self, directory: &OwnedFd, path: &Path) {
         let before = self.done.files;
         if self.manifest.subdirectories > 1 {
             for name in self.names(directory, path, |name| subdirectory(name).is_some()) {
                 if let Ok(inner) = open_directory(directory, &name) {
                     self.files(&inner, &path.join(&name));
+                }
+                if matches!(self.whose(directory, &name, FileType::Directory), Ok(Whose::Ours))
+                    && unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok()
+                {
+                    self.done.directories += 1;
                 }
             }
         } else {
@@ -91,8 +102,7 @@ impl<'a> Removal<'a> {
         let count = u64::from(self.manifest.subdirectories);
         for name in self.names(directory, path, |name| subdirectory(name).is_some_and(|number| number < count)) {
             let inner_path = path.join(&name);
-            if let Err(why) = self.is_ours(directory, &name, FileType::Directory) {
-                self.leave(inner_path, why);
+            if !self.may_remove(directory, &name, &inner_path, FileType::Directory) {
                 continue;
             }
             match open_directory(directory, &name) {
@@ -112,9 +122,13 @@ impl<'a> Removal<'a> {
 
     fn files(&mut self, directory: &OwnedFd, path: &Path) {
         let max = self.manifest.numbers_max;
-        for name in self.names(directory, path, |name| running_number(name).is_some_and(|number| number <= max)) {
-            if let Err(why) = self.is_ours(directory, &name, FileType::RegularFile) {
-                self.leave(path.join(&name), why);
+        let may_be_ours = |name: &[u8]| running_number(name).is_some_and(|number| (1..=max).contains(&number));
+        for name in self.names(directory, path, may_be_ours) {
+            if running_number(name.as_bytes()).is_some_and(|number| number > self.numbers_made) {
+                self.leave(path.join(&name), "the run has not made it".to_owned());
+                continue;
+            }
+            if !self.may_remove(directory, &name, &path.join(&name), FileType::RegularFile) {
                 continue;
             }
             match unlinkat(directory, &name, AtFlags::empty()) {
@@ -122,6 +136,8 @@ impl<'a> Removal<'a> {
                     self.done.files += 1;
                     (self.progress)(self.done.files);
                 }
+                // Somebody else was quicker.
+                Err(Errno::NOENT) => {}
                 Err(errno) => self.fail(path.join(&name), "removed", errno),
             }
         }
@@ -142,18 +158,31 @@ impl<'a> Removal<'a> {
         names
     }
 
-    fn is_ours(&self, directory: &OwnedFd, name: &OsStr, kind: FileType) -> Result<(), String> {
-        let (birth, is) = birth(directory, name).map_err(|errno| format!("cannot be examined: {errno}"))?;
-        if is != kind {
-            return Err("it is not what this run makes".to_owned());
+    /// Whether a name is the run's and is there. What is not is named as left.
+    fn may_remove(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, kind: FileType) -> bool {
+        match self.whose(directory, name, kind) {
+            Ok(Whose::Ours) => return true,
+            Ok(Whose::Others(why)) => self.leave(path.to_owned(), why),
+            // Somebody else was quicker.
+            Err(Errno::NOENT) => {}
+            Err(errno) => self.fail(path.to_owned(), "examined", errno),
         }
-        if birth.owner != self.birth.owner {
-            return Err(format!("it belongs to another owner (user {})", birth.owner));
-        }
-        if birth.born < self.birth.born {
-            return Err("it is older than the run".to_owned());
-        }
-        Ok(())
+        false
+    }
+
+    fn whose(&self, directory: &OwnedFd, name: &OsStr, kind: FileType) -> Result<Whose, Errno> {
+        let Facts { birth, is, links } = facts(directory, name)?;
+        Ok(if is != kind {
+            Whose::Others("it is not what this run makes".to_owned())
+        } else if birth.owner != self.birth.owner {
+            Whose::Others(format!("it belongs to another owner (user {})", birth.owner))
+        } else if birth.born < self.birth.born {
+            Whose::Others("it is older than the run".to_owned())
+        } else if kind == FileType::RegularFile && links > 1 {
+            Whose::Others("it has other names besides, which this run does not make".to_owned())
+        } else {
+            Whose::Ours
+        })
     }
 
     /// Something of the run's own cannot be removed.
@@ -175,18 +204,33 @@ impl<'a> Removal<'a> {
     }
 }
 
-fn birth(directory: impl AsFd, name: &OsStr) -> Result<(Birth, FileType), Errno> {
+/// Who has made something.
+enum Whose {
+    Ours,
+    /// And why that is known.
+    Others(String),
+}
+
+/// What is asked of a name.
+struct Facts {
+    birth: Birth,
+    is: FileType,
+    links: u32,
+}
+
+fn facts(directory: impl AsFd, name: &OsStr) -> Result<Facts, Errno> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
     let facts = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)?;
     let has_birth = StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME);
     let born = if has_birth { facts.stx_btime } else { facts.stx_ctime };
-    Ok((
-        Birth {
+    Ok(Facts {
+        birth: Birth {
             owner: facts.stx_uid,
             born: (born.tv_sec, born.tv_nsec),
         },
-        FileType::from_raw_mode(facts.stx_mode.into()),
-    ))
+        is: FileType::from_raw_mode(facts.stx_mode.into()),
+        links: facts.stx_nlink,
+    })
 }
 
 /// Opens a directory by its own name, never through a link.

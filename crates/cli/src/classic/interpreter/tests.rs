@@ -13,7 +13,7 @@ struct Fake {
 }
 
 impl Engine for Fake {
-    fn run(&mut self, settings: &Settings, output: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+    fn run(&mut self, settings: &Settings, _: Classic, output: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
         self.asked.push(settings.clone());
         output.write_all(b"<run>\n").unwrap();
         self.ends

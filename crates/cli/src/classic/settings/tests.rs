@@ -151,7 +151,7 @@ fn what_cannot_be_run_is_refused() {
         ("location", Some("x 2000000000")),
         ("location", Some("+y 2000000000")),
     ]);
-    assert_eq!(settings.workload(), Err(Unrunnable::Weights(4_000_000_000)));
+    assert_eq!(settings.workload(), Err(InvalidWorkload::Weights(4_000_000_000).into()));
     let settings = after(&[
         ("location", Some("x 2")),
         ("location", Some("+y 3")),

@@ -5,6 +5,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
+use super::names;
+
 /// Names of a tree that a failure shows.
 const SHOWN_MAX: usize = 60;
 /// Bytes of a stream that a failure shows.
@@ -31,10 +33,7 @@ impl Ended {
     /// # Panics
     /// Where it is another one.
     pub fn code(&self, expected: i32) -> &Self {
-        assert!(
-            !self.errors.contains("panicked at"),
-            "the program panicked\n{self}"
-        );
+        assert!(!self.errors.contains("panicked at"), "the program panicked\n{self}");
         assert_eq!(
             self.status.code(),
             Some(expected),
@@ -111,13 +110,12 @@ fn shown(text: &str) -> &str {
 }
 
 fn tree(f: &mut fmt::Formatter<'_>, directory: &Path, left: &mut usize) -> fmt::Result {
-    let entries = match std::fs::read_dir(directory) {
-        Ok(entries) => entries,
+    let names = match names(directory) {
+        Ok(names) => names,
         Err(error) => return writeln!(f, "{}: {error}", directory.display()),
     };
-    let mut names: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    names.sort();
-    for path in names {
+    for name in names {
+        let path = directory.join(name);
         if *left == 0 {
             return writeln!(f, "...");
         }

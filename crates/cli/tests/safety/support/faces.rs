@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Ended, Running, Scene};
+use super::{Ended, Running, Scene, names};
 
 /// A way of doing input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub struct Work {
     pub transactions: u64,
     pub sizes: (u64, u64),
     pub subdirectories: u32,
+    /// Of reading over appending, of creating over deleting.
+    pub biases: (i64, i64),
     pub room_check: bool,
     pub locations: Vec<PathBuf>,
 }
@@ -63,6 +65,7 @@ impl Work {
             transactions: 60,
             sizes: (1, 2_000),
             subdirectories: 1,
+            biases: (5, 5),
             room_check: true,
             locations: vec![location.to_owned()],
         }
@@ -71,7 +74,7 @@ impl Work {
     /// Work of which every phase takes long enough to be met in the middle of it.
     pub fn long(location: &Path) -> Self {
         Self {
-            files: 50_000,
+            files: 60_000,
             transactions: 50_000,
             sizes: (1, 40),
             ..Self::little(location)
@@ -82,23 +85,27 @@ impl Work {
     pub fn long_on_disk(location: &Path) -> Self {
         Self {
             files: 20_000,
-            transactions: 15_000,
+            transactions: 20_000,
             ..Self::long(location)
         }
     }
 
     /// The same with subdirectories.
     pub fn in_subdirectories(self, subdirectories: u32) -> Self {
-        Self {
-            subdirectories,
-            ..self
-        }
+        Self { subdirectories, ..self }
     }
 
     fn config(&self, storage: Storage) -> Vec<u8> {
         let mut text = format!(
-            "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\n",
-            self.files, self.transactions, self.sizes.0, self.sizes.1, self.subdirectories
+            "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\n\
+             set bias read {}\nset bias create {}\n",
+            self.files,
+            self.transactions,
+            self.sizes.0,
+            self.sizes.1,
+            self.subdirectories,
+            self.biases.0,
+            self.biases.1
         )
         .into_bytes();
         let buffering = match storage {
@@ -132,6 +139,8 @@ impl Work {
             ("--transactions", self.transactions.to_string()),
             ("--size", format!("{}..{}", self.sizes.0, self.sizes.1)),
             ("--subdirs", self.subdirectories.to_string()),
+            ("--bias-read", self.biases.0.to_string()),
+            ("--bias-create", self.biases.1.to_string()),
         ] {
             words.extend([option.into(), value.into()]);
         }
@@ -205,25 +214,23 @@ impl Face {
     pub fn wait_for(self, running: &mut Running, work: &Work, moment: Moment) {
         let what = format!("{moment:?} of {self:?}");
         running.until(&what, |running| match (self, moment) {
-            (_, Moment::Prepare) => self.has_files(&work.locations[0]),
-            (Self::Prompt(_), Moment::Transactions) => {
-                running.output().contains("\nPerforming transactions")
-            }
+            (_, Moment::Prepare) => self.has_files(&work.locations[0], 0),
+            // New files beyond the pool.
+            (_, Moment::Transactions) => self.has_files(&work.locations[0], work.files),
             (Self::Prompt(_), Moment::Delete) => running.output().contains("\nDeleting files..."),
-            (Self::Run(_), Moment::Transactions) => running.errors().contains("prepare (files):"),
-            (Self::Run(_), Moment::Delete) => running.errors().contains("\ntransactions:"),
+            (Self::Run(_), Moment::Delete) => has_ended(&running.errors(), "transactions"),
         });
     }
 
-    /// Whether a run in a location has made some files there.
-    fn has_files(self, location: &Path) -> bool {
+    /// Whether a run in a location has made some files there beyond a number.
+    fn has_files(self, location: &Path, beyond: u64) -> bool {
         let some = |directory: &Path| {
-            // A late number: some more are there. Every subdirectory gets its share.
+            // Not the very first, and of several at least one that was not deleted again.
             let inner = (0..20).map(|number| directory.join(format!("s{number}")));
             let places = inner.chain([directory.to_owned()]);
             places
                 .into_iter()
-                .any(|place| (101..110).any(|number| place.join(number.to_string()).exists()))
+                .any(|place| (101..110).any(|number| place.join((beyond + number).to_string()).exists()))
         };
         match self {
             Self::Prompt(_) => some(location),
@@ -232,14 +239,20 @@ impl Face {
     }
 }
 
+/// Whether the progress of `postmark run` says that a stage has come to its end. Before that it tells how far of all.
+pub fn has_ended(progress: &str, stage: &str) -> bool {
+    let of_stage = |line: &&str| line.starts_with(stage);
+    progress.lines().filter(of_stage).any(|line| !line.contains(" of "))
+}
+
 /// The directories that runs have made for themselves in a location.
 pub fn own_directories(location: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(location).into_iter().flatten().flatten();
-    let is_own = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().as_bytes();
-        name.starts_with(b"postmark-") && path.is_dir()
-    };
-    entries.map(|entry| entry.path()).filter(is_own).collect()
+    let names = names(location).unwrap_or_default().into_iter();
+    names
+        .filter(|name| name.as_bytes().starts_with(b"postmark-"))
+        .map(|name| location.join(name))
+        .filter(|path| path.is_dir())
+        .collect()
 }
 
 /// Removes what killed runs have left, as a user would.

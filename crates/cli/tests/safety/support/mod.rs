@@ -1,5 +1,11 @@
 //! What the cases share.
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
+
 pub mod ended;
 pub mod faces;
 pub mod running;
@@ -16,8 +22,7 @@ pub use volume::{FileSystem, Volume};
 
 /// Whether everything is to be tested: then nothing is skipped.
 fn everything() -> bool {
-    std::env::var_os("CI").is_some()
-        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
+    std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
 }
 
 /// Whether a need of the test's is met; where it is not, says that the test is skipped.
@@ -32,10 +37,7 @@ pub fn is_met(met: bool, need: &str) -> bool {
     }
     assert!(!everything(), "this test needs {need}");
     // Not with `eprintln!`: what that writes is kept from whoever looks at tests that pass.
-    let name = std::thread::current()
-        .name()
-        .unwrap_or_default()
-        .to_owned();
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {name}: it needs {need}");
     false
 }
@@ -43,6 +45,24 @@ pub fn is_met(met: bool, need: &str) -> bool {
 /// Whether the test may do what root may.
 pub fn is_root() -> bool {
     is_met(rustix::process::geteuid().is_root(), "root")
+}
+
+/// The names in a directory, in order. Its time of access stays as it is: looking is not to change what is looked at.
+///
+/// # Errors
+/// Where it cannot be read.
+pub fn names(directory: &Path) -> std::io::Result<Vec<OsString>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOATIME;
+    let opened = openat(CWD, directory, flags, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in Dir::new(opened)? {
+        let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 /// Runs a tool of the system's.

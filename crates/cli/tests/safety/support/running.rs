@@ -128,6 +128,19 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
+    /// Stops it, and waits until all of its threads stand still.
+    pub fn stop(&mut self) {
+        self.send(Signal::STOP);
+        self.until("that it stands still", |running| {
+            let tasks = std::fs::read_dir(format!("/proc/{}/task", running.process())).unwrap();
+            tasks.flatten().all(|task| {
+                let facts = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+                // The state stands behind the name, which is in parentheses.
+                facts.rsplit_once(") ").is_none_or(|(_, facts)| facts.starts_with('T'))
+            })
+        });
+    }
+
     /// Kills it at once, and waits until it is gone.
     pub fn kill(mut self) -> Ended {
         self.send(Signal::KILL);
@@ -177,4 +190,17 @@ impl Drop for Running {
             let _ = self.child.wait();
         }
     }
+}
+
+/// A command as a shell's `"$0" "$@"` in a script of one line.
+pub fn in_shell(script: &str, command: &Command) -> Command {
+    let mut shell = Running::command(Path::new("/bin/sh"));
+    shell
+        .args(["-c", script])
+        .arg(command.get_program())
+        .args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        shell.current_dir(directory);
+    }
+    shell
 }

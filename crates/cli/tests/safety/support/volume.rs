@@ -41,7 +41,8 @@ impl FileSystem {
             Self::Tmpfs => 0,
             Self::Ext4 => 256,
             Self::Xfs => 320,
-            Self::Btrfs => 256,
+            // A smaller one waits for its metadata most of the time.
+            Self::Btrfs => 2_048,
         }
     }
 }
@@ -60,9 +61,7 @@ struct Image {
 
 impl Drop for Image {
     fn drop(&mut self) {
-        let detached = Command::new("losetup")
-            .args(["--detach", &self.device])
-            .status();
+        let detached = Command::new("losetup").args(["--detach", &self.device]).status();
         report(
             &format!("losetup --detach {}", self.device),
             detached.is_ok_and(|status| status.success()),
@@ -95,22 +94,32 @@ impl Volume {
         }
     }
 
+    /// A directory that is there already, mounted on another one too.
+    pub fn bound(directory: &Path, point: &Path) -> Self {
+        tool("mount", &["--bind", &text(directory), &text(point)]);
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
     /// A file system of this kind, in an image in the scene, mounted on `point`.
     pub fn new(kind: FileSystem, scene: &Scene, point: &Path) -> Self {
         if kind == FileSystem::Tmpfs {
             return Self::in_memory(point, "size=512m");
         }
-        Self::with_image(kind, scene, point, kind.image_mib(), &[])
+        let inodes: &[&str] = if kind == FileSystem::Ext4 {
+            &["-N", "80000"]
+        } else {
+            &[]
+        };
+        Self::with_image(kind, scene, point, kind.image_mib(), inodes)
     }
 
     /// The same with a size and options for mkfs.
-    pub fn with_image(
-        kind: FileSystem,
-        scene: &Scene,
-        point: &Path,
-        mib: u64,
-        options: &[&str],
-    ) -> Self {
+    pub fn with_image(kind: FileSystem, scene: &Scene, point: &Path, mib: u64, options: &[&str]) -> Self {
         let path = tempfile::Builder::new()
             .prefix("image-")
             .tempfile_in(scene.path())
@@ -125,16 +134,11 @@ impl Volume {
             .set_len(mib << 20)
             .unwrap();
         let quiet: &[&str] = match kind {
-            FileSystem::Ext4 => &["-q", "-F", "-E", "lazy_itable_init=1", "-N", "70000"],
+            FileSystem::Ext4 => &["-q", "-F", "-E", "lazy_itable_init=1"],
             FileSystem::Tmpfs | FileSystem::Xfs | FileSystem::Btrfs => &["-q"],
         };
         let image = text(&path);
-        let words: Vec<&str> = quiet
-            .iter()
-            .chain(options)
-            .copied()
-            .chain([image.as_str()])
-            .collect();
+        let words: Vec<&str> = quiet.iter().chain(options).copied().chain([image.as_str()]).collect();
         tool(&format!("mkfs.{}", kind.name()), &words);
         let device = tool("losetup", &["--find", "--show", &image]);
         let mut volume = Self {
@@ -152,10 +156,7 @@ impl Volume {
     /// Mounts it again.
     pub fn mount(&mut self) {
         let image = self.image.as_ref().expect("only images are mounted again");
-        tool(
-            "mount",
-            &["-t", self.kind.name(), &image.device, &text(&self.point)],
-        );
+        tool("mount", &["-t", self.kind.name(), &image.device, &text(&self.point)]);
         self.is_mounted = true;
     }
 
@@ -189,10 +190,7 @@ impl Drop for Volume {
             return;
         }
         let unmounted = |options: &[&str]| {
-            let status = Command::new("umount")
-                .args(options)
-                .arg(&self.point)
-                .status();
+            let status = Command::new("umount").args(options).arg(&self.point).status();
             status.is_ok_and(|status| status.success())
         };
         let what = format!("umount {}", self.point.display());

@@ -1,0 +1,169 @@
+//! Locations in which something has a name that a run would use. The classic prompt, whose files lie beside it,
+//! refuses before the first file and says which; `postmark run` has a directory of its own and does not care. What
+//! comes in a run's way while it goes on ends it, and is left alone.
+
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Raw, Stdio};
+use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
+use crate::support::{FACES, Moment, Scene, Snapshot, Work};
+
+/// Every face leaves a location as it is; the prompt refuses and names what is in the way.
+fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
+    for face in FACES {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        in_the_way(&location);
+        set_age(&location, 500);
+        let before = Snapshot::of(&location);
+        let work = Work::little(&location).in_subdirectories(subdirectories);
+        let ended = face.perform(&work, &scene);
+        before.assert_kept(&location, &ended);
+        if face.is_prompt() {
+            ended
+                .code(1)
+                .says("already holds")
+                .says("nothing was touched")
+                .does_not_say("Creating")
+                .does_not_say("seconds total");
+            for name in named {
+                ended.says(name);
+            }
+        } else {
+            ended.code(0);
+        }
+    }
+}
+
+#[test]
+fn files_with_our_names() {
+    is_refused_and_named(1, &["others"], furnish_with_our_names);
+    is_refused_and_named(1, &["'1'", "'2'"], |location| {
+        write(&location.join("1"), "one\n", 0o600);
+        write(&location.join("2"), "two\n", 0o400);
+    });
+    is_refused_and_named(1, &["'90'"], |location| {
+        write(&location.join("90"), "the last number of all\n", 0o600);
+    });
+}
+
+#[test]
+fn a_file_in_a_subdirectory() {
+    is_refused_and_named(2, &["'s0'", "'s0/7'"], furnish_with_our_names);
+}
+
+#[test]
+fn a_subdirectory_that_is_empty() {
+    is_refused_and_named(12, &["'s11'"], |location| {
+        std::fs::create_dir(location.join("s11")).unwrap();
+    });
+}
+
+#[test]
+fn a_symbolic_link_in_place_of_a_subdirectory() {
+    let elsewhere = Scene::new();
+    furnish_with_our_names(elsewhere.path());
+    let before = Snapshot::of(elsewhere.path());
+    is_refused_and_named(3, &["'s2'"], |location| {
+        symlink(elsewhere.path(), location.join("s2")).unwrap();
+    });
+    before.assert_kept(elsewhere.path(), &"after runs beside a link to it");
+}
+
+#[test]
+fn links_and_directories_in_place_of_files() {
+    is_refused_and_named(1, &["'5'"], |location| {
+        symlink("nowhere", location.join("5")).unwrap();
+    });
+    is_refused_and_named(1, &["'6'"], |location| {
+        std::fs::create_dir(location.join("6")).unwrap();
+    });
+}
+
+/// Names that only look like a run's are in nobody's way.
+#[test]
+fn other_names_are_not_in_the_way() {
+    for subdirectories in [1, 3] {
+        for face in FACES {
+            let scene = Scene::new();
+            let location = scene.directory("location");
+            furnish(&location);
+            // Beyond the last number, beyond the last subdirectory, and of the other kind of run.
+            write(&location.join("91"), "ninety-one\n", 0o600);
+            std::fs::create_dir(location.join("s3")).unwrap();
+            let other = if subdirectories == 1 { "s1" } else { "17" };
+            write(&location.join(other), "other\n", 0o600);
+            set_age(&location, 500);
+            let before = Snapshot::of(&location);
+            let work = Work::little(&location).in_subdirectories(subdirectories);
+            let ended = face.perform(&work, &scene);
+            ended.code(0);
+            before.assert_kept(&location, &ended);
+        }
+    }
+}
+
+/// Somebody makes a file while the run goes on, and the run comes to its number.
+#[test]
+fn a_file_that_comes_in_the_way_later() {
+    for face in [Prompt(Stdio), Prompt(Raw)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long(&location);
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        let file = location.join("60000");
+        std::fs::write(&file, "mine\n").unwrap();
+        let ended = running.finish();
+        ended
+            .code(1)
+            .says(&format!("cannot create {}", file.display()))
+            .says("File exists")
+            .says("PARTIAL");
+        assert_eq!(std::fs::read(&file).unwrap(), b"mine\n", "{ended}");
+        std::fs::remove_file(&file).unwrap();
+        before.assert_kept_but_for_directories(&location, &ended);
+    }
+}
+
+/// Somebody makes a file that the run never comes to: it is none of its business, however the run ends.
+#[test]
+fn a_file_that_is_never_come_to() {
+    for face in [Prompt(Stdio), Prompt(Raw)] {
+        for interrupted in [false, true] {
+            let scene = Scene::in_memory();
+            let location = scene.directory("location");
+            let work = Work::long(&location);
+            let running = face.begin(&work, &scene, Moment::Prepare);
+            // A number that the run might use, but only if every transaction made a file.
+            let file = location.join("110000");
+            std::fs::write(&file, "mine\n").unwrap();
+            if interrupted {
+                running.send(rustix::process::Signal::INT);
+            }
+            let ended = running.finish();
+            ended.code(if interrupted { 130 } else { 0 });
+            assert_eq!(std::fs::read(&file).unwrap_or_default(), b"mine\n", "{ended}");
+            assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1, "{ended}");
+        }
+    }
+}
+
+/// Somebody puts a file into a run's own directory: it stays, with the directory, and is named.
+#[test]
+fn a_file_in_a_runs_own_directory_stays() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long(&location);
+    let running = Run(Raw).begin(&work, &scene, Moment::Transactions);
+    let own = crate::support::faces::own_directories(&location);
+    let file = own[0].join("notes");
+    std::fs::write(&file, "mine\n").unwrap();
+    let ended = running.finish();
+    ended.says(&format!("{}: ", own[0].display())).says("not empty");
+    assert_eq!(std::fs::read(&file).unwrap(), b"mine\n", "{ended}");
+    assert_eq!(std::fs::read_dir(&own[0]).unwrap().count(), 1, "{ended}");
+}

@@ -1,0 +1,264 @@
+//! Runs that are refused before anything is touched: no room, no permission, nothing to write to.
+
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::support::faces::program;
+use crate::support::scene::{furnish, set_age, set_mode, write};
+use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work, is_root};
+
+/// The exit code of a run that was refused.
+fn refused(face: Face) -> i32 {
+    if face.is_prompt() { 1 } else { 2 }
+}
+
+/// The volume has no room for the work: both faces say so and leave it as it is.
+fn has_no_room(location: &Path, scene: &Scene, work: &Work, words: &[&str]) {
+    furnish(location);
+    let before = Snapshot::of(location);
+    for face in FACES {
+        let ended = face.perform(work, scene);
+        ended
+            .code(refused(face))
+            .says("no room on the file system of")
+            .says(&location.display().to_string())
+            .says("--no-room-check")
+            .does_not_say("Creating");
+        for word in words {
+            ended.says(word);
+        }
+        before.assert_kept(location, &ended);
+    }
+}
+
+#[test]
+fn no_room_for_the_bytes() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let location = scene.directory("tmpfs");
+    let _memory = Volume::in_memory(&location, "size=2m");
+    let work = Work {
+        files: 1_000,
+        sizes: (3_000, 4_000),
+        ..Work::little(&location)
+    };
+    has_no_room(&location, &scene, &work, &["bytes at its peak"]);
+
+    let location = scene.directory("ext4");
+    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &[]);
+    let work = Work {
+        files: 6_000,
+        locations: vec![location.clone()],
+        ..work
+    };
+    has_no_room(&location, &scene, &work, &["bytes at its peak"]);
+}
+
+#[test]
+fn no_room_for_the_inodes() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let location = scene.directory("tmpfs");
+    let _memory = Volume::in_memory(&location, "size=64m,nr_inodes=100");
+    let work = Work {
+        files: 200,
+        ..Work::little(&location)
+    };
+    has_no_room(&location, &scene, &work, &["inodes at its peak"]);
+
+    let location = scene.directory("ext4");
+    let options = ["-N", "128", "-b", "1024"];
+    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &options);
+    let work = Work {
+        locations: vec![location.clone()],
+        ..work
+    };
+    has_no_room(&location, &scene, &work, &["inodes at its peak"]);
+}
+
+/// Locations on one file system share its room.
+#[test]
+fn locations_on_one_volume_are_added_up() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let point = scene.directory("tmpfs");
+    let _memory = Volume::in_memory(&point, "size=4m");
+    let locations = vec![scene.directory("tmpfs/one"), scene.directory("tmpfs/two")];
+    set_age(&point, 1_000);
+    let before = Snapshot::of(&point);
+    for face in FACES {
+        // Half of it would fit.
+        let work = Work {
+            files: 1_200,
+            transactions: 10,
+            sizes: (4_000, 4_000),
+            locations: locations.clone(),
+            ..Work::little(&point)
+        };
+        let ended = face.perform(&work, &scene);
+        ended.code(refused(face)).says("no room");
+        before.assert_kept(&point, &ended);
+    }
+}
+
+/// There is not even room for the manifest. The check, which would have seen it, is left out.
+#[test]
+fn no_room_for_the_first_file() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    for (options, filler_bytes) in [("size=64k", 1 << 20), ("size=64k,nr_inodes=14", 0)] {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        let _volume = Volume::in_memory(&location, options);
+        furnish(&location);
+        if filler_bytes > 0 {
+            // As much as there is.
+            let _ = std::fs::write(location.join("filler"), vec![1; filler_bytes]);
+        }
+        set_age(&location, 1_000);
+        let before = Snapshot::of(&location);
+        for face in FACES {
+            let work = Work {
+                room_check: false,
+                ..Work::little(&location)
+            };
+            let ended = face.perform(&work, &scene);
+            ended
+                .code(refused(face))
+                .says("No space left on device")
+                .says(&location.display().to_string());
+            before.assert_kept(&location, &ended);
+        }
+    }
+}
+
+#[test]
+fn a_read_only_file_system() {
+    for kind in [FileSystem::Tmpfs, FileSystem::Ext4, FileSystem::Xfs] {
+        if !kind.is_at_hand() {
+            return;
+        }
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        let volume = Volume::new(kind, &scene, &location);
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        volume.make_read_only();
+        for face in FACES {
+            let ended = face.perform(&Work::little(&location), &scene);
+            ended
+                .code(refused(face))
+                .says("Read-only file system")
+                .says(&location.display().to_string())
+                .does_not_say("Creating");
+            before.assert_kept(&location, &ended);
+        }
+    }
+}
+
+/// A copy of the program that everybody may run, wherever the original lies.
+fn program_for_all(scene: &Scene) -> PathBuf {
+    let copy = scene.path().join("postmark");
+    std::fs::copy(program(), &copy).unwrap();
+    set_mode(&copy, 0o755);
+    copy
+}
+
+#[test]
+fn a_directory_without_permission() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let program = program_for_all(&scene);
+    let location = scene.directory("location");
+    furnish(&location);
+    // May look but not write; may write but not look; neither; may not even pass.
+    for mode in [0o755, 0o733, 0o711, 0o700] {
+        set_mode(&location, mode);
+        let before = Snapshot::of(&location);
+        for face in FACES {
+            let mut command = face.command_of(&program, &Work::little(&location), &scene);
+            command.uid(65_534).gid(65_534);
+            let ended = Running::to_its_end(command, &location);
+            ended
+                .code(refused(face))
+                .says("Permission denied")
+                .says(&location.display().to_string())
+                .does_not_say("Creating");
+            before.assert_kept(&location, &ended);
+        }
+    }
+}
+
+/// The user of a directory that others may write to is not root: the run works and its times come back, too.
+#[test]
+fn a_directory_of_ones_own_works_without_root() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let program = program_for_all(&scene);
+    let location = scene.directory("location");
+    furnish(&location);
+    std::os::unix::fs::chown(&location, Some(65_534), Some(65_534)).unwrap();
+    let before = Snapshot::of(&location);
+    for face in FACES {
+        let mut command = face.command_of(&program, &Work::little(&location), &scene);
+        command.uid(65_534).gid(65_534);
+        let ended = Running::to_its_end(command, &location);
+        ended.code(0);
+        before.assert_kept(&location, &ended);
+    }
+}
+
+#[test]
+fn a_location_that_is_no_directory() {
+    let scene = Scene::new();
+    let file = scene.path().join("file");
+    write(&file, "mine\n", 0o600);
+    let circle = scene.path().join("circle");
+    std::os::unix::fs::symlink("circle", &circle).unwrap();
+    for (location, words) in [
+        (scene.path().join("nowhere"), "No such file or directory"),
+        (file.clone(), "Not a directory"),
+        (file.join("inner"), "Not a directory"),
+        (circle, "Too many levels of symbolic links"),
+    ] {
+        for face in FACES {
+            let ended = face.perform(&Work::little(&location), &scene);
+            ended
+                .code(refused(face))
+                .says(words)
+                .says(&location.display().to_string())
+                .does_not_say("Creating");
+        }
+    }
+    assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
+}
+
+/// Where the second location is refused, the first one is as it was.
+#[test]
+fn one_location_of_two() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    for face in FACES {
+        let nowhere = scene.path().join("nowhere");
+        let work = Work {
+            locations: vec![location.clone(), nowhere],
+            ..Work::little(&location)
+        };
+        let ended = face.perform(&work, &scene);
+        ended.code(refused(face)).says("nowhere");
+        before.assert_kept(&location, &ended);
+    }
+}

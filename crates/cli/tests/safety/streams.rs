@@ -1,0 +1,202 @@
+//! Streams that are closed, full, or whose reader is gone: the run never panics, its files are removed, and whoever
+//! waits for a report that cannot be delivered learns it from the exit code.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio as Buffered};
+use crate::support::faces::program;
+use crate::support::running::in_shell;
+use crate::support::scene::{furnish, write};
+use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};
+
+/// A stream whose reader is gone.
+fn without_reader() -> Stdio {
+    let (ours, theirs) = UnixStream::pair().unwrap();
+    drop(theirs);
+    Stdio::from(OwnedFd::from(ours))
+}
+
+fn full() -> Stdio {
+    Stdio::from(File::options().write(true).open("/dev/full").unwrap())
+}
+
+/// The same command with redirections by a shell.
+fn redirected(command: &Command, redirections: &str) -> Command {
+    in_shell(&format!("exec \"$0\" \"$@\" {redirections}"), command)
+}
+
+/// A furnished location, work in it, and what becomes of it with these streams.
+fn performed(face: Face, change: impl FnOnce(Command) -> Command) -> Ended {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let command = change(face.command(&Work::little(&location), &scene));
+    let ended = Running::to_its_end(command, &location);
+    before.assert_kept(&location, &ended);
+    ended
+}
+
+#[test]
+fn standard_output_without_reader() {
+    for face in FACES {
+        let ended = performed(face, |mut command| {
+            command.stdout(without_reader());
+            command
+        });
+        ended.code(1);
+    }
+    // Nobody reads the prompt's words any more; of a report somebody may still want to know.
+    performed(Run(Raw), |mut command| {
+        command.stdout(without_reader());
+        command
+    })
+    .says("cannot write the report to standard output");
+}
+
+#[test]
+fn standard_output_that_is_full() {
+    for face in FACES {
+        let ended = performed(face, |mut command| {
+            command.stdout(full());
+            command
+        });
+        ended.code(1).says("No space left on device");
+    }
+}
+
+/// Whoever closes standard output wants none: the run is performed.
+#[test]
+fn standard_output_that_is_closed() {
+    for face in FACES {
+        let ended = performed(face, |command| redirected(&command, ">&-"));
+        ended.code(0).assert(ended.output.is_empty(), "it says something");
+    }
+}
+
+#[test]
+fn standard_error_that_takes_nothing() {
+    for face in FACES {
+        performed(face, |mut command| {
+            command.stderr(without_reader());
+            command
+        })
+        .code(0);
+        performed(face, |mut command| {
+            command.stderr(full());
+            command
+        })
+        .code(0);
+        performed(face, |command| redirected(&command, "2>&-")).code(0);
+        performed(face, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
+    }
+    // And where there is something to complain of.
+    for redirections in ["2>&-", ">&- 2>&-", "2>/dev/full"] {
+        let scene = Scene::new();
+        for face in FACES {
+            let work = Work::little(&scene.path().join("nowhere"));
+            let command = redirected(&face.command(&work, &scene), redirections);
+            let ended = Running::to_its_end(command, scene.path());
+            ended.code(if face.is_prompt() { 1 } else { 2 });
+        }
+    }
+}
+
+/// The reader goes while the run goes on.
+#[test]
+fn a_reader_that_goes_away() {
+    for face in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long_on_disk(&location);
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut command = face.command(&work, &scene);
+        command.stdout(OwnedFd::from(ours));
+        let mut running = Running::start(command, &location);
+        face.wait_for(&mut running, &work, Moment::Prepare);
+        drop(theirs);
+        let ended = running.finish();
+        ended.code(1);
+        before.assert_kept(&location, &ended);
+    }
+}
+
+#[test]
+fn a_cleaning_that_cannot_be_told_is_done() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let work = Work::long_on_disk(&location);
+    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    let mut command = Running::command(program());
+    command.arg("clean").arg(&location).stdout(full());
+    let ended = Running::to_its_end(command, &location);
+    ended.code(1).says("No space left on device");
+    before.assert_kept(&location, &ended);
+}
+
+/// A file for the report that cannot be written is found before the run.
+#[test]
+fn an_output_file_that_cannot_be_written() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let work = Work::little(&location);
+    let attempt = |output: &Path| {
+        let mut command = Run(Raw).command(&work, &scene);
+        command.arg("--output").arg(output);
+        let ended = Running::to_its_end(command, &location);
+        before.assert_kept(&location, &ended);
+        ended
+    };
+    for output in [
+        scene.path().join("nowhere/report"),
+        scene.path().to_owned(),
+        location.join("notes.txt/report"),
+    ] {
+        let ended = attempt(&output);
+        ended
+            .code(2)
+            .says(&output.display().to_string())
+            .says("--output")
+            .assert(ended.output.is_empty(), "it reports");
+    }
+    // This one is found out only at the end.
+    attempt(Path::new("/dev/full"))
+        .code(1)
+        .says("cannot write the report to /dev/full");
+    // And this one can be written.
+    let report = scene.path().join("report");
+    write(&report, &"an older report\n".repeat(10_000), 0o600);
+    attempt(&report).code(0);
+    let text = std::fs::read_to_string(&report).unwrap();
+    assert!(text.contains("Fingerprint") && !text.contains("older"));
+}
+
+/// A run that is refused leaves the file for its report as it was: old, or not there, or a link.
+#[test]
+fn a_refused_run_leaves_its_output_file() {
+    let scene = Scene::new();
+    let place = scene.directory("place");
+    write(&place.join("old"), "an older report\n", 0o600);
+    std::os::unix::fs::symlink("old", place.join("link")).unwrap();
+    std::os::unix::fs::symlink("not-yet", place.join("dangling")).unwrap();
+    let before = Snapshot::of(&place);
+    let work = Work::little(&scene.path().join("nowhere"));
+    for name in ["old", "new", "link", "dangling"] {
+        let mut command = Run(Raw).command(&work, &scene);
+        command.arg("--output").arg(place.join(name));
+        let ended = Running::to_its_end(command, &place);
+        ended.code(2);
+        before.assert_kept_but_for_directories(&place, &ended);
+    }
+}

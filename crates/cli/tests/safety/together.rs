@@ -1,0 +1,87 @@
+//! Two runs in one location at once: in directories of their own both are fine; at the prompt, whose files would be
+//! the same, the second one refuses and the first one does not notice.
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::scene::furnish;
+use crate::support::{FACES, Moment, Scene, Snapshot, Work};
+
+#[test]
+fn at_the_prompt_the_second_one_refuses() {
+    for (first, second) in [(Stdio, Raw), (Raw, Stdio)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long(&location);
+        let running = Prompt(first).begin(&work, &scene, Moment::Prepare);
+        // With subdirectories, so that no name of the first one is in the way of the second.
+        let other = Work::little(&location).in_subdirectories(3);
+        let refused = Prompt(second).perform(&other, &scene);
+        refused
+            .code(1)
+            .says("is in use by another run of postmark")
+            .says(&format!("process {}", running.process()))
+            .does_not_say("Creating");
+        let ended = running.finish();
+        ended.code(0).says("seconds total");
+        before.assert_kept(&location, &ended);
+    }
+}
+
+#[test]
+fn with_directories_of_their_own_both_are_fine() {
+    for (first, second) in [
+        (Run(Posix), Run(Posix)),
+        (Run(Stdio), Prompt(Raw)),
+        (Prompt(Stdio), Run(Raw)),
+    ] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long(&location);
+        let running = first.begin(&work, &scene, Moment::Prepare);
+        let beside = second.perform(&Work::little(&location), &scene);
+        beside.code(0);
+        let ended = running.finish();
+        ended.code(0);
+        // Each has changed the directory while the other was there.
+        before.assert_kept_but_for_directories(&location, &format!("{ended}\n{beside}"));
+    }
+}
+
+/// After a killed run nothing is begun over its leavings: the prompt says what to do.
+#[test]
+fn a_killed_run_is_to_be_cleaned_first() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long_on_disk(&location);
+    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    let before = Snapshot::of(&location);
+    let refused = Prompt(Raw).perform(&work, &scene);
+    refused.code(1).says(&format!("postmark clean {}", location.display()));
+    before.assert_kept(&location, &refused);
+}
+
+/// One directory named twice by one run is one directory.
+#[test]
+fn one_location_named_twice() {
+    for face in FACES {
+        for subdirectories in [1, 4] {
+            let scene = Scene::in_memory();
+            let location = scene.directory("location");
+            furnish(&location);
+            let before = Snapshot::of(&location);
+            let mut again = location.clone().into_os_string();
+            again.push("/../location/");
+            let work = Work {
+                locations: vec![location.clone(), again.into()],
+                ..Work::little(&location).in_subdirectories(subdirectories)
+            };
+            let ended = face.perform(&work, &scene);
+            ended.code(0);
+            before.assert_kept(&location, &ended);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Words that are wrong: the program names the place, what is wrong and what would be right, and leaves with code 2
+//! before anything is touched.
+
+use crate::support::faces::program;
+use crate::support::scene::{furnish, write};
+use crate::support::{Ended, Running, Scene, Snapshot};
+
+/// A location and files for configurations beside it; words are said in the location.
+struct Place {
+    scene: Scene,
+    before: Snapshot,
+}
+
+impl Place {
+    fn new() -> Self {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        Self { scene, before }
+    }
+
+    fn say(&self, words: &[&str]) -> Ended {
+        let location = self.scene.path().join("location");
+        let mut command = Running::command(program());
+        command.args(words).current_dir(&location);
+        let ended = Running::to_its_end(command, &location);
+        self.before.assert_kept(&location, &ended);
+        ended
+    }
+}
+
+#[test]
+fn options() {
+    let place = Place::new();
+    for (words, told) in [
+        ("run --files", &["--files"][..]),
+        ("run --files none", &["--files", "none"]),
+        ("run --files -5", &["-5"]),
+        ("run --files 0", &["at least one file"]),
+        ("run --files 1e3", &["--files", "1e3"]),
+        ("run --files 99999999999999999999", &["--files"]),
+        ("run --files 99999999999999", &["at most"]),
+        ("run --transactions 1.5", &["--transactions", "1.5"]),
+        ("run --transactions 10MB", &["--transactions", "10MB"]),
+        ("run --size 0", &["at least 1"]),
+        ("run --size 10..5", &["10", "5"]),
+        ("run --size 5..", &["--size"]),
+        ("run --size big", &["--size", "big"]),
+        ("run --size 3GiB", &["at most 2147483647"]),
+        ("run --read-block 0", &["read block"]),
+        ("run --write-block 4GiB", &["write block"]),
+        ("run --write-block 1k2", &["--write-block", "1k2"]),
+        ("run --subdirs 0", &["subdirectories"]),
+        ("run --subdirs 5000000000", &["5000000000"]),
+        ("run --bias-read 11", &["11", "0 to 10"]),
+        ("run --bias-create -2", &["-2", "0 to 10"]),
+        ("run --bias-read much", &["--bias-read", "much"]),
+        ("run --seed -1", &["-1"]),
+        ("run --seed 4294967296", &["--seed", "4294967296"]),
+        ("run --storage tape", &["--storage", "tape", "posix"]),
+        ("run --edition 2.0", &["--edition", "2.0"]),
+        ("run --format yaml", &["--format", "yaml", "json"]),
+        ("run --preset nothing", &["nothing", "postmark presets"]),
+        ("run --config nowhere.toml", &["nowhere.toml"]),
+        ("run --weight 3", &["--weight 3", "--at"]),
+        ("run --at . --weight 3 --weight 4", &["--weight 4"]),
+        ("run --at . --weight 0", &["weight of 0"]),
+        ("run --at . --weight some", &["--weight", "some"]),
+        ("run --edition 1.0 --at . --at ..", &["1.0", "exactly one"]),
+        ("run --at", &["--at"]),
+        ("run --file 5", &["--file"]),
+        ("run somewhere", &["somewhere"]),
+        ("run --output", &["--output"]),
+        ("plan --files 0", &["at least one file"]),
+        ("plan --no-room-check", &["--no-room-check"]),
+        ("clean", &["PATH"]),
+        ("clean --all", &["--all"]),
+        ("presets 5", &["5"]),
+        ("--edition 1.7", &["1.7"]),
+        ("--bogus", &["--bogus"]),
+        ("--no-room-check run", &["'run'", "behind it"]),
+        ("--edition 1.0 plan", &["'plan'", "./plan"]),
+        ("one two", &["two"]),
+    ] {
+        let ended = place.say(&words.split(' ').collect::<Vec<_>>());
+        ended.code(2);
+        ended.assert(ended.output.is_empty(), "it says something on standard output");
+        for word in told {
+            ended.assert(ended.errors.contains(word), &format!("'{word}' is not told"));
+        }
+    }
+}
+
+#[test]
+fn configuration_files() {
+    let place = Place::new();
+    for (text, told) in [
+        ("files = ", &["line 1"][..]),
+        ("files = 10\nfilse = 20\n", &["line 2", "filse"]),
+        ("files = -10\n", &["line 1", "negative"]),
+        ("files = \"many\"\n", &["many"]),
+        ("storage = \"tape\"\n", &["tape"]),
+        ("edition = \"3\"\n", &["line 1", "3"]),
+        ("[[at]]\nweight = 3\n", &["path"]),
+        ("[[at]]\npath = \".\"\nweight = -3\n", &["line 3"]),
+        ("[[at]]\npath = \".\"\nwieght = 3\n", &["wieght"]),
+        ("not a configuration at all\n", &["line 1"]),
+        ("files = 1\nfiles = 2\n", &["line 2"]),
+    ] {
+        write(&place.scene.path().join("config.toml"), text, 0o644);
+        let ended = place.say(&["run", "--config", "../config.toml"]);
+        ended.code(2).says("config.toml");
+        for word in told {
+            ended.assert(ended.errors.contains(word), &format!("'{word}' is not told"));
+        }
+    }
+    // A whole configuration file, and one that is no text.
+    std::fs::write(place.scene.path().join("config.toml"), b"files = 1\xff\n").unwrap();
+    place
+        .say(&["run", "--config", "../config.toml"])
+        .code(2)
+        .says("config.toml");
+    write(&place.scene.path().join("config.toml"), "files = 20\nseed = 7\n", 0o644);
+    place.say(&["run", "--config", "../config.toml"]).code(0);
+}
+
+/// Wrong values at the prompt change nothing and the session goes on, as in the original: no code tells.
+#[test]
+fn wrong_values_at_the_prompt() {
+    let place = Place::new();
+    let commands = place.scene.path().join("commands");
+    for line in [
+        "set size 0 5000",
+        "set number 0",
+        "set number -3",
+        "set transactions -1",
+        "set read 0",
+        "set write -1",
+        "set bias read 11",
+        "set bias create 12",
+        "set subdirectories -1",
+        "set location",
+        "set location -/nowhere",
+    ] {
+        write(
+            &commands,
+            &format!("{line}\nset transactions 20\nset number 10\nrun\nquit\n"),
+            0o644,
+        );
+        let ended = place.say(&["../commands"]);
+        ended.code(0).says("Error:").says("seconds total");
+    }
+}
