@@ -31,10 +31,34 @@ struct Pairing {
 }
 
 const SAME_POOL: [Pairing; 4] = [
-    Pairing { what: "buffered", buffered: true, storage: None, wall_limit: 0.97, user_limit: Some(0.7) },
-    Pairing { what: "raw", buffered: false, storage: None, wall_limit: 0.97, user_limit: Some(0.4) },
-    Pairing { what: "posix : raw", buffered: false, storage: Some("posix"), wall_limit: 0.88, user_limit: None },
-    Pairing { what: "posix : buffered", buffered: true, storage: Some("posix"), wall_limit: 0.80, user_limit: None },
+    Pairing {
+        what: "buffered",
+        buffered: true,
+        storage: None,
+        wall_limit: 0.97,
+        user_limit: Some(0.7),
+    },
+    Pairing {
+        what: "raw",
+        buffered: false,
+        storage: None,
+        wall_limit: 0.97,
+        user_limit: Some(0.4),
+    },
+    Pairing {
+        what: "posix : raw",
+        buffered: false,
+        storage: Some("posix"),
+        wall_limit: 0.88,
+        user_limit: None,
+    },
+    Pairing {
+        what: "posix : buffered",
+        buffered: true,
+        storage: Some("posix"),
+        wall_limit: 0.80,
+        user_limit: None,
+    },
 ];
 
 const LARGE_POOL: Pairing = Pairing {
@@ -46,21 +70,35 @@ const LARGE_POOL: Pairing = Pairing {
 };
 
 /// Prints the ratios of all pairings on all file systems.
-pub fn compare(arguments: &Arguments, on: &[String], transactions: u64, large_pool: bool) -> Result<(), Box<dyn Error>> {
+pub fn compare(
+    arguments: &Arguments,
+    on: &[String],
+    transactions: u64,
+    large_pool: bool,
+) -> Result<(), Box<dyn Error>> {
     println!(
         "ours / original, medians of {} interleaved pairs [interval]; limits hold on tmpfs",
         arguments.pairs
     );
-    println!("{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}", "on", "mode", "files", "transactions", "wall", "user CPU", "system CPU");
+    println!(
+        "{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
+        "on", "mode", "files", "transactions", "wall", "user CPU", "system CPU"
+    );
     for kind in on {
         let mounted = Mounted::new(kind)?;
         touch_memory();
         for pairing in &SAME_POOL {
-            let work = Work { files: 20_000, transactions };
+            let work = Work {
+                files: 20_000,
+                transactions,
+            };
             pairing.print(arguments, kind, &mounted.path(), work)?;
         }
         if large_pool {
-            let work = Work { files: 100_000, transactions: 1_000_000 };
+            let work = Work {
+                files: 100_000,
+                transactions: 1_000_000,
+            };
             LARGE_POOL.print(arguments, kind, &mounted.path(), work)?;
         }
     }
@@ -88,8 +126,16 @@ impl Pairing {
             self.what,
             work.files,
             work.transactions,
-            ratio(&pairs, |cost| cost.wall.as_secs_f64(), on_tmpfs.then_some(self.wall_limit)),
-            ratio(&pairs, |cost| cost.user.as_secs_f64(), self.user_limit.filter(|_| on_tmpfs)),
+            ratio(
+                &pairs,
+                |cost| cost.wall.as_secs_f64(),
+                on_tmpfs.then_some(self.wall_limit)
+            ),
+            ratio(
+                &pairs,
+                |cost| cost.user.as_secs_f64(),
+                self.user_limit.filter(|_| on_tmpfs)
+            ),
             ratio(&pairs, |cost| cost.system.as_secs_f64(), None),
         );
         Ok(())
@@ -112,7 +158,16 @@ impl Pairing {
         let (files, transactions) = (work.files.to_string(), work.transactions.to_string());
         cost(
             Command::new(program)
-                .args(["run", "--quiet", "--read-block", "4KiB", "--write-block", "4KiB", "--storage", storage])
+                .args([
+                    "run",
+                    "--quiet",
+                    "--read-block",
+                    "4KiB",
+                    "--write-block",
+                    "4KiB",
+                    "--storage",
+                    storage,
+                ])
                 .args(["--files", &files, "--transactions", &transactions, "--at"])
                 .arg(at),
         )

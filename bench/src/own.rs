@@ -14,7 +14,10 @@ const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 
 /// Prints nanoseconds a transaction on the null storage.
 pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
-    println!("the loop's own cost on the null storage, ns a transaction: medians of {} rounds [interval]", arguments.pairs);
+    println!(
+        "the loop's own cost on the null storage, ns a transaction: medians of {} rounds [interval]",
+        arguments.pairs
+    );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
     // The first round warms up and does not count.
     for round in 0..=arguments.pairs {
@@ -35,18 +38,34 @@ pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Erro
 }
 
 fn show(values: &[f64]) -> String {
-    median(values).map_or_else(|| "-".to_owned(), |median| format!("{:.1} [{:.1}, {:.1}]", median.value, median.low, median.high))
+    median(values).map_or_else(
+        || "-".to_owned(),
+        |median| format!("{:.1} [{:.1}, {:.1}]", median.value, median.low, median.high),
+    )
 }
 
 fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bool) -> Result<f64, Box<dyn Error>> {
     let (files, count) = (files.to_string(), transactions.to_string());
     let mut command = Command::new(&arguments.ours);
-    command.args(["run", "--quiet", "--storage", "null", "--format", "json", "--files", &files, "--transactions", &count]);
+    command.args([
+        "run",
+        "--quiet",
+        "--storage",
+        "null",
+        "--format",
+        "json",
+        "--files",
+        &files,
+        "--transactions",
+        &count,
+    ]);
     if !latencies {
         command.arg("--no-latencies");
     }
     let report: Value = serde_json::from_str(&output(&mut command)?)?;
-    let took = report["summary"]["paper"]["transactions_ns"].as_f64().ok_or("the report has no transactions_ns")?;
+    let took = report["summary"]["paper"]["transactions_ns"]
+        .as_f64()
+        .ok_or("the report has no transactions_ns")?;
     Ok(took / transactions as f64)
 }
 
@@ -59,18 +78,35 @@ pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
         for _ in 0..arguments.pairs {
             let began = Instant::now();
             let mut command = Command::new(&arguments.ours);
-            command.args(["plan", "--storage", "null", "--format", "json", "--files", files, "--transactions", transactions]);
+            command.args([
+                "plan",
+                "--storage",
+                "null",
+                "--format",
+                "json",
+                "--files",
+                files,
+                "--transactions",
+                transactions,
+            ]);
             let text = output(&mut command)?;
             seconds.push(began.elapsed().as_secs_f64());
             let plan: Value = serde_json::from_str(&text)?;
             let peak = plan["process"]["known"]["max_resident_bytes"]["known"].as_u64();
             memory_bytes = memory_bytes.max(peak.ok_or("the plan does not say its memory")?);
         }
-        println!("{files:>8} files {transactions:>5} transactions  {} s, {:.0} MB", show_seconds(&seconds), memory_bytes as f64 / 1e6);
+        println!(
+            "{files:>8} files {transactions:>5} transactions  {} s, {:.0} MB",
+            show_seconds(&seconds),
+            memory_bytes as f64 / 1e6
+        );
     }
     Ok(())
 }
 
 fn show_seconds(values: &[f64]) -> String {
-    median(values).map_or_else(|| "-".to_owned(), |median| format!("{:.3} [{:.3}, {:.3}]", median.value, median.low, median.high))
+    median(values).map_or_else(
+        || "-".to_owned(),
+        |median| format!("{:.3} [{:.3}, {:.3}]", median.value, median.low, median.high),
+    )
 }

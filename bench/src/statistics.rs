@@ -46,12 +46,26 @@ mod tests {
     #[test]
     fn the_interval_of_nine_is_the_second_and_the_eighth() {
         let values: Vec<f64> = (1..=9).map(f64::from).collect();
-        assert_eq!(median(&values), Some(Median { value: 5.0, low: 2.0, high: 8.0 }));
+        assert_eq!(
+            median(&values),
+            Some(Median {
+                value: 5.0,
+                low: 2.0,
+                high: 8.0
+            })
+        );
     }
 
     #[test]
     fn few_values_enclose_with_their_extremes() {
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(Median { value: 2.0, low: 1.0, high: 3.0 }));
+        assert_eq!(
+            median(&[3.0, 1.0, 2.0]),
+            Some(Median {
+                value: 2.0,
+                low: 1.0,
+                high: 3.0
+            })
+        );
         assert_eq!(median(&[]), None);
     }
 }

@@ -54,7 +54,13 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
         }
         Cleaned::Active { directory, process } => {
             let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
-            (format!("{}: a run is going on there{process}; nothing was touched\n", directory.display()), true)
+            (
+                format!(
+                    "{}: a run is going on there{process}; nothing was touched\n",
+                    directory.display()
+                ),
+                true,
+            )
         }
         Cleaned::NotUnderstood { directory, why } => (
             format!(

@@ -59,7 +59,11 @@ impl<C: Clock> Engine for RunnerEngine<C> {
             latencies: true,
             room_check: self.room_check,
         };
-        let storage = if settings.buffered { StorageName::Stdio } else { StorageName::Raw };
+        let storage = if settings.buffered {
+            StorageName::Stdio
+        } else {
+            StorageName::Raw
+        };
         let mut progress = Progress::new(transactions, output);
         match perform(&request, storage, &self.clock, &mut progress) {
             Ok(record) => end(&record, output, &mut complain),

@@ -34,12 +34,20 @@ pub fn main() -> ExitCode {
         Ok(said) => said,
         Err(error) => error.exit(),
     };
-    if let Some(command) = said.file.as_deref().and_then(|file| Said::command().find_subcommand(file).cloned()) {
+    if let Some(command) = said
+        .file
+        .as_deref()
+        .and_then(|file| Said::command().find_subcommand(file).cloned())
+    {
         let name = command.get_name();
-        let told = format!("options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})");
+        let told = format!(
+            "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
+        );
         Said::command().error(ErrorKind::ArgumentConflict, told).exit();
     }
-    let words: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let words: Vec<String> = std::env::args_os()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
     let result = match said.command {
         None => {
             let mut engine = engine::RunnerEngine::new(SystemClock, words).with_room_check(!said.no_room_check);

@@ -75,9 +75,18 @@ pub enum MeaningError {
 pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     let mut workload = match &arguments.preset {
         None => Classic::default(),
-        Some(name) => presets::find(name).ok_or_else(|| MeaningError::NoPreset(name.clone()))?.workload,
+        Some(name) => {
+            presets::find(name)
+                .ok_or_else(|| MeaningError::NoPreset(name.clone()))?
+                .workload
+        }
     };
-    let from_file = arguments.config.as_deref().map(read_config).transpose()?.unwrap_or_default();
+    let from_file = arguments
+        .config
+        .as_deref()
+        .map(read_config)
+        .transpose()?
+        .unwrap_or_default();
     let mut locations = arguments.locations.clone()?;
     if locations.is_empty() {
         locations.clone_from(&from_file.at);
@@ -95,7 +104,10 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     workload.validate()?;
     Ok(Meant {
         workload,
-        locations: locations.into_iter().map(|location| RequestedLocation { path: location.path }).collect(),
+        locations: locations
+            .into_iter()
+            .map(|location| RequestedLocation { path: location.path })
+            .collect(),
         storage: arguments.options.storage.or(from_file.storage).unwrap_or_default(),
     })
 }
@@ -135,8 +147,14 @@ fn apply(options: &Options, workload: &mut Classic) -> Result<(), MeaningError> 
     set(options.size.map(|sizes| sizes.0.0), &mut workload.size_low_bytes);
     set(options.size.map(|sizes| sizes.0.1), &mut workload.size_high_bytes);
     set(options.read_block.map(|bytes| bytes.0), &mut workload.read_block_bytes);
-    set(options.write_block.map(|bytes| bytes.0), &mut workload.write_block_bytes);
-    set(options.subdirs.map(|count| subdirectories(count.0)).transpose()?, &mut workload.subdirectories);
+    set(
+        options.write_block.map(|bytes| bytes.0),
+        &mut workload.write_block_bytes,
+    );
+    set(
+        options.subdirs.map(|count| subdirectories(count.0)).transpose()?,
+        &mut workload.subdirectories,
+    );
     set(options.bias_read.map(bias).transpose()?, &mut workload.bias_read);
     set(options.bias_create.map(bias).transpose()?, &mut workload.bias_create);
     set(options.seed, &mut workload.seed);
@@ -167,7 +185,10 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     );
     for (location, weight) in meant.locations.iter().zip(&workload.weights) {
         if !location.path.as_os_str().is_empty() {
-            let path = location.path.to_str().ok_or_else(|| MeaningError::NoText(location.path.clone()))?;
+            let path = location
+                .path
+                .to_str()
+                .ok_or_else(|| MeaningError::NoText(location.path.clone()))?;
             let path = toml::Value::String(path.to_owned());
             text.push_str(&format!("\n[[at]]\npath = {path}\nweight = {weight}\n"));
         }

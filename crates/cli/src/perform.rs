@@ -24,7 +24,9 @@ pub fn perform<C: Clock>(
     let mut take_control = || {
         // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
         signals = InRun::begin().ok();
-        signals.as_ref().map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
+        signals
+            .as_ref()
+            .map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
     };
     let record = match storage {
         StorageName::Stdio => runner::run(request, &Stdio, clock, &mut take_control, events),

@@ -32,10 +32,18 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
 }
 
 fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
-    let directories: Vec<PathBuf> = meant.locations.iter().map(|location| location.directory().to_owned()).collect();
+    let directories: Vec<PathBuf> = meant
+        .locations
+        .iter()
+        .map(|location| location.directory().to_owned())
+        .collect();
     let (plan, room, targets) = if meant.storage == StorageName::Null {
         let planner = Planner::new(&meant.workload);
-        (planner.plan_with_hint(observe::memory::prefer_huge_pages)?, Fact::NotApplicable, Vec::new())
+        (
+            planner.plan_with_hint(observe::memory::prefer_huge_pages)?,
+            Fact::NotApplicable,
+            Vec::new(),
+        )
     } else {
         let (plan, room, targets) = runner::room::plan(&meant.workload, &directories)?;
         (plan, Fact::Known(room), targets)

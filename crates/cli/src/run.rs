@@ -93,8 +93,12 @@ fn hints(record: &Record) -> Vec<String> {
     let mut hints = Vec::new();
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
-            Some(observe::Class::Memory) => "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)",
-            Some(observe::Class::Overlay) => "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)",
+            Some(observe::Class::Memory) => {
+                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
+            }
+            Some(observe::Class::Overlay) => {
+                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
+            }
             _ => continue,
         };
         if !hints.iter().any(|known| known == hint) {
@@ -113,7 +117,11 @@ struct OutputFile {
 
 impl OutputFile {
     fn open(path: PathBuf) -> Result<Self, MeaningError> {
-        let made = OpenOptions::new().write(true).create_new(true).open(&path).map(|file| (file, true));
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map(|file| (file, true));
         let opened = made.or_else(|error| match error.kind() {
             ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&path).map(|file| (file, false)),
             _ => Err(error),
@@ -125,7 +133,11 @@ impl OutputFile {
     }
 
     fn write(mut self, text: &str) -> Result<(), Problem> {
-        let emptied = if is_regular(&self.file) { self.file.set_len(0) } else { Ok(()) };
+        let emptied = if is_regular(&self.file) {
+            self.file.set_len(0)
+        } else {
+            Ok(())
+        };
         let written = emptied.and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|cause| Problem::Report {
             to: self.path.display().to_string(),

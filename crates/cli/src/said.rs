@@ -233,8 +233,14 @@ impl WorkArguments {
     pub fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> { matches.indices_of(id).map(Iterator::collect).unwrap_or_default() };
         let at = places("at");
-        let mut locations: Vec<LocationSaid> =
-            self.at.iter().map(|path| LocationSaid { path: path.clone(), weight: 1 }).collect();
+        let mut locations: Vec<LocationSaid> = self
+            .at
+            .iter()
+            .map(|path| LocationSaid {
+                path: path.clone(),
+                weight: 1,
+            })
+            .collect();
         let mut taken = vec![false; locations.len()];
         for (weight, place) in self.weight.iter().zip(places("weight")) {
             match at.iter().rposition(|at| *at < place).filter(|index| !taken[*index]) {

@@ -44,11 +44,7 @@ const LARGE: [&str; 2] = [
 
 fn sessions() -> u64 {
     let asked = std::env::var("POSTMARK_DIFFERENTIAL").ok();
-    let asked = asked.map(|number| {
-        number
-            .parse()
-            .expect("POSTMARK_DIFFERENTIAL is a number of sessions")
-    });
+    let asked = asked.map(|number| number.parse().expect("POSTMARK_DIFFERENTIAL is a number of sessions"));
     asked.map_or(SESSIONS, |number: u64| number.max(SESSIONS))
 }
 
@@ -76,16 +72,8 @@ fn in_fresh_directory(work: &Path, perform: impl FnOnce() -> Said) -> Done {
 fn compare(index: u64, lines: &str, theirs: &Done, ours: &Done) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let pairs = [
-        (
-            "standard output",
-            text(&theirs.said.output),
-            text(&ours.said.output),
-        ),
-        (
-            "standard error",
-            text(&theirs.said.errors),
-            text(&ours.said.errors),
-        ),
+        ("standard output", text(&theirs.said.output), text(&ours.said.output)),
+        ("standard error", text(&theirs.said.errors), text(&ours.said.errors)),
         (
             "the report's file",
             format!("{:?}", theirs.report.as_deref().map(text)),
@@ -119,13 +107,7 @@ fn the_same_but_for_time() {
     for index in 0..sessions() * 2 / 3 {
         let mut chance = Chance::new(SEED + index);
         let Session { lines, runs } = session(&mut chance, LIMITS);
-        let way = *chance.pick(&[
-            Way::Input,
-            Way::Input,
-            Way::Argument,
-            Way::Default,
-            Way::Load,
-        ]);
+        let way = *chance.pick(&[Way::Input, Way::Input, Way::Argument, Way::Default, Way::Load]);
         let [theirs, ours] = [original, support::ours()].map(|program| {
             let mut done = in_fresh_directory(&work, || way.say(program, &work, &lines));
             done.said.output = masked(&done.said.output);
@@ -247,12 +229,7 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(Settings::new(Edition::V1_5), &mut engine, false);
     let code = interpreter
-        .session(
-            None,
-            &mut Plain::new(lines.as_bytes()),
-            &mut output,
-            &mut errors,
-        )
+        .session(None, &mut Plain::new(lines.as_bytes()), &mut output, &mut errors)
         .unwrap();
     Said {
         output,
@@ -272,11 +249,8 @@ fn masked(output: &[u8]) -> Vec<u8> {
                 .map(|number| if number.contains('.') { "0.00" } else { "0" });
             masked.push_str(&forms.collect::<Vec<_>>().join(" "));
             masked.push('\n');
-        } else if line.starts_with('\t')
-            && (line.contains(" per second)") || line.contains(" seconds "))
-        {
-            let (tabs, line) =
-                line.split_at(line.bytes().take_while(|byte| *byte == b'\t').count());
+        } else if line.starts_with('\t') && (line.contains(" per second)") || line.contains(" seconds ")) {
+            let (tabs, line) = line.split_at(line.bytes().take_while(|byte| *byte == b'\t').count());
             let line = if line.contains(" seconds ") {
                 line.trim_start_matches(|c: char| c.is_ascii_digit())
             } else {

@@ -15,10 +15,7 @@ const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("measure", &[]),
     ("observe", &[]),
     ("record", &["workload", "measure", "observe"]),
-    (
-        "runner",
-        &["workload", "storage", "measure", "observe", "record"],
-    ),
+    ("runner", &["workload", "storage", "measure", "observe", "record"]),
     ("report", &["record", "measure"]),
     (
         "cli",
@@ -41,21 +38,11 @@ fn root() -> PathBuf {
 
 fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--no-deps",
-            "--offline",
-        ])
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(root())
         .output()
         .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     metadata["packages"].as_array().unwrap().clone()
 }
@@ -68,12 +55,7 @@ fn crates_import_only_what_the_law_allows() {
         .iter()
         .map(|package| package["name"].as_str().unwrap())
         .collect();
-    assert_eq!(
-        ours.len(),
-        law.len(),
-        "crates {ours:?} and the law's {:?}",
-        law.keys()
-    );
+    assert_eq!(ours.len(), law.len(), "crates {ours:?} and the law's {:?}", law.keys());
     for package in &packages {
         let name = package["name"].as_str().unwrap();
         let allowed = law
@@ -103,11 +85,9 @@ fn unsafe_code_stands_where_it_may() {
             .into_owned();
         let is_test = file.components().any(|part| part.as_os_str() == "tests");
         let text = std::fs::read_to_string(&file).unwrap();
-        let is_unsafe = text.lines().any(|line| {
-            line.contains("unsafe {")
-                || line.contains("unsafe fn")
-                || line.contains("unsafe extern")
-        });
+        let is_unsafe = text
+            .lines()
+            .any(|line| line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe extern"));
         if is_unsafe && !is_test {
             assert!(
                 MAY_BE_UNSAFE.contains(&crate_name.as_str()),
@@ -137,10 +117,7 @@ fn pure_crates_touch_no_system() {
         ("record", &forbidden[..]),
         ("report", &forbidden[..]),
         // Storages touch files and read no clock; runners and observers print nothing.
-        (
-            "storage",
-            &["std::time", "std::env", "println!", "clock_gettime"][..],
-        ),
+        ("storage", &["std::time", "std::env", "println!", "clock_gettime"][..]),
         ("observe", &["println!"][..]),
         ("runner", &["println!"][..]),
     ] {

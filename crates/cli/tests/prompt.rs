@@ -30,13 +30,7 @@ impl Terminal {
     fn open() -> Self {
         let directory = support::directory();
         let mut child = Command::new("/usr/bin/script")
-            .args([
-                "-q",
-                "-e",
-                "-c",
-                support::ours().to_str().unwrap(),
-                "/dev/null",
-            ])
+            .args(["-q", "-e", "-c", support::ours().to_str().unwrap(), "/dev/null"])
             .current_dir(directory.path())
             .env("TERM", "xterm")
             .stdin(Stdio::piped())
@@ -134,19 +128,11 @@ impl Drop for Terminal {
 fn lines_are_completed_and_remembered() {
     let mut terminal = Terminal::open();
     terminal.line("set nu\t 77");
-    assert!(
-        terminal
-            .line("show")
-            .contains("The base number of files is 77\r\n")
-    );
+    assert!(terminal.line("show").contains("The base number of files is 77\r\n"));
     terminal.line("set seed 7");
     terminal.press(UP);
     terminal.press(UP);
-    assert!(
-        terminal
-            .line("")
-            .contains("Random number generator seed is 7\r\n")
-    );
+    assert!(terminal.line("").contains("Random number generator seed is 7\r\n"));
     terminal.press("quit\r");
     assert_eq!(terminal.end(), Some(0));
 }
@@ -156,11 +142,7 @@ fn an_interrupt_gives_a_new_prompt_and_the_end_of_input_ends() {
     let mut terminal = Terminal::open();
     terminal.press(&format!("set number 5{CTRL_C}"));
     terminal.prompt();
-    assert!(
-        terminal
-            .line("show")
-            .contains("The base number of files is 500\r\n")
-    );
+    assert!(terminal.line("show").contains("The base number of files is 500\r\n"));
     terminal.press(CTRL_D);
     assert_eq!(terminal.end(), Some(0));
 }
@@ -184,13 +166,7 @@ fn a_shell_is_for_people() {
     assert!(terminal.line("!echo $((6 * 7))").contains("42\r\n"));
     terminal.press("exit\r");
     assert_eq!(terminal.end(), Some(0));
-    let piped = support::say(
-        support::ours(),
-        &[],
-        &std::env::temp_dir(),
-        b"!echo $((6 * 7))\n",
-        &[],
-    );
+    let piped = support::say(support::ours(), &[], &std::env::temp_dir(), b"!echo $((6 * 7))\n", &[]);
     assert!(!String::from_utf8_lossy(&piped.output).contains("42"));
     assert!(String::from_utf8_lossy(&piped.errors).starts_with("Error: '!' "));
 }

@@ -12,22 +12,9 @@ use support::{Said, say};
 
 fn session(lines: &str) -> String {
     let directory = support::directory();
-    let said = say(
-        support::ours(),
-        &[],
-        directory.path(),
-        lines.as_bytes(),
-        &[],
-    );
-    assert_eq!(
-        (said.code, said.errors.as_slice()),
-        (Some(0), &b""[..]),
-        "{said:?}"
-    );
-    assert!(
-        support::tree(directory.path()).is_empty(),
-        "something is left behind"
-    );
+    let said = say(support::ours(), &[], directory.path(), lines.as_bytes(), &[]);
+    assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]), "{said:?}");
+    assert!(support::tree(directory.path()).is_empty(), "something is left behind");
     String::from_utf8(said.output).unwrap()
 }
 
@@ -35,8 +22,7 @@ fn session(lines: &str) -> String {
 #[test]
 fn phoronix_finds_its_rate() {
     for _ in 0..3 {
-        let output =
-            session("set transactions 2500\nset size 500 1000\nset number 50\nrun\nquit\n");
+        let output = session("set transactions 2500\nset size 500 1000\nset number 50\nrun\nquit\n");
         let line = output
             .lines()
             .rfind(|line| line.contains("seconds of transactions"))
@@ -59,19 +45,10 @@ fn a_configuration_file_is_an_argument() {
         "set transactions 100\nset number 50\nrun\nquit\n",
     )
     .unwrap();
-    let Said { output, code, .. } = say(
-        support::ours(),
-        &[OsStr::new("config")],
-        directory.path(),
-        b"",
-        &[],
-    );
+    let Said { output, code, .. } = say(support::ours(), &[OsStr::new("config")], directory.path(), b"", &[]);
     let output = String::from_utf8(output).unwrap();
     assert_eq!(code, Some(0));
-    assert!(
-        output.contains("\nReading configuration from file 'config'\n")
-            && output.contains(" seconds total\n")
-    );
+    assert!(output.contains("\nReading configuration from file 'config'\n") && output.contains(" seconds total\n"));
     assert!(!output.contains("pm>"), "{output}");
 }
 
@@ -81,8 +58,7 @@ fn lkp_finds_the_terse_report() {
     let output = session(
         "set size 500 1000\nset number 20\nset transactions 100\nset subdirectories 5\nset report terse\nrun\n",
     );
-    let numeric =
-        |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '0'..='9' | '.' | ' '));
+    let numeric = |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '0'..='9' | '.' | ' '));
     let numbers: Vec<f64> = output
         .lines()
         .find(numeric)
@@ -134,15 +110,10 @@ fn the_banner_is_line_one() {
         .unwrap();
     let (major, minor) = version.split_once('.').unwrap();
     assert!(
-        [major, minor]
-            .iter()
-            .all(|part| part.parse::<u32>().is_ok()),
+        [major, minor].iter().all(|part| part.parse::<u32>().is_ok()),
         "{version}"
     );
-    assert!(
-        date.chars().all(|c| c.is_ascii_digit() || c == '/'),
-        "{date}"
-    );
+    assert!(date.chars().all(|c| c.is_ascii_digit() || c == '/'), "{date}");
 }
 
 #[test]
@@ -163,10 +134,7 @@ fn ten_dots_and_one_line_of_bytes_read() {
 #[test]
 fn fewer_than_ten_transactions_work() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
-    assert!(
-        output.contains("Performing transactions...Done\n"),
-        "{output}"
-    );
+    assert!(output.contains("Performing transactions...Done\n"), "{output}");
 }
 
 /// The session that the paper prints for version 1.00, all of it but the times and what depends on them.
@@ -174,13 +142,7 @@ fn fewer_than_ten_transactions_work() {
 fn the_papers_session_comes_out() {
     let directory = support::directory();
     let arguments = [OsStr::new("--edition"), OsStr::new("1.0")];
-    let said = say(
-        support::ours(),
-        &arguments,
-        directory.path(),
-        b"show\nrun\nquit\n",
-        &[],
-    );
+    let said = say(support::ours(), &arguments, directory.path(), b"show\nrun\nquit\n", &[]);
     assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]));
     let output = String::from_utf8(said.output).unwrap();
     let expected = "PostMark v1.00 : 8/11/97\npm>Current configuration is:\nTransactions: 500\n\

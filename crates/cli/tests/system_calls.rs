@@ -71,16 +71,9 @@ fn without_exclusion(call: Call) -> Call {
 }
 
 fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
-    assert!(
-        !theirs.is_empty(),
-        "session {seed} made no call:\n{session}"
-    );
-    let differs = theirs
-        .iter()
-        .zip(ours)
-        .position(|(one, other)| one != other);
-    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len())))
-    else {
+    assert!(!theirs.is_empty(), "session {seed} made no call:\n{session}");
+    let differs = theirs.iter().zip(ours).position(|(one, other)| one != other);
+    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len()))) else {
         return;
     };
     let around = |calls: &[Call]| {
@@ -106,19 +99,12 @@ struct Seen {
 impl Seen {
     fn take(&mut self, calls: &[Call]) {
         self.calls += calls.len();
-        self.names
-            .extend(calls.iter().map(|call| call.name.clone()));
+        self.names.extend(calls.iter().map(|call| call.name.clone()));
     }
 
     fn check(&self) {
-        for name in [
-            "openat", "read", "write", "close", "lseek", "unlink", "mkdir", "rmdir",
-        ] {
-            assert!(
-                self.names.contains(name),
-                "no {name} in {} calls",
-                self.calls
-            );
+        for name in ["openat", "read", "write", "close", "lseek", "unlink", "mkdir", "rmdir"] {
+            assert!(self.names.contains(name), "no {name} in {} calls", self.calls);
         }
     }
 }

@@ -196,11 +196,9 @@ impl<'de> Deserialize<'de> for Histogram {
             ..Self::default()
         };
         for (index, count) in written.buckets {
-            *histogram
-                .counts
-                .get_mut(index as usize)
-                .ok_or_else(|| D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1)))? =
-                count;
+            *histogram.counts.get_mut(index as usize).ok_or_else(|| {
+                D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1))
+            })? = count;
         }
         Ok(histogram)
     }
@@ -268,7 +266,10 @@ mod tests {
         for power in 0..RANGE_BITS {
             for ns in [(1_u64 << power) - 1, 1 << power, (1 << power) + (1 << power) / 2] {
                 let index = bucket(ns);
-                assert!(index >= last && index < BUCKETS, "{ns} is in bucket {index} behind {last}");
+                assert!(
+                    index >= last && index < BUCKETS,
+                    "{ns} is in bucket {index} behind {last}"
+                );
                 last = index;
             }
         }

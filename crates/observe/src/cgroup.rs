@@ -64,28 +64,17 @@ impl Cgroup {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
                 Err(error) => return sources.unavailable(MEMBERSHIP, error),
             };
-            let hierarchies: Vec<Hierarchy> =
-                membership.lines().filter_map(Hierarchy::parse).collect();
+            let hierarchies: Vec<Hierarchy> = membership.lines().filter_map(Hierarchy::parse).collect();
             match (version(&table), hierarchies.is_empty()) {
                 (None, true) => Fact::NotApplicable,
-                (None, false) => sources.unavailable(
-                    MEMBERSHIP,
-                    "names a group, but no cgroup file system is mounted",
-                ),
+                (None, false) => sources.unavailable(MEMBERSHIP, "names a group, but no cgroup file system is mounted"),
                 (Some(_), true) => sources.unavailable(MEMBERSHIP, "names no group"),
-                (Some(version), false) => {
-                    Fact::Known(Cgroup::of(sources, version, &table, &hierarchies))
-                }
+                (Some(version), false) => Fact::Known(Cgroup::of(sources, version, &table, &hierarchies)),
             }
         })
     }
 
-    fn of(
-        sources: &Sources,
-        version: CgroupVersion,
-        table: &MountTable,
-        hierarchies: &[Hierarchy],
-    ) -> Cgroup {
+    fn of(sources: &Sources, version: CgroupVersion, table: &MountTable, hierarchies: &[Hierarchy]) -> Cgroup {
         let memory = Group::of("memory", sources, table, hierarchies);
         let cpu = Group::of("cpu", sources, table, hierarchies);
         Cgroup {
@@ -139,12 +128,7 @@ struct Group {
 }
 
 impl Group {
-    fn of(
-        controller: &str,
-        sources: &Sources,
-        table: &MountTable,
-        hierarchies: &[Hierarchy],
-    ) -> Fact<Group> {
+    fn of(controller: &str, sources: &Sources, table: &MountTable, hierarchies: &[Hierarchy]) -> Fact<Group> {
         let own = hierarchies
             .iter()
             .find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
@@ -156,11 +140,7 @@ impl Group {
             if hierarchy.unified {
                 mount.file_system_type == "cgroup2"
             } else {
-                mount.file_system_type == "cgroup"
-                    && mount
-                        .super_options
-                        .iter()
-                        .any(|option| option == controller)
+                mount.file_system_type == "cgroup" && mount.super_options.iter().any(|option| option == controller)
             }
         });
         let Some(mount) = mount else {

@@ -67,7 +67,8 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
             return Err(error);
         }
     }
-    let duration = |time: system::Timeval| Duration::from_micros(time.seconds as u64 * 1_000_000 + time.microseconds as u64);
+    let duration =
+        |time: system::Timeval| Duration::from_micros(time.seconds as u64 * 1_000_000 + time.microseconds as u64);
     Ok(ChildCost {
         status: ExitStatus::from_raw(status),
         wall: began.elapsed(),
@@ -88,6 +89,9 @@ mod tests {
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let cost = wait(child).unwrap();
         assert_eq!(cost.status.code(), Some(3));
-        assert!(cost.user > Duration::ZERO && cost.user <= cost.wall + Duration::from_millis(50), "{cost:?}");
+        assert!(
+            cost.user > Duration::ZERO && cost.user <= cost.wall + Duration::from_millis(50),
+            "{cost:?}"
+        );
     }
 }

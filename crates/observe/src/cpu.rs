@@ -145,10 +145,7 @@ impl SystemTimesDifference {
         let total: i64 = deltas.iter().filter_map(Fact::known).sum();
         let share = |delta: &Fact<i64>| delta.as_ref().and_then(|delta| fraction(*delta, total));
         let [user, nice, system, idle, iowait, irq, softirq, steal] = &deltas;
-        let unused: i64 = [idle, iowait, steal]
-            .into_iter()
-            .filter_map(Fact::known)
-            .sum();
+        let unused: i64 = [idle, iowait, steal].into_iter().filter_map(Fact::known).sum();
         SystemTimesDifference {
             total_ns: match u64::try_from(total) {
                 Ok(total) if total > 0 => Fact::Known(total),

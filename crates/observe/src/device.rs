@@ -169,12 +169,7 @@ impl Device {
         Device::read_at(sources, table, number, 0)
     }
 
-    fn read_at(
-        sources: &Sources,
-        table: &Fact<MountTable>,
-        number: DeviceNumber,
-        depth: usize,
-    ) -> Fact<Device> {
+    fn read_at(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber, depth: usize) -> Fact<Device> {
         let link = format!("/sys/dev/block/{number}");
         if depth >= beneath::DEPTH_MAX {
             return sources.unavailable(&link, "devices stacked too deep");
@@ -256,13 +251,7 @@ impl Device {
                 let members: Vec<String> = members.iter().map(Device::one_line).collect();
                 format!("over {}", members.join(", "))
             });
-            let words: Vec<String> = self
-                .mapper_name
-                .known()
-                .cloned()
-                .into_iter()
-                .chain(over)
-                .collect();
+            let words: Vec<String> = self.mapper_name.known().cloned().into_iter().chain(over).collect();
             if words.is_empty() {
                 return format!("/dev/{}", self.name);
             }

@@ -95,20 +95,10 @@ mod tests {
 
     #[test]
     fn json_is_snake_case_and_externally_tagged() {
-        let facts: [Fact<u64>; 3] = [
-            Fact::Known(5),
-            Fact::NotApplicable,
-            Fact::Unavailable("/x: no".into()),
-        ];
+        let facts: [Fact<u64>; 3] = [Fact::Known(5), Fact::NotApplicable, Fact::Unavailable("/x: no".into())];
         let json = serde_json::to_string(&facts).unwrap();
-        assert_eq!(
-            json,
-            r#"[{"known":5},"not_applicable",{"unavailable":"/x: no"}]"#
-        );
-        assert_eq!(
-            serde_json::from_str::<[Fact<u64>; 3]>(&json).unwrap(),
-            facts
-        );
+        assert_eq!(json, r#"[{"known":5},"not_applicable",{"unavailable":"/x: no"}]"#);
+        assert_eq!(serde_json::from_str::<[Fact<u64>; 3]>(&json).unwrap(), facts);
     }
 
     #[test]

@@ -108,8 +108,7 @@ impl Host {
                 .text(&format!("{CLOCK_SOURCE}/available_clocksource"))
                 .map(|names| names.split_whitespace().map(str::to_owned).collect()),
             load_average: load_average(sources),
-            steal_fraction_since_boot: SystemTimes::read(sources)
-                .and_then(|times| times.since_boot().steal_fraction),
+            steal_fraction_since_boot: SystemTimes::read(sources).and_then(|times| times.since_boot().steal_fraction),
             transparent_hugepage: transparent_hugepage(sources),
             page_size_bytes: rustix::param::page_size() as u64,
         }
@@ -137,18 +136,13 @@ fn operating_system(sources: &Sources) -> Fact<String> {
         .text(PATHS[0])
         .or_else(|| sources.text(PATHS[1]))
         .and_then(|text| {
-            pretty_name(&text).map_or_else(
-                || sources.unavailable(PATHS[0], "has no PRETTY_NAME"),
-                Fact::Known,
-            )
+            pretty_name(&text).map_or_else(|| sources.unavailable(PATHS[0], "has no PRETTY_NAME"), Fact::Known)
         })
 }
 
 /// A value may be quoted as in a shell (os-release(5)).
 fn pretty_name(text: &str) -> Option<String> {
-    let value = text
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
+    let value = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
     if let Some(plain) = value.strip_prefix('\'') {
         return Some(plain.strip_suffix('\'')?.to_owned());
     }
@@ -195,27 +189,23 @@ fn load_average(sources: &Sources) -> Fact<LoadAverage> {
         let mut numbers = text.split_whitespace().map_while(|word| word.parse().ok());
         let mut next = || numbers.next();
         match (next(), next(), next()) {
-            (Some(one_minute), Some(five_minutes), Some(fifteen_minutes)) => {
-                Fact::Known(LoadAverage {
-                    one_minute,
-                    five_minutes,
-                    fifteen_minutes,
-                })
-            }
+            (Some(one_minute), Some(five_minutes), Some(fifteen_minutes)) => Fact::Known(LoadAverage {
+                one_minute,
+                five_minutes,
+                fifteen_minutes,
+            }),
             _ => sources.unavailable(LOADAVG, format!("`{text}` has no three averages")),
         }
     })
 }
 
 fn transparent_hugepage(sources: &Sources) -> Fact<String> {
-    sources
-        .feature(HUGEPAGE, "/sys/kernel/mm")
-        .and_then(|text| {
-            bracketed(&text).map_or_else(
-                || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
-                |choice| Fact::Known(choice.to_owned()),
-            )
-        })
+    sources.feature(HUGEPAGE, "/sys/kernel/mm").and_then(|text| {
+        bracketed(&text).map_or_else(
+            || sources.unavailable(HUGEPAGE, format!("`{text}` has no choice in force")),
+            |choice| Fact::Known(choice.to_owned()),
+        )
+    })
 }
 
 #[cfg(test)]

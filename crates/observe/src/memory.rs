@@ -26,7 +26,10 @@ mod tests {
             let mut memory = vec![0_u8; bytes];
             memory.iter_mut().enumerate().for_each(|(at, byte)| *byte = at as u8);
             prefer_huge_pages(&memory);
-            assert!(memory.iter().enumerate().all(|(at, byte)| *byte == at as u8), "{bytes} bytes");
+            assert!(
+                memory.iter().enumerate().all(|(at, byte)| *byte == at as u8),
+                "{bytes} bytes"
+            );
         }
     }
 }

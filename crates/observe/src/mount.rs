@@ -280,32 +280,12 @@ mod tests {
             let mount = table.choose(Path::new(path), id, device).unwrap();
             mount.mount_id
         };
-        assert_eq!(
-            choose("/srv/bind/x", Some(40), number(9, 9)),
-            40,
-            "the id decides"
-        );
+        assert_eq!(choose("/srv/bind/x", Some(40), number(9, 9)), 40, "the id decides");
         assert_eq!(choose("/srv/bind/x", None, number(8, 1)), 41);
-        assert_eq!(
-            choose("/srv/bindings", None, number(254, 0)),
-            27,
-            "whole names"
-        );
-        assert_eq!(
-            choose("/home/me", Some(999), number(0, 77)),
-            42,
-            "btrfs st_dev"
-        );
-        assert_eq!(
-            choose("/covered/x", None, number(0, 99)),
-            45,
-            "the covering mount"
-        );
-        assert_eq!(
-            choose("/covered/x", None, number(0, 47)),
-            44,
-            "the device decides"
-        );
+        assert_eq!(choose("/srv/bindings", None, number(254, 0)), 27, "whole names");
+        assert_eq!(choose("/home/me", Some(999), number(0, 77)), 42, "btrfs st_dev");
+        assert_eq!(choose("/covered/x", None, number(0, 99)), 45, "the covering mount");
+        assert_eq!(choose("/covered/x", None, number(0, 47)), 44, "the device decides");
     }
 
     #[test]

@@ -47,16 +47,12 @@ impl Processors {
         let online = list(sources, ONLINE, sources.text(ONLINE));
         Processors {
             model: information.clone().and_then(|text| {
-                model(&text).map_or_else(
-                    || sources.unavailable("/proc/cpuinfo", "names no model"),
-                    Fact::Known,
-                )
+                model(&text).map_or_else(|| sources.unavailable("/proc/cpuinfo", "names no model"), Fact::Known)
             }),
             usable: usable(sources, &online),
             sockets: distinct(sources, &online, "topology/physical_package_id")
                 .and_then(|ids| count_packages(sources, &ids)),
-            cores: distinct(sources, &online, "topology/thread_siblings_list")
-                .map(|siblings| siblings.len() as u64),
+            cores: distinct(sources, &online, "topology/thread_siblings_list").map(|siblings| siblings.len() as u64),
             frequency_governor: governors(sources, &online),
             hypervisor: information.and_then(|text| hypervisor(&text)),
             online: online.map(|numbers| numbers.len() as u64),
@@ -132,11 +128,7 @@ fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
 }
 
 /// The distinct texts of one attribute over the online processors.
-fn distinct(
-    sources: &Sources,
-    online: &Fact<BTreeSet<u64>>,
-    attribute: &str,
-) -> Fact<BTreeSet<String>> {
+fn distinct(sources: &Sources, online: &Fact<BTreeSet<u64>>, attribute: &str) -> Fact<BTreeSet<String>> {
     online.as_ref().and_then(|numbers| {
         let mut texts = BTreeSet::new();
         for number in numbers {
@@ -221,10 +213,7 @@ mod tests {
     #[test]
     fn an_unnamed_package_is_unavailable_not_one() {
         let tree = two_cores_of_two_threads();
-        tree.file(
-            "/sys/devices/system/cpu/cpu1/topology/physical_package_id",
-            "-1",
-        );
+        tree.file("/sys/devices/system/cpu/cpu1/topology/physical_package_id", "-1");
         assert!(Processors::read(&tree.sources).sockets.why().is_some());
     }
 

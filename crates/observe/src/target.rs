@@ -34,13 +34,7 @@ impl Mount {
     /// The class of the mounted file system.
     pub fn class(&self) -> Class {
         const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
-        const OVERLAY: [&str; 5] = [
-            "overlay",
-            "overlayfs",
-            "aufs",
-            "unionfs",
-            "fuse.fuse-overlayfs",
-        ];
+        const OVERLAY: [&str; 5] = ["overlay", "overlayfs", "aufs", "unionfs", "fuse.fuse-overlayfs"];
         const NETWORK: [&str; 31] = [
             "9p",
             "afs",
@@ -166,18 +160,11 @@ impl Target {
     }
 }
 
-fn device(
-    sources: &Sources,
-    table: &Fact<MountTable>,
-    mount: &Fact<Mount>,
-    space: &Fact<Space>,
-) -> Fact<Device> {
+fn device(sources: &Sources, table: &Fact<MountTable>, mount: &Fact<Mount>, space: &Fact<Space>) -> Fact<Device> {
     let Some(mount) = mount.known() else {
         // Without a table of mounts, stat's number still names most devices.
         return match space.known() {
-            Some(space) if !space.device.is_anonymous() => {
-                Device::read(sources, table, space.device)
-            }
+            Some(space) if !space.device.is_anonymous() => Device::read(sources, table, space.device),
             _ => mount.as_ref().and_then(|_| Fact::NotApplicable),
         };
     };

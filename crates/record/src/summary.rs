@@ -176,8 +176,16 @@ fn paper(phases: &[PhaseRecord]) -> PaperFigures {
             .and_then(|record| merged(record, action))
             .map_or((0, 0), |meter| (meter.operations, meter.bytes))
     };
-    let began = phases.iter().flat_map(|record| &record.segments).map(|segment| segment.began_ns).min();
-    let ended = phases.iter().flat_map(|record| &record.segments).map(|segment| segment.ended_ns).max();
+    let began = phases
+        .iter()
+        .flat_map(|record| &record.segments)
+        .map(|segment| segment.began_ns)
+        .min();
+    let ended = phases
+        .iter()
+        .flat_map(|record| &record.segments)
+        .map(|segment| segment.ended_ns)
+        .max();
     let elapsed_ns = ended.unwrap_or(0).saturating_sub(began.unwrap_or(0));
     let transactions_ns = duration(Phase::Transactions);
     let (created_alone, bytes_alone) = count(Phase::Prepare, Action::Create);

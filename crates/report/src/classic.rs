@@ -87,12 +87,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         );
     };
     line("", created, "created", seconds.total);
-    line(
-        "\tCreation alone: ",
-        figures.created_alone,
-        "files",
-        seconds.creation,
-    );
+    line("\tCreation alone: ", figures.created_alone, "files", seconds.creation);
     line(
         "\tMixed with transactions: ",
         figures.created_mixed,
@@ -102,12 +97,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     line("", figures.read, "read", seconds.transactions);
     line("", figures.appended, "appended", seconds.transactions);
     line("", deleted, "deleted", seconds.total);
-    line(
-        "\tDeletion alone: ",
-        figures.deleted_alone,
-        "files",
-        seconds.deletion,
-    );
+    line("\tDeletion alone: ", figures.deleted_alone, "files", seconds.deletion);
     line(
         "\tMixed with transactions: ",
         figures.deleted_mixed,
@@ -115,10 +105,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         seconds.transactions,
     );
     text.push_str("\nData:\n");
-    for (bytes, what) in [
-        (figures.bytes_read, "read"),
-        (figures.bytes_written, "written"),
-    ] {
+    for (bytes, what) in [(figures.bytes_read, "read"), (figures.bytes_written, "written")] {
         let (sum, rate) = match figures.edition {
             // Whole bytes a second: 1,337,821 bytes in 41 s are 31.86 kilobytes per second in the paper's
             // session, where a rate with a fraction would be printed as 31.87.
@@ -349,10 +336,7 @@ mod tests {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])
         };
-        assert_eq!(
-            report(&figures, Format::Verbose) + &report(&figures, Format::Terse),
-            ""
-        );
+        assert_eq!(report(&figures, Format::Verbose) + &report(&figures, Format::Terse), "");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use record::{Fact, Host, Record, Target};
 use crate::text::line;
 use crate::units::{bytes, percent};
 
-
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
     let mut places: Vec<String> = Vec::new();
@@ -33,7 +32,10 @@ pub(crate) fn render(text: &mut String, record: &Record) {
         format_args!(
             "  Clock     {}; load average {}; steal {}; busy {}",
             fact(&record.host.clock_source, String::clone),
-            fact(&record.host.load_average, |load| format!("{:.2} (1 min)", load.one_minute)),
+            fact(&record.host.load_average, |load| format!(
+                "{:.2} (1 min)",
+                load.one_minute
+            )),
             fact(&during.steal_fraction, |share| percent(*share)),
             fact(&during.busy_fraction, |share| percent(*share)),
         ),
@@ -50,7 +52,10 @@ pub(crate) fn render(text: &mut String, record: &Record) {
         if let Fact::NotApplicable = location.target {
             continue;
         }
-        line(text, format_args!("  Location  {} (weight {})", location.directory, location.weight));
+        line(
+            text,
+            format_args!("  Location  {} (weight {})", location.directory, location.weight),
+        );
         match &location.target {
             Fact::Known(target) => self::target(text, target),
             unknown => line(text, format_args!("    {}", fact(unknown, |_| String::new()))),
@@ -62,7 +67,10 @@ fn host(text: &mut String, host: &Host) {
     let kernel = &host.kernel;
     line(
         text,
-        format_args!("  Host      {}, {} {} {}", host.hostname, kernel.sysname, kernel.release, kernel.machine),
+        format_args!(
+            "  Host      {}, {} {} {}",
+            host.hostname, kernel.sysname, kernel.release, kernel.machine
+        ),
     );
     let processors = &host.processors;
     line(
@@ -72,7 +80,11 @@ fn host(text: &mut String, host: &Host) {
             fact(&processors.model, String::clone),
             fact(&processors.online, u64::to_string),
             fact(&processors.usable, u64::to_string),
-            if processors.hypervisor.known() == Some(&true) { ", virtual machine" } else { "" }
+            if processors.hypervisor.known() == Some(&true) {
+                ", virtual machine"
+            } else {
+                ""
+            }
         ),
     );
     let cgroup_limit = host.cgroup.clone().and_then(|cgroup| cgroup.memory_limit_bytes);

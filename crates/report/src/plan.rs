@@ -14,18 +14,28 @@ pub fn render(record: &PlanRecord) -> String {
     let mut text = String::new();
     line(
         &mut text,
-        format_args!("PostMark {}: plan, edition {}, storage {}; nothing was touched", record.tool.version, record.workload.edition, record.storage),
+        format_args!(
+            "PostMark {}: plan, edition {}, storage {}; nothing was touched",
+            record.tool.version, record.workload.edition, record.storage
+        ),
     );
     text.push_str(&workload_lines(&record.workload));
     line(&mut text, format_args!("Fingerprint {}", plan.fingerprint));
     line(&mut text, format_args!("Stream      {}\n", plan.stream_hash));
-    let mut table = Table::new(1, &["Operations", "prepare", "transactions", "delete", "total", "bytes"]);
+    let mut table = Table::new(
+        1,
+        &["Operations", "prepare", "transactions", "delete", "total", "bytes"],
+    );
     for action in Action::OPERATIONS {
         let total = plan.total(action);
         let mut cells = vec![action.name().to_owned()];
         cells.extend(Phase::ALL.map(|phase| grouped(plan.tally(phase, action).operations)));
         cells.push(grouped(total.operations));
-        cells.push(if action == Action::Delete { String::new() } else { grouped(total.bytes) });
+        cells.push(if action == Action::Delete {
+            String::new()
+        } else {
+            grouped(total.bytes)
+        });
         table.row(cells);
     }
     text.push_str(&table.render());
@@ -45,7 +55,8 @@ pub fn render(record: &PlanRecord) -> String {
             "  Data read {} bytes, written {} bytes; ratio read/written {}",
             grouped(plan.bytes_read()),
             grouped(plan.bytes_written()),
-            plan.read_to_written().map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
+            plan.read_to_written()
+                .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
         ),
     );
     line(
@@ -58,7 +69,12 @@ pub fn render(record: &PlanRecord) -> String {
     );
     line(
         &mut text,
-        format_args!("  At the peak: {} files, {} bytes ({})\n", grouped(plan.files_peak), grouped(plan.bytes_peak), bytes(plan.bytes_peak as f64)),
+        format_args!(
+            "  At the peak: {} files, {} bytes ({})\n",
+            grouped(plan.files_peak),
+            grouped(plan.bytes_peak),
+            bytes(plan.bytes_peak as f64)
+        ),
     );
     room(&mut text, record);
     text
@@ -68,10 +84,17 @@ fn end(text: &mut String, record: &PlanRecord) {
     let transactions = grouped(record.plan.transactions);
     match record.plan.end {
         End::Complete => line(text, format_args!("  The pool does not run dry")),
-        End::OutOfFiles => line(text, format_args!("  The pool RUNS DRY after {transactions} transactions: give more files or fewer transactions")),
+        End::OutOfFiles => line(
+            text,
+            format_args!(
+                "  The pool RUNS DRY after {transactions} transactions: give more files or fewer transactions"
+            ),
+        ),
         End::OutOfReach => line(
             text,
-            format_args!("  After {transactions} transactions NO FILE IS IN REACH of this edition's generator, and the original would search for ever: give fewer files, or edition 1.5"),
+            format_args!(
+                "  After {transactions} transactions NO FILE IS IN REACH of this edition's generator, and the original would search for ever: give fewer files, or edition 1.5"
+            ),
         ),
     }
 }
@@ -79,14 +102,20 @@ fn end(text: &mut String, record: &PlanRecord) {
 fn room(text: &mut String, record: &PlanRecord) {
     if let Fact::Known(room) = &record.room {
         for volume in &room.volumes {
-            line(text, format_args!("Room on the file system of {}", volume.locations.join(" and ")));
+            line(
+                text,
+                format_args!("Room on the file system of {}", volume.locations.join(" and ")),
+            );
             let verdict = |fits: Fact<bool>| match fits {
                 Fact::Known(true) => "fits".to_owned(),
                 Fact::Known(false) => "DOES NOT FIT".to_owned(),
                 Fact::NotApplicable => "not counted by this file system".to_owned(),
                 Fact::Unavailable(why) => format!("unknown: {why}"),
             };
-            let available = |fact: &Fact<u64>| fact.known().map_or_else(|| "unknown".to_owned(), |value| grouped(*value));
+            let available = |fact: &Fact<u64>| {
+                fact.known()
+                    .map_or_else(|| "unknown".to_owned(), |value| grouped(*value))
+            };
             line(
                 text,
                 format_args!(

@@ -36,7 +36,11 @@ impl Table {
             for (column, cell) in row.iter().enumerate() {
                 let width = widths[column];
                 line.push_str("  ");
-                line.push_str(&if column < self.words { format!("{cell:<width$}") } else { format!("{cell:>width$}") });
+                line.push_str(&if column < self.words {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                });
             }
             text.push_str(line.trim_end());
             text.push('\n');

@@ -70,7 +70,11 @@ pub(crate) fn workload_lines(workload: &record::Classic) -> String {
             grouped(workload.size_high_bytes),
             grouped(workload.transactions),
             grouped(workload.subdirectories.into()),
-            if workload.subdirectories == 1 { "directory" } else { "subdirectories" },
+            if workload.subdirectories == 1 {
+                "directory"
+            } else {
+                "subdirectories"
+            },
             workload.seed
         ),
     );
@@ -96,31 +100,69 @@ fn outcome(text: &mut String, record: &Record) {
         ),
         Outcome::Failed { why } => {
             line(text, format_args!("FAILED: {why}"));
-            line(text, format_args!("PARTIAL: every number below is of the part that was done before."));
+            line(
+                text,
+                format_args!("PARTIAL: every number below is of the part that was done before."),
+            );
         }
     }
     match record.actual.end {
         End::Complete => {}
-        End::OutOfFiles => line(text, format_args!("The pool ran dry before the last transaction: give more files or fewer transactions.")),
+        End::OutOfFiles => line(
+            text,
+            format_args!("The pool ran dry before the last transaction: give more files or fewer transactions."),
+        ),
         End::OutOfReach => line(
             text,
-            format_args!("The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."),
+            format_args!(
+                "The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."
+            ),
         ),
     }
 }
 
 fn phases(text: &mut String, summary: &Summary) {
-    let mut table = Table::new(2, &["Phase", "", "seconds", "operations", "per second", "bytes", "per second"]);
+    let mut table = Table::new(
+        2,
+        &[
+            "Phase",
+            "",
+            "seconds",
+            "operations",
+            "per second",
+            "bytes",
+            "per second",
+        ],
+    );
     for phase in &summary.phases {
-        let name = if phase.complete { phase.phase.name().to_owned() } else { format!("{} (partial)", phase.phase.name()) };
-        let transactions = phase.transactions.unwrap_or(Rate { count: 0, per_second: None });
-        let of_phase = if phase.transactions.is_some() { "transactions" } else { "" };
+        let name = if phase.complete {
+            phase.phase.name().to_owned()
+        } else {
+            format!("{} (partial)", phase.phase.name())
+        };
+        let transactions = phase.transactions.unwrap_or(Rate {
+            count: 0,
+            per_second: None,
+        });
+        let of_phase = if phase.transactions.is_some() {
+            "transactions"
+        } else {
+            ""
+        };
         table.row(vec![
             name,
             of_phase.to_owned(),
             seconds(phase.duration_ns),
-            if phase.transactions.is_some() { grouped(transactions.count) } else { String::new() },
-            if phase.transactions.is_some() { rate(transactions.per_second) } else { String::new() },
+            if phase.transactions.is_some() {
+                grouped(transactions.count)
+            } else {
+                String::new()
+            },
+            if phase.transactions.is_some() {
+                rate(transactions.per_second)
+            } else {
+                String::new()
+            },
         ]);
         for operation in &phase.operations {
             table.row(vec![
@@ -150,7 +192,21 @@ fn latencies(text: &mut String, record: &Record, summary: &Summary) {
         line(text, format_args!("Latencies were not recorded (--no-latencies).\n"));
         return;
     }
-    let mut table = Table::new(2, &["Latency, µs", "", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"]);
+    let mut table = Table::new(
+        2,
+        &[
+            "Latency, µs",
+            "",
+            "mean",
+            "p50",
+            "p90",
+            "p95",
+            "p99",
+            "p99.9",
+            "p99.99",
+            "max",
+        ],
+    );
     for phase in &summary.phases {
         for operation in &phase.operations {
             let mut cells = vec![phase.phase.name().to_owned(), operation.action.name().to_owned()];
@@ -163,7 +219,11 @@ fn latencies(text: &mut String, record: &Record, summary: &Summary) {
             );
             // An operation that only failed has no latencies.
             cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
-            cells.push(operation.max_ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)));
+            cells.push(
+                operation
+                    .max_ns
+                    .map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)),
+            );
             table.row(cells);
         }
     }
@@ -198,7 +258,9 @@ fn paper(text: &mut String, summary: &Summary) {
     files("  deletion alone", paper.deleted_alone, "files");
     files("  mixed with transactions", paper.deleted_mixed, "files");
     for (name, value) in [("Data read", paper.bytes_read), ("Data written", paper.bytes_written)] {
-        let rate = value.per_second.map_or_else(|| "-".to_owned(), |rate| format!("{}/s", bytes(rate)));
+        let rate = value
+            .per_second
+            .map_or_else(|| "-".to_owned(), |rate| format!("{}/s", bytes(rate)));
         table.row(vec![name.to_owned(), format!("{} bytes", grouped(value.count)), rate]);
     }
     line(
@@ -233,12 +295,19 @@ fn errors(text: &mut String, record: &Record) {
 pub fn clean_up(text: &mut String, clean_up: &CleanUp) {
     line(
         text,
-        format_args!("Removed what the run had made: {} files, {} directories.", grouped(clean_up.files), grouped(clean_up.directories)),
+        format_args!(
+            "Removed what the run had made: {} files, {} directories.",
+            grouped(clean_up.files),
+            grouped(clean_up.directories)
+        ),
     );
     if clean_up.beneath > 0 {
         line(
             text,
-            format_args!("  Of these, {} files had been made beneath the mount point after its file system had gone.", grouped(clean_up.beneath)),
+            format_args!(
+                "  Of these, {} files had been made beneath the mount point after its file system had gone.",
+                grouped(clean_up.beneath)
+            ),
         );
     }
     for left in &clean_up.left {

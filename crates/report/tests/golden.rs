@@ -22,7 +22,11 @@ fn compare(name: &str, golden: &str, text: &str) {
 
 #[test]
 fn a_complete_run_is_reported_as_ever() {
-    compare("complete.txt", include_str!("golden/complete.txt"), &report::text::render(&kept()));
+    compare(
+        "complete.txt",
+        include_str!("golden/complete.txt"),
+        &report::text::render(&kept()),
+    );
 }
 
 #[test]
@@ -53,7 +57,11 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
             why: "it is older than the run".to_owned(),
         }],
     });
-    compare("failed.txt", include_str!("golden/failed.txt"), &report::text::render(&record));
+    compare(
+        "failed.txt",
+        include_str!("golden/failed.txt"),
+        &report::text::render(&record),
+    );
 }
 
 #[test]
@@ -80,8 +88,14 @@ fn a_record_comes_back_from_its_json() {
 #[test]
 fn a_newer_or_foreign_record_is_refused() {
     let newer = RUN.replace("\"schema\":1", "\"schema\":999");
-    assert!(matches!(Record::from_json(&newer), Err(ReadError::Newer { found: 999 })));
+    assert!(matches!(
+        Record::from_json(&newer),
+        Err(ReadError::Newer { found: 999 })
+    ));
     for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
-        assert!(matches!(Record::from_json(foreign), Err(ReadError::Json(_))), "{foreign}");
+        assert!(
+            matches!(Record::from_json(foreign), Err(ReadError::Json(_))),
+            "{foreign}"
+        );
     }
 }

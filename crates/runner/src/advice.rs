@@ -12,8 +12,12 @@ pub(crate) fn for_errno(errno: Option<i32>) -> &'static str {
         Errno::ROFS => "; the file system has become read-only: see the kernel's log (dmesg) for why",
         Errno::IO => "; the file system or its device has failed: see the kernel's log (dmesg)",
         Errno::ACCESS | Errno::PERM => "; see the permissions of the directory and its mount",
-        Errno::EXIST => "; somebody else made it while the run went on, and it was not touched: give the run a directory that nobody else uses",
-        Errno::NOENT => "; somebody else removed it while the run went on: give the run a directory that nobody else uses",
+        Errno::EXIST => {
+            "; somebody else made it while the run went on, and it was not touched: give the run a directory that nobody else uses"
+        }
+        Errno::NOENT => {
+            "; somebody else removed it while the run went on: give the run a directory that nobody else uses"
+        }
         Errno::NOTEMPTY => "; somebody else put something there, and it was not touched",
         Errno::MFILE | Errno::NFILE => "; too many files are open: see 'ulimit -n'",
         Errno::NAMETOOLONG => "; the path must stay below 4096 bytes",

@@ -1,6 +1,6 @@
 //! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
 //!
-//! [`run`] is the whole of it. What differs from run to run are values given to it: the storage, the clock, the
+//! [`run()`] is the whole of it. What differs from run to run are values given to it: the storage, the clock, the
 //! place ([`site`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
 
 pub mod clock;

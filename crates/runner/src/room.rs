@@ -61,7 +61,11 @@ impl Volumes {
             });
             volumes.volume_of.push(volume);
             volumes.rooms[volume].locations.push(target.path.clone());
-            volumes.directories[volume] += 1 + if workload.subdirectories > 1 { u64::from(workload.subdirectories) } else { 0 };
+            volumes.directories[volume] += 1 + if workload.subdirectories > 1 {
+                u64::from(workload.subdirectories)
+            } else {
+                0
+            };
         }
         volumes
     }
@@ -69,8 +73,10 @@ impl Volumes {
     fn add(&mut self, target: &Target) {
         let file_system = target.mount.clone().map(|mount| mount.file_system_type);
         let space = target.space.as_ref();
-        self.inode_bytes.push(inode_bytes(file_system.known().map(String::as_str)));
-        self.blocks.push(space.known().map_or(4096, |space| space.block_size_bytes));
+        self.inode_bytes
+            .push(inode_bytes(file_system.known().map(String::as_str)));
+        self.blocks
+            .push(space.known().map_or(4096, |space| space.block_size_bytes));
         self.directories.push(0);
         self.rooms.push(RoomVolume {
             locations: Vec::new(),
@@ -89,7 +95,11 @@ impl Volumes {
         // Every location has a manifest.
         let marks = self.rooms[volume].locations.len() as u64;
         let needed_inodes = peak.files_peak.saturating_add(directories + marks);
-        let names = peak.files_peak.saturating_mul(NAME_BYTES).div_ceil(block).saturating_mul(block);
+        let names = peak
+            .files_peak
+            .saturating_mul(NAME_BYTES)
+            .div_ceil(block)
+            .saturating_mul(block);
         let parts = [
             names,
             (directories + marks).saturating_mul(block),
@@ -115,7 +125,9 @@ impl Volumes {
 
     /// Whether there is room. An upper bound decides where it fits; the stream is only gone through where it does not.
     pub(crate) fn check(&self, workload: &Classic) -> Result<Room, StreamError> {
-        let files = workload.slots().min(workload.files.saturating_add(workload.transactions));
+        let files = workload
+            .slots()
+            .min(workload.files.saturating_add(workload.transactions));
         let volumes: Vec<RoomVolume> = self
             .blocks
             .iter()
@@ -125,7 +137,8 @@ impl Volumes {
                     block_bytes: *block,
                     files_peak: files,
                     bytes_peak: files.saturating_mul(workload.size_high_bytes),
-                    allocated_bytes_peak: files.saturating_mul(workload.size_high_bytes.div_ceil(*block).saturating_mul(*block)),
+                    allocated_bytes_peak: files
+                        .saturating_mul(workload.size_high_bytes.div_ceil(*block).saturating_mul(*block)),
                 };
                 self.room(volume, peak)
             })
@@ -147,8 +160,10 @@ impl Volumes {
 pub fn plan(workload: &Classic, directories: &[PathBuf]) -> Result<(Plan, Room, Vec<Target>), StreamError> {
     assert_eq!(directories.len(), workload.weights.len(), "every location has a weight");
     workload.validate()?;
-    let targets: Vec<Target> =
-        directories.iter().map(|directory| Target::read(&Sources::default(), directory)).collect();
+    let targets: Vec<Target> = directories
+        .iter()
+        .map(|directory| Target::read(&Sources::default(), directory))
+        .collect();
     let (plan, room) = Volumes::of(workload, &targets).plan(workload)?;
     Ok((plan, room, targets))
 }
@@ -163,7 +178,10 @@ pub fn shortage(room: &Room) -> Option<String> {
             volume.needed_bytes, volume.files_peak
         ),
         (_, Fact::Known(available)) => {
-            format!("the run needs {} inodes at its peak and there are {available} free", volume.needed_inodes)
+            format!(
+                "the run needs {} inodes at its peak and there are {available} free",
+                volume.needed_inodes
+            )
         }
         _ => return None,
     };

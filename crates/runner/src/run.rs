@@ -6,8 +6,8 @@ use std::thread;
 
 use observe::{Fact, Host, ProcessTimes, Sources, SystemTimes, Target};
 use record::{
-    Actual, ClassicFigures, CleanUp, End, ErrorRecord, LocationRecord, Meter, Outcome, PhaseRecord, Record, Room, SystemDuring,
-    Tool,
+    Actual, ClassicFigures, CleanUp, End, ErrorRecord, LocationRecord, Meter, Outcome, PhaseRecord, Record, Room,
+    SystemDuring, Tool,
 };
 use rustix::io::Errno;
 use storage::{Location, OpenError, PathBuffer, Settings, Step, Storage};
@@ -44,7 +44,11 @@ pub struct RequestedLocation {
 impl RequestedLocation {
     /// The directory that is meant.
     pub fn directory(&self) -> &Path {
-        if self.path.as_os_str().is_empty() { Path::new(".") } else { &self.path }
+        if self.path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &self.path
+        }
     }
 }
 
@@ -134,7 +138,12 @@ pub fn run<S: Storage, C: Clock>(
     let (system_after, process_after) = times();
     let process = process_before.and_then(|before| process_after.map(|after| after.since(&before)));
     let system = system_before.and_then(|before| system_after.map(|after| after.since(&before)));
-    let locations = request.locations.iter().zip(&request.workload.weights).zip(start.targets).zip(&prefixes);
+    let locations = request
+        .locations
+        .iter()
+        .zip(&request.workload.weights)
+        .zip(start.targets)
+        .zip(&prefixes);
     Ok(Record {
         schema: record::run::SCHEMA_VERSION,
         tool: Tool::this(),
@@ -185,7 +194,10 @@ fn look(request: &Request) -> Result<Start, Refused> {
         directories.push(std::path::absolute(location.directory()).map_err(Refused::WorkingDirectory)?);
     }
     let sources = Sources::default();
-    let targets: Vec<Target> = directories.iter().map(|directory| Target::read(&sources, directory)).collect();
+    let targets: Vec<Target> = directories
+        .iter()
+        .map(|directory| Target::read(&sources, directory))
+        .collect();
     let room = Volumes::of(&request.workload, &targets).check(&request.workload)?;
     Ok(Start {
         targets: targets.into_iter().map(Fact::Known).collect(),
@@ -266,7 +278,8 @@ struct Prepared {
 
 fn material(request: &Request, prefixes: &[Prefix], grounds: &[usize]) -> Result<Prepared, Refused> {
     let paths = prefixes.iter().enumerate().map(|(location, prefix)| {
-        PathBuffer::new(location, prefix.path.clone()).map_err(|_| Refused::Nul(request.locations[location].path.clone()))
+        PathBuffer::new(location, prefix.path.clone())
+            .map_err(|_| Refused::Nul(request.locations[location].path.clone()))
     });
     let is_first = |location: &usize| !grounds[..*location].contains(&grounds[*location]);
     Ok(Prepared {
@@ -285,7 +298,13 @@ struct Errand<'a, S, C> {
 }
 
 impl<S: Storage, C: Clock> Errand<'_, S, C> {
-    fn perform(&self, stream: ClassicStream, prepared: Prepared, site: &mut dyn Site, events: &mut dyn Events) -> Actual {
+    fn perform(
+        &self,
+        stream: ClassicStream,
+        prepared: Prepared,
+        site: &mut dyn Site,
+        events: &mut dyn Events,
+    ) -> Actual {
         let (worked, gone) = self.work_watched(stream, prepared, site, events);
         let (report, why, numbers_made) = match worked {
             Ok(report) => {
@@ -299,7 +318,9 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         let gone = gone.or_else(|| site.check().err());
         let outcome = match (gone, why, self.control.signal_caught()) {
             (Some(gone), None, _) => Outcome::Failed { why: gone },
-            (Some(gone), Some(why), _) => Outcome::Failed { why: format!("{gone} ({why})") },
+            (Some(gone), Some(why), _) => Outcome::Failed {
+                why: format!("{gone} ({why})"),
+            },
             (None, Some(why), _) => Outcome::Failed { why },
             (None, None, Some(signal)) if report.is_stopped => Outcome::Interrupted { signal },
             (None, None, _) => Outcome::Complete,
@@ -342,10 +363,32 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         let (clock, control) = (self.clock, self.control);
         Ok(if self.request.latencies {
             let stopwatch = Timed(clock);
-            worker::work(Tools { stream, session, clock, stopwatch, control, origin_ns }, material, border)
+            worker::work(
+                Tools {
+                    stream,
+                    session,
+                    clock,
+                    stopwatch,
+                    control,
+                    origin_ns,
+                },
+                material,
+                border,
+            )
         } else {
             let stopwatch = Untimed;
-            worker::work(Tools { stream, session, clock, stopwatch, control, origin_ns }, material, border)
+            worker::work(
+                Tools {
+                    stream,
+                    session,
+                    clock,
+                    stopwatch,
+                    control,
+                    origin_ns,
+                },
+                material,
+                border,
+            )
         })
     }
 
@@ -366,7 +409,13 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         let done = site.leave(numbers_made, &mut |files| {
             // Often enough to be seen, seldom enough not to be felt.
             if files % 4096 == 0 {
-                events.event(Event::Going(Stage::CleanUp, Progress { done: files, total: None }));
+                events.event(Event::Going(
+                    Stage::CleanUp,
+                    Progress {
+                        done: files,
+                        total: None,
+                    },
+                ));
             }
         });
         let progress = Progress {
@@ -395,7 +444,14 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
     fn classic(&self, report: &Report) -> ClassicFigures {
         let count = |phase, action| meter(&report.phases, phase, action).map_or(0, |meter| meter.operations);
         let first = report.borders_s.first().copied().unwrap_or_default();
-        let border = |index: usize| report.borders_s.get(index).or(report.borders_s.last()).copied().unwrap_or(first);
+        let border = |index: usize| {
+            report
+                .borders_s
+                .get(index)
+                .or(report.borders_s.last())
+                .copied()
+                .unwrap_or(first)
+        };
         ClassicFigures {
             edition: self.request.workload.edition,
             end: report.end.unwrap_or(End::Complete),
@@ -421,7 +477,8 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
 fn numbers_made(report: &Report) -> u64 {
     let created = |phase| meter(&report.phases, phase, Action::Create).map_or(0, |meter| meter.operations);
     let failed = report.failed.as_ref().is_some_and(|failed| {
-        let was_there = failed.failure.step == Step::Open && failed.failure.errno() == Some(Errno::EXIST.raw_os_error());
+        let was_there =
+            failed.failure.step == Step::Open && failed.failure.errno() == Some(Errno::EXIST.raw_os_error());
         failed.operation == Action::Create.name() && !was_there
     });
     created(Phase::Prepare) + created(Phase::Transactions) + u64::from(failed)
@@ -430,7 +487,9 @@ fn numbers_made(report: &Report) -> u64 {
 fn meter(phases: &[PhaseRecord], phase: Phase, action: Action) -> Option<&Meter> {
     let record = phases.iter().find(|record| record.phase == phase)?;
     let mut operations = record.segments.iter().flat_map(|segment| &segment.operations);
-    operations.find(|operation| operation.action == action).map(|operation| &operation.meter)
+    operations
+        .find(|operation| operation.action == action)
+        .map(|operation| &operation.meter)
 }
 
 fn describe(failed: &worker::Failed) -> String {

@@ -13,10 +13,12 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use record::CleanUp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat, unlinkat};
 use rustix::io::Errno;
+use rustix::time::{ClockId, clock_gettime};
 
 pub use clean::{CleanError, Cleaned, clean};
 pub use prepare::PrepareError;
@@ -33,6 +35,12 @@ pub(crate) trait Site: Sync {
     /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
     /// whatever bears a higher one is somebody else's.
     fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
+}
+
+/// Now, by the clock with which the kernel stamps files.
+fn stamp_ns() -> i64 {
+    let now = clock_gettime(ClockId::RealtimeCoarse);
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }
 
 /// Storages that touch no file system have no place.
@@ -62,6 +70,8 @@ pub(crate) struct Ground {
     _lock: File,
     device: u64,
     inode: u64,
+    /// When the place was last seen to be the same, in nanoseconds of the epoch by the clock that stamps files.
+    well_at_ns: AtomicI64,
 }
 
 /// The places of a run on real file systems.
@@ -71,15 +81,22 @@ pub(crate) struct Grounds(pub(crate) Vec<Ground>);
 impl Ground {
     fn check(&self) -> Result<(), String> {
         let path = self.directory.display();
+        // Before the look: what is made in another place later has a later stamp.
+        let looked_at_ns = stamp_ns();
         match stat(&self.directory) {
-            Ok(now) if (now.st_dev, now.st_ino) == (self.device, self.inode) => Ok(()),
+            Ok(now) if (now.st_dev, now.st_ino) == (self.device, self.inode) => {
+                self.well_at_ns.store(looked_at_ns, Ordering::Relaxed);
+                Ok(())
+            }
             Ok(now) if now.st_dev != self.device => Err(format!(
                 "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
             )),
-            Ok(_) => Err(format!("{path} is another directory than when the run began: it was moved or replaced")),
-            Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => {
-                Err(format!("{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"))
-            }
+            Ok(_) => Err(format!(
+                "{path} is another directory than when the run began: it was moved or replaced"
+            )),
+            Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => Err(format!(
+                "{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"
+            )),
             Err(errno) => Err(format!("{path} cannot be examined any more ({errno})")),
         }
     }
@@ -94,12 +111,18 @@ impl Ground {
                 }
                 removal.finish()
             }
-            Err(errno) => (left(&self.directory, format!("its manifest cannot be examined: {errno}")), false),
+            Err(errno) => (
+                left(&self.directory, format!("its manifest cannot be examined: {errno}")),
+                false,
+            ),
         };
         if all_gone {
             self.unmark(&mut done);
         } else {
-            let why = format!("its manifest stays: 'postmark clean {}' removes the rest when that can be done", self.directory.display());
+            let why = format!(
+                "its manifest stays: 'postmark clean {}' removes the rest when that can be done",
+                self.directory.display()
+            );
             done.left.extend(left(&self.directory, why).left);
         }
         done
@@ -110,7 +133,7 @@ impl Ground {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Nothing at the path: nothing can have been made there.
         if let Ok(beneath) = openat(CWD, &self.directory, flags, Mode::empty()) {
-            removal.beneath(&beneath, &self.directory);
+            removal.beneath(&beneath, &self.directory, self.well_at_ns.load(Ordering::Relaxed));
         }
     }
 
@@ -138,7 +161,8 @@ impl Ground {
         // Times that cannot be set back are no reason to fail: the directory may be another owner's.
         let _ = self.manifest.before.restore(&self.users);
         if let Err(errno) = unmarked {
-            done.left.extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
+            done.left
+                .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
         }
     }
 }
@@ -184,6 +208,7 @@ impl Ground {
             _lock: lock,
             device: facts.st_dev,
             inode: facts.st_ino,
+            well_at_ns: AtomicI64::new(0),
         })
     }
 }

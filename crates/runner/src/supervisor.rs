@@ -74,7 +74,10 @@ pub(crate) fn supervise(
             }
             Ok(Message::Ended(stage, done, end)) => {
                 // The counters may be the next stage's already.
-                let progress = Progress { done, total: Some(done) };
+                let progress = Progress {
+                    done,
+                    total: Some(done),
+                };
                 events.event(Event::Ended(stage, progress, end));
                 current = None;
             }

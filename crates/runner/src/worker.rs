@@ -183,7 +183,9 @@ where
 
     fn directories(&mut self, stage: Stage) -> Result<(), Left> {
         let count = self.material.subdirectories;
-        self.tools.control.begin(self.material.distinct.len() as u64 * u64::from(count));
+        self.tools
+            .control
+            .begin(self.material.distinct.len() as u64 * u64::from(count));
         self.begins(stage)?;
         let mut done = 0;
         for location in self.material.distinct.clone() {
@@ -197,7 +199,8 @@ where
                 } else {
                     ("remove directory", Operation::RemoveDirectory { name })
                 };
-                submit(&mut self.tools.session, &mut self.tickets, &operation).map_err(|failure| failed(what, name, failure))?;
+                submit(&mut self.tools.session, &mut self.tickets, &operation)
+                    .map_err(|failure| failed(what, name, failure))?;
                 done += 1;
                 self.tools.control.publish(done);
             }
@@ -281,9 +284,18 @@ where
         let name = material.paths[location as usize].file(subdirectory, intent.number);
         let content = || &material.text[..intent.bytes as usize];
         let operation = match intent.action {
-            Action::Create => Operation::Create { name, content: content() },
-            Action::Append => Operation::Append { name, content: content() },
-            Action::Read => Operation::Read { name, bytes: intent.bytes },
+            Action::Create => Operation::Create {
+                name,
+                content: content(),
+            },
+            Action::Append => Operation::Append {
+                name,
+                content: content(),
+            },
+            Action::Read => Operation::Read {
+                name,
+                bytes: intent.bytes,
+            },
             Action::Delete | Action::Nothing => Operation::Delete { name },
         };
         let issued = self.tools.stopwatch.moment();

@@ -6,7 +6,9 @@
 use std::ffi::c_int;
 use std::marker::PhantomData;
 
-use crate::contract::{Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket};
+use crate::contract::{
+    Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
+};
 use crate::system::{At, System};
 
 /// What differs between storages that make system calls.
@@ -200,7 +202,9 @@ fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
 /// A buffer that reads go to. Touched, so that its pages are there before the first operation.
 pub(crate) fn read_buffer(bytes: usize) -> Result<Vec<u8>, OpenError> {
     let mut buffer = Vec::new();
-    buffer.try_reserve_exact(bytes).map_err(|_| OpenError::NoMemory(bytes))?;
+    buffer
+        .try_reserve_exact(bytes)
+        .map_err(|_| OpenError::NoMemory(bytes))?;
     buffer.resize(bytes, 1);
     Ok(buffer)
 }

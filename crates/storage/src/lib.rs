@@ -18,6 +18,6 @@ mod system;
 pub use path::PathBuffer;
 
 pub use contract::{
-    Cause, Errno, Failure, Location, Name, NoSteps, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage,
-    Submitted, Ticket,
+    Cause, Errno, Failure, Location, Name, NoSteps, OpenError, Operation, Outcome, Session, Settings, Step, Steps,
+    Storage, Submitted, Ticket,
 };

@@ -211,10 +211,17 @@ impl SimulatedSystem {
         let mut state = self.simulated.state();
         let call = state.calls;
         state.calls += 1;
-        self.simulated.shared.clock_ns.fetch_add(state.call_cost_ns, Ordering::Relaxed);
+        self.simulated
+            .shared
+            .clock_ns
+            .fetch_add(state.call_cost_ns, Ordering::Relaxed);
         let fault = state.faults.get(&call).copied();
         if fault.is_some() {
-            state.struck.push(Struck { call, step, asked_bytes });
+            state.struck.push(Struck {
+                call,
+                step,
+                asked_bytes,
+            });
         }
         (state, fault)
     }
@@ -268,7 +275,9 @@ impl System for SimulatedSystem {
         } else {
             state.truth.opened_to_read += 1;
         }
-        let descriptor = (3..).find(|number| !state.open.contains_key(number)).unwrap_or(c_int::MAX);
+        let descriptor = (3..)
+            .find(|number| !state.open.contains_key(number))
+            .unwrap_or(c_int::MAX);
         state.open.insert(descriptor, (name, 0, flags & libc::O_APPEND != 0));
         Ok(descriptor)
     }

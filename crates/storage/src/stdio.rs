@@ -7,7 +7,8 @@ use std::ptr::NonNull;
 
 use crate::calls::read_buffer;
 use crate::contract::{
-    Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket,
+    Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
+    Ticket,
 };
 use crate::system::{At, Kernel, System};
 
@@ -110,7 +111,10 @@ impl StdioSession {
                 let cause = if stream.has_error() {
                     Cause::System(Errno::last())
                 } else {
-                    Cause::EndedEarly { read: done, expected: bytes }
+                    Cause::EndedEarly {
+                        read: done,
+                        expected: bytes,
+                    }
                 };
                 let _ = stream.close();
                 return Err(Failure {
@@ -130,9 +134,7 @@ impl StdioSession {
             Operation::Append { name, content } => return self.write(name, c"a", content, steps),
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
             Operation::Delete { name } => (Step::Unlink, self.system.unlink(At::Path(name.path))),
-            Operation::MakeDirectory { name } => {
-                (Step::MakeDirectory, self.system.mkdir(At::Path(name.path), 0o700))
-            }
+            Operation::MakeDirectory { name } => (Step::MakeDirectory, self.system.mkdir(At::Path(name.path), 0o700)),
             Operation::RemoveDirectory { name } => (Step::RemoveDirectory, self.system.rmdir(At::Path(name.path))),
         };
         answer.map_err(|errno| Failure::system(step, errno))?;

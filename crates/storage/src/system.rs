@@ -36,7 +36,9 @@ impl Kernel {
     /// For calls by path only.
     pub(crate) fn by_path() -> Self {
         own_table_of_files();
-        Self { directories: Vec::new() }
+        Self {
+            directories: Vec::new(),
+        }
     }
 
     /// For calls relative to these directories, which are opened and held.

@@ -1,6 +1,8 @@
 //! One expectation, stated once, run over every storage that keeps files: what is written is there, a failure
 //! is told with its step, and no call goes wrong unseen.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use std::ffi::CString;
 use std::path::Path;
 
@@ -68,7 +70,12 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let all = |session: &mut S::Session, operations: &[Operation<'_>]| {
         let mut steps = Seen::default();
         for operation in operations {
-            assert_eq!(perform(session, operation, &mut steps), Ok(()), "{} {operation:?}", storage.name());
+            assert_eq!(
+                perform(session, operation, &mut steps),
+                Ok(()),
+                "{} {operation:?}",
+                storage.name()
+            );
         }
         steps.0
     };
@@ -76,22 +83,54 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
         session,
         &[
             Operation::MakeDirectory { name: inner },
-            Operation::Create { name, content: &TEXT[..10] },
-            Operation::Append { name, content: &TEXT[..6] },
+            Operation::Create {
+                name,
+                content: &TEXT[..10],
+            },
+            Operation::Append {
+                name,
+                content: &TEXT[..6],
+            },
             Operation::Read { name, bytes: 16 },
         ],
     );
     use Step::{Close, MakeDirectory, Open, Read, Write};
-    assert_eq!(steps, [MakeDirectory, Open, Write, Close, Open, Write, Close, Open, Read, Close]);
+    assert_eq!(
+        steps,
+        [MakeDirectory, Open, Write, Close, Open, Write, Close, Open, Read, Close]
+    );
 
-    let again = perform(session, &Operation::Create { name, content: b"x" }, &mut Seen::default()).unwrap_err();
-    assert_eq!((again.step, again.errno()), (Open, Some(libc_eexist())), "{}", storage.name());
+    let again = perform(
+        session,
+        &Operation::Create { name, content: b"x" },
+        &mut Seen::default(),
+    )
+    .unwrap_err();
+    assert_eq!(
+        (again.step, again.errno()),
+        (Open, Some(libc_eexist())),
+        "{}",
+        storage.name()
+    );
     let longer = perform(session, &Operation::Read { name, bytes: 20 }, &mut Seen::default()).unwrap_err();
-    assert_eq!(longer.cause, Cause::EndedEarly { read: 16, expected: 20 }, "{}", storage.name());
-    let full = perform(session, &Operation::RemoveDirectory { name: inner }, &mut Seen::default()).unwrap_err();
+    assert_eq!(
+        longer.cause,
+        Cause::EndedEarly { read: 16, expected: 20 },
+        "{}",
+        storage.name()
+    );
+    let full = perform(
+        session,
+        &Operation::RemoveDirectory { name: inner },
+        &mut Seen::default(),
+    )
+    .unwrap_err();
     assert_eq!(full.step, Step::RemoveDirectory);
 
-    all(session, &[Operation::Delete { name }, Operation::RemoveDirectory { name: inner }]);
+    all(
+        session,
+        &[Operation::Delete { name }, Operation::RemoveDirectory { name: inner }],
+    );
     let gone = perform(session, &Operation::Delete { name }, &mut Seen::default()).unwrap_err();
     assert_eq!(gone.step, Step::Unlink);
 }
@@ -121,14 +160,23 @@ fn what_real_storages_write_is_what_was_given() {
     fn run<S: Storage>(storage: &S, directory: &Path, name: Name<'_>) {
         let mut session = storage.open(&settings(directory, 4)).unwrap();
         let operations = [
-            Operation::Create { name, content: &TEXT[..9] },
-            Operation::Append { name, content: &TEXT[..8] },
+            Operation::Create {
+                name,
+                content: &TEXT[..9],
+            },
+            Operation::Append {
+                name,
+                content: &TEXT[..8],
+            },
         ];
         for operation in &operations {
             assert_eq!(perform(&mut session, operation, &mut Seen::default()), Ok(()));
         }
         assert_eq!(std::fs::read(directory.join("1")).unwrap(), b"01234567801234567");
-        assert_eq!(perform(&mut session, &Operation::Delete { name }, &mut Seen::default()), Ok(()));
+        assert_eq!(
+            perform(&mut session, &Operation::Delete { name }, &mut Seen::default()),
+            Ok(())
+        );
     }
     run(&Raw, temporary.path(), name);
     run(&Posix, temporary.path(), name);
@@ -140,7 +188,11 @@ fn what_real_storages_write_is_what_was_given() {
 #[test]
 fn a_fault_at_any_call_is_survived_or_told() {
     let errors = [5, 28, 4, 9, 116];
-    let faults: Vec<Fault> = errors.into_iter().map(Fault::Error).chain([Fault::Short, Fault::Nothing]).collect();
+    let faults: Vec<Fault> = errors
+        .into_iter()
+        .map(Fault::Error)
+        .chain([Fault::Short, Fault::Nothing])
+        .collect();
     for code in [Code::Raw, Code::Posix] {
         for fault in &faults {
             let mut call = 0;
@@ -150,7 +202,10 @@ fn a_fault_at_any_call_is_survived_or_told() {
                 if storage.calls() <= call {
                     break;
                 }
-                assert!(!struck || *fault != Fault::Short, "{code:?}: {fault:?} at call {call} was not survived");
+                assert!(
+                    !struck || *fault != Fault::Short,
+                    "{code:?}: {fault:?} at call {call} was not survived"
+                );
                 call += 1;
             }
             assert!(call > 20, "the work makes {call} calls only");
@@ -167,8 +222,20 @@ fn works_under_a_fault(storage: &Simulated, fault: Fault) -> bool {
         let file = FilePath::new(directory, &number.to_string());
         let name = file.name();
         let operations = [
-            (Operation::Create { name, content: &TEXT[..10] }, Some(10)),
-            (Operation::Append { name, content: &TEXT[..4] }, Some(14)),
+            (
+                Operation::Create {
+                    name,
+                    content: &TEXT[..10],
+                },
+                Some(10),
+            ),
+            (
+                Operation::Append {
+                    name,
+                    content: &TEXT[..4],
+                },
+                Some(14),
+            ),
             (Operation::Read { name, bytes: 14 }, Some(14)),
             (Operation::Delete { name }, None),
         ];

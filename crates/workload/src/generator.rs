@@ -78,10 +78,7 @@ impl IsoC {
     /// The next 15-bit output.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
-        self.state = self
-            .state
-            .wrapping_mul(1_103_515_245)
-            .wrapping_add(12_345);
+        self.state = self.state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
         (self.state >> 16) & 0x7fff
     }
 }

@@ -135,7 +135,13 @@ mod tests {
         ] {
             assert_eq!(count(text), Ok(value), "{text}");
         }
-        for (text, value) in [("4KiB", 4_096), ("4 KiB", 4_096), ("10kB", 10_000), ("1MiB", 1 << 20), ("7B", 7)] {
+        for (text, value) in [
+            ("4KiB", 4_096),
+            ("4 KiB", 4_096),
+            ("10kB", 10_000),
+            ("1MiB", 1 << 20),
+            ("7B", 7),
+        ] {
             assert_eq!(bytes(text), Ok(value), "{text}");
         }
     }
@@ -150,7 +156,19 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        for text in ["", "k", "-5", "1.2.3", "5 files", "1.5", "99999999999999999999", "0.0001k", "20kB", "500,10000", "0,5k"] {
+        for text in [
+            "",
+            "k",
+            "-5",
+            "1.2.3",
+            "5 files",
+            "1.5",
+            "99999999999999999999",
+            "0.0001k",
+            "20kB",
+            "500,10000",
+            "0,5k",
+        ] {
             assert!(count(text).is_err(), "{text}");
         }
         assert!(bytes("5XiB").is_err());

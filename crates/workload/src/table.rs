@@ -218,9 +218,11 @@ impl Table {
 
     #[inline]
     fn write(&mut self, slot: u64, entry: Entry) {
-        assert!(entry.number < 1 << 48 && entry.size_bytes < 1 << 40, "{entry:?} does not fit");
-        let packed =
-            u128::from(entry.number) | u128::from(entry.size_bytes) << 48 | u128::from(entry.place) << 88;
+        assert!(
+            entry.number < 1 << 48 && entry.size_bytes < 1 << 40,
+            "{entry:?} does not fit"
+        );
+        let packed = u128::from(entry.number) | u128::from(entry.size_bytes) << 48 | u128::from(entry.place) << 88;
         let at = slot as usize * ENTRY_BYTES;
         self.entries[at..at + ENTRY_BYTES].copy_from_slice(&packed.to_le_bytes()[..ENTRY_BYTES]);
     }
@@ -315,8 +317,7 @@ mod tests {
     fn takes_at_most_sixteen_bytes_a_slot() {
         for slots in [1_000_u64, 40_000, 2_000_000, 20_000_000] {
             let table = Table::new(slots).unwrap();
-            let bytes = table.entries.capacity()
-                + table.levels.iter().map(|level| level.capacity() * 8).sum::<usize>();
+            let bytes = table.entries.capacity() + table.levels.iter().map(|level| level.capacity() * 8).sum::<usize>();
             assert!(bytes as u64 <= 16 * slots, "{bytes} bytes for {slots} slots");
         }
     }
@@ -338,7 +339,13 @@ mod tests {
         table.put(1, entry(1));
         assert_eq!((table.get(0), table.get(1)), (greatest, entry(1)));
         table.resize(0, 17);
-        assert_eq!(table.get(0), Entry { size_bytes: 17, ..greatest });
+        assert_eq!(
+            table.get(0),
+            Entry {
+                size_bytes: 17,
+                ..greatest
+            }
+        );
         assert_eq!(table.get(1), entry(1));
     }
 }

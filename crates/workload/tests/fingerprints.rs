@@ -1,6 +1,8 @@
 //! Frozen fingerprints: what a workload intends must never change. A difference here is a defect, or a new
 //! version of the generators that makes old results incomparable.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use workload::{Planner, fingerprint, presets};
 
 const GOLDEN: &str = include_str!("fingerprints.golden");

@@ -1,5 +1,7 @@
 //! The published sessions and tables, digit for digit, from the streams alone.
 
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
 use workload::{Action, Classic, Edition, End, Phase, Plan, Planner};
 
 fn plan(edition: Edition, files: u64, transactions: u64, subdirectories: u32) -> Plan {
@@ -38,7 +40,10 @@ fn the_papers_session_comes_out() {
 #[test]
 fn the_session_of_five_million_transactions_comes_out() {
     let plan = plan(Edition::V1_5, 9_999, 5_000_000, 1);
-    assert_eq!(counts(&plan), [9_999, 2_500_497, 2_499_695, 2_472_080, 2_499_503, 10_993]);
+    assert_eq!(
+        counts(&plan),
+        [9_999, 2_500_497, 2_499_695, 2_472_080, 2_499_503, 10_993]
+    );
     // "16307.03 megabytes read", "16302.64 megabytes written": what is left of the sums in 32-bit floats.
     let megabytes = |bytes: f32| format!("{:.2}", bytes / (1024.0 * 1024.0));
     assert_eq!(megabytes(plan.classic_bytes_read), "16307.03");

@@ -39,13 +39,8 @@ pub enum RunEnd {
 pub trait Engine {
     /// Performs the workload of these settings, with the original's progress (see [`super::Progress`]) on `output`.
     /// The report is not the engine's, except for what a run that is not complete has to show.
-    fn run(
-        &mut self,
-        settings: &Settings,
-        workload: Classic,
-        output: &mut dyn Write,
-        errors: &mut dyn Write,
-    ) -> RunEnd;
+    fn run(&mut self, settings: &Settings, workload: Classic, output: &mut dyn Write, errors: &mut dyn Write)
+    -> RunEnd;
 }
 
 /// Where a line stands.
@@ -156,16 +151,8 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn read_file(
-        &mut self,
-        path: &Path,
-        file: File,
-        depth: usize,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        streams
-            .output
-            .write_all(b"Reading configuration from file '")?;
+    fn read_file(&mut self, path: &Path, file: File, depth: usize, streams: &mut Streams<'_>) -> io::Result<Next> {
+        streams.output.write_all(b"Reading configuration from file '")?;
         streams.output.write_all(path.as_os_str().as_bytes())?;
         streams.output.write_all(b"'\n")?;
         let mut reader = BufReader::new(file);
@@ -227,12 +214,7 @@ impl<'a> Interpreter<'a> {
         Ok(Next::Line)
     }
 
-    fn set(
-        &mut self,
-        name: &str,
-        argument: Option<&[u8]>,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<()> {
+    fn set(&mut self, name: &str, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
         let settings = &mut self.settings;
         let effect: Effect = match name {
             "set size" => settings.set_sizes(argument),
@@ -333,12 +315,7 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    fn load(
-        &mut self,
-        argument: Option<&[u8]>,
-        place: Place,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
+    fn load(&mut self, argument: Option<&[u8]>, place: Place, streams: &mut Streams<'_>) -> io::Result<Next> {
         let Some(argument) = argument else {
             streams.complain(&"Error: no configuration file specified")?;
             return Ok(Next::Line);
@@ -403,33 +380,16 @@ fn unknown(line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<(
 }
 
 /// What is odd about a line whatever its command is.
-fn warn_of_form(
-    line: &[u8],
-    name: &'static str,
-    rest: &[u8],
-    streams: &mut Streams<'_>,
-) -> io::Result<()> {
+fn warn_of_form(line: &[u8], name: &'static str, rest: &[u8], streams: &mut Streams<'_>) -> io::Result<()> {
     let said = || String::from_utf8_lossy(line).trim_end().to_owned();
-    let takes_text = [
-        "set location",
-        "set buffering",
-        "set report",
-        "run",
-        "load",
-        "show",
-    ]
-    .contains(&name);
+    let takes_text = ["set location", "set buffering", "set report", "run", "load", "show"].contains(&name);
     if takes_text && line.ends_with(b"\r") {
         streams.complain(&Warning::CarriageReturn(said()))?;
     }
     let takes_number = name.starts_with("set ") && !takes_text;
     if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest) {
         let (said, skipped, command) = (said(), char::from(*skipped), name);
-        streams.complain(&Warning::Skipped {
-            said,
-            skipped,
-            command,
-        })?;
+        streams.complain(&Warning::Skipped { said, skipped, command })?;
     }
     Ok(())
 }
@@ -440,11 +400,7 @@ fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {
 
 /// The file that a report or the configuration is to be appended to; `None` for standard output, also where
 /// the file cannot be opened, which the original complains of.
-fn direct(
-    command: &'static str,
-    argument: Option<&[u8]>,
-    streams: &mut Streams<'_>,
-) -> io::Result<Option<File>> {
+fn direct(command: &'static str, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<Option<File>> {
     let Some(name) = argument else {
         return Ok(None);
     };
@@ -466,16 +422,9 @@ fn direct(
     }
 }
 
-fn complain_of_file(
-    argument: Option<&[u8]>,
-    error: &io::Error,
-    streams: &mut Streams<'_>,
-) -> io::Result<()> {
+fn complain_of_file(argument: Option<&[u8]>, error: &io::Error, streams: &mut Streams<'_>) -> io::Result<()> {
     let path = Path::new(OsStr::from_bytes(argument.unwrap_or_default()));
-    streams.complain(&format_args!(
-        "Error: cannot write to '{}': {error}",
-        path.display()
-    ))
+    streams.complain(&format_args!("Error: cannot write to '{}': {error}", path.display()))
 }
 
 #[cfg(test)]

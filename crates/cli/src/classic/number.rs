@@ -20,10 +20,7 @@ pub fn atoi(text: &[u8]) -> Number {
         Some(b'+') => (false, blanks + 1),
         _ => (false, blanks),
     };
-    let digits = text[from..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
+    let digits = text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut wide = 0_i64;
     for byte in &text[from..from + digits] {
         let digit = i64::from(byte - b'0');

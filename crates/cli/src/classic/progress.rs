@@ -142,9 +142,6 @@ mod tests {
         progress.event(Event::Broken(Stage::Phase(Phase::Prepare), nothing));
         progress.event(Event::Began(Stage::CleanUp, nothing));
         progress.event(Event::Ended(Stage::CleanUp, nothing, End::Complete));
-        assert_eq!(
-            output,
-            b"Creating subdirectories...Done\nCreating files...\n"
-        );
+        assert_eq!(output, b"Creating subdirectories...Done\nCreating files...\n");
     }
 }

@@ -53,12 +53,7 @@ impl<R: BufRead> Source for Plain<R> {
 /// Where the reader cannot be read, or a line is longer than `max_bytes`.
 pub fn read_line(reader: &mut impl BufRead, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
-    if reader
-        .by_ref()
-        .take(max_bytes + 1)
-        .read_until(b'\n', &mut line)?
-        == 0
-    {
+    if reader.by_ref().take(max_bytes + 1).read_until(b'\n', &mut line)? == 0 {
         return Ok(None);
     }
     if line.last() == Some(&b'\n') {
@@ -104,7 +99,10 @@ impl Source for Editing {
                 // The editor takes text only; a configuration file takes any bytes.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     // A closed standard error is no reason to stop.
-                    let _ = writeln!(io::stderr(), "Error: that line is no text; put it into a configuration file and load that");
+                    let _ = writeln!(
+                        io::stderr(),
+                        "Error: that line is no text; put it into a configuration file and load that"
+                    );
                 }
                 Err(ReadlineError::Eof) => return Ok(None),
                 Err(error) => return Err(into_io(error)),
@@ -138,12 +136,7 @@ impl std::fmt::Debug for Words {
 impl Completer for Words {
     type Candidate = Pair;
 
-    fn complete(
-        &self,
-        line: &str,
-        at: usize,
-        _: &Context<'_>,
-    ) -> rustyline::Result<(usize, Vec<Pair>)> {
+    fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
         for command in ["set location ", "load ", "run ", "show "] {
             if let Some(path) = line[..at].strip_prefix(command) {
                 let path = path.strip_prefix(['+', '-']).unwrap_or(path);

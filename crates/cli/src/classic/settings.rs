@@ -195,9 +195,7 @@ impl Settings {
             return Err(Refusal::Sizes);
         }
         let space = argument.iter().position(|byte| *byte == b' ');
-        let high = space
-            .map_or(0, |space| atoi(&argument[space + 1..]).value)
-            .max(low);
+        let high = space.map_or(0, |space| atoi(&argument[space + 1..]).value).max(low);
         (self.size_low, self.size_high) = (low, high);
         Ok(Warning::of_sizes(argument, low, high))
     }
@@ -249,12 +247,7 @@ impl Settings {
     /// # Errors
     /// Without a number above 0.
     pub fn set_read_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.read_block,
-            argument,
-            "set read",
-            Refusal::ReadBlock,
-        )
+        positive(&mut self.read_block, argument, "set read", Refusal::ReadBlock)
     }
 
     /// `set write BYTES`.
@@ -262,12 +255,7 @@ impl Settings {
     /// # Errors
     /// Without a number above 0.
     pub fn set_write_block(&mut self, argument: Option<&[u8]>) -> Effect {
-        positive(
-            &mut self.write_block,
-            argument,
-            "set write",
-            Refusal::WriteBlock,
-        )
+        positive(&mut self.write_block, argument, "set write", Refusal::WriteBlock)
     }
 
     /// `set bias read TENTHS`. Unlike elsewhere, what is no number is 0 here.
@@ -317,15 +305,10 @@ impl Settings {
     ///
     /// # Errors
     /// Without a path, or where the path to remove is none of the locations.
-    pub fn set_location(
-        &mut self,
-        argument: Option<&[u8]>,
-    ) -> Result<(Option<Warning>, Option<BadWeight>), Refusal> {
+    pub fn set_location(&mut self, argument: Option<&[u8]>) -> Result<(Option<Warning>, Option<BadWeight>), Refusal> {
         let argument = argument.ok_or(Refusal::NoLocation)?;
         if self.edition == Edition::V1_0 {
-            return self
-                .set_only_location(argument)
-                .map(|warning| (warning, None));
+            return self.set_only_location(argument).map(|warning| (warning, None));
         }
         match argument {
             [b'-', path @ ..] => {
@@ -394,10 +377,7 @@ fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
         return (rest, None);
     };
     let (path, word) = (&rest[..space], &rest[space + 1..]);
-    let digits = word
-        .strip_prefix(b"-")
-        .or(word.strip_prefix(b"+"))
-        .unwrap_or(word);
+    let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
     let word_of_path = digits
         .first()
         .is_some_and(|byte| !byte.is_ascii_digit() && !number::is_blank(*byte));
@@ -407,12 +387,7 @@ fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     (path, Some(word))
 }
 
-fn positive(
-    value: &mut i32,
-    argument: Option<&[u8]>,
-    command: &'static str,
-    refusal: Refusal,
-) -> Effect {
+fn positive(value: &mut i32, argument: Option<&[u8]>, command: &'static str, refusal: Refusal) -> Effect {
     let Some(argument) = argument else {
         return Err(refusal);
     };

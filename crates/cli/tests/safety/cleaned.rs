@@ -1,13 +1,14 @@
 //! What `postmark clean` leaves alone: everything that a killed run has not made, whatever it is called.
 
 use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
-use crate::support::faces::{clean, own_directories};
+use crate::support::faces::{clean, own_directories, program_for_all};
 use crate::support::scene::{furnish, furnish_with_our_names, write};
-use crate::support::{Ended, FACES, Face, Moment, Scene, Snapshot, Work, is_root};
+use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
 
 /// A run that was killed, and the directory that its files lie in.
 struct Killed {
@@ -257,4 +258,53 @@ fn what_cannot_be_cleaned_is_said() {
     let cleaned = clean(&location);
     cleaned.code(1).says("manifest");
     before.assert_kept(&location, &cleaned);
+}
+
+/// What cannot be removed now is removed later: the manifest stays, and the program says so.
+#[test]
+fn where_nothing_can_be_removed() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    for face in [Prompt(Stdio), Run(Posix)] {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        let volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long_on_disk(&location);
+        face.begin(&work, &scene, Moment::Prepare).kill();
+        let left = Snapshot::of(&location);
+        volume.make_read_only();
+        let cleaned = clean(&location);
+        cleaned
+            .code(1)
+            .says("Read-only file system")
+            .says("and ")
+            .says("postmark clean");
+        left.assert_kept(&location, &cleaned);
+        volume.make_writable();
+        let cleaned = clean(&location);
+        cleaned.code(0);
+        before.assert_kept(&location, &cleaned);
+    }
+}
+
+/// Somebody without the right to cleans: nothing goes, nothing is said to have gone.
+#[test]
+fn somebody_without_permission() {
+    if !is_root() {
+        return;
+    }
+    let killed = killed(Prompt(Raw), 1);
+    let program = program_for_all(&killed.scene);
+    let left = Snapshot::of(&killed.location);
+    let mut command = Running::command(&program);
+    command.arg("clean").arg(&killed.location).uid(65_534).gid(65_534);
+    let cleaned = Running::to_its_end(command, &killed.location);
+    cleaned
+        .code(1)
+        .says("Permission denied")
+        .says("Removed what the run had made: 0 files");
+    left.assert_kept(&killed.location, &cleaned);
 }

@@ -130,25 +130,37 @@ fn a_runs_own_directory_can_be_cleaned() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// Between the making of a run's directory and its manifest lie two system calls; in them it is killed, too.
+/// Between the making of a run's directory and the moment when its manifest has its name lie a few system calls; in
+/// them runs are killed, too.
 #[test]
 fn what_is_left_before_the_manifest_goes_too() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     furnish(&location);
+    let before = Snapshot::of(&location);
     let own = location.join("postmark-1700000000-4711-0");
-    std::fs::create_dir(&own).unwrap();
-    clean(&location).code(0);
-    assert!(!own.exists());
-
-    // The manifest was begun, and nothing after it.
-    for text in ["", "{\n  \"postmark_manifest\": 1,\n  \"tool\""] {
+    for (name, text) in [
+        None,
+        Some((".postmark-manifest.json.4711", "")),
+        Some((
+            ".postmark-manifest.json.4711",
+            "{\n  \"postmark_manifest\": 1,\n  \"tool\"",
+        )),
+        Some((".postmark-manifest.json", "{\n  \"postmark_manifest\": 1,\n  \"tool\"")),
+    ]
+    .map(Option::unzip)
+    {
         std::fs::create_dir(&own).unwrap();
-        std::fs::write(own.join(".postmark-manifest.json"), text).unwrap();
+        if let (Some(name), Some(text)) = (name, text) {
+            std::fs::write(own.join(name), text).unwrap();
+        }
         let cleaned = clean(&location);
         cleaned.code(0);
-        let emptied = clean(&location);
-        emptied.code(0);
-        emptied.assert(!own.exists(), "the directory is still there");
+        before.assert_kept_but_for_directories(&location, &cleaned);
     }
+    // At the prompt there is no directory to be made.
+    std::fs::write(location.join(".postmark-manifest.json.4711"), "").unwrap();
+    let cleaned = clean(&location);
+    cleaned.code(0);
+    before.assert_kept_but_for_directories(&location, &cleaned);
 }

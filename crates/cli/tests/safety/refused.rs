@@ -1,9 +1,9 @@
 //! Runs that are refused before anything is touched: no room, no permission, nothing to write to.
 
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::support::faces::program;
+use crate::support::faces::program_for_all;
 use crate::support::scene::{furnish, set_age, set_mode, write};
 use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work, is_root};
 
@@ -161,14 +161,6 @@ fn a_read_only_file_system() {
             before.assert_kept(&location, &ended);
         }
     }
-}
-
-/// A copy of the program that everybody may run, wherever the original lies.
-fn program_for_all(scene: &Scene) -> PathBuf {
-    let copy = scene.path().join("postmark");
-    std::fs::copy(program(), &copy).unwrap();
-    set_mode(&copy, 0o755);
-    copy
 }
 
 #[test]

@@ -149,6 +149,25 @@ fn another_directory_takes_its_place() {
     }
 }
 
+/// As above, with a directory that is newer than the run, but not newer than the last look at the location.
+#[test]
+fn a_newer_directory_takes_its_place() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long(&location);
+    let mut running = Prompt(Raw).begin(&work, &scene, Moment::Prepare);
+    let other = scene.directory("other");
+    furnish_with_our_names(&other);
+    let others = Snapshot::of(&other);
+    // The next look is at the border of the phases.
+    Prompt(Raw).wait_for(&mut running, &work, Moment::Transactions);
+    std::fs::rename(&location, scene.path().join("away")).unwrap();
+    std::fs::rename(&other, &location).unwrap();
+    let ended = running.finish();
+    ended.code(1).says("it was moved");
+    others.assert_kept_but_for_directories(&location, &ended);
+}
+
 /// Files beneath with the names of the whole pool. A call by path that comes between the unmounting and the moment
 /// when it is seen finds them, and takes them for the run's.
 #[test]

@@ -169,9 +169,8 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
             talk(chance, &mut settings);
         }
         // In any order, but locations among themselves in theirs: each of them depends on the one before.
-        let (places, mut others): (Vec<_>, Vec<_>) = settings
-            .into_iter()
-            .partition(|line| line.starts_with("set location"));
+        let (places, mut others): (Vec<_>, Vec<_>) =
+            settings.into_iter().partition(|line| line.starts_with("set location"));
         for index in (1..others.len()).rev() {
             others.swap(index, chance.between(0, index as u64) as usize);
         }
@@ -191,11 +190,7 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
 
 fn transactions(chance: &mut Chance, limits: Limits) -> u64 {
     let count = chance.scale(10, limits.transactions);
-    if chance.once_in(2) {
-        count / 10 * 10
-    } else {
-        count
-    }
+    if chance.once_in(2) { count / 10 * 10 } else { count }
 }
 
 fn run_line(chance: &mut Chance, limits: Limits) -> String {
@@ -209,11 +204,7 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
 /// The `set` commands of a run. In later runs what is not set again stays as it was.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     // Large pools in half of the runs: small ones are soon out of files.
-    let files = if chance.once_in(2) {
-        limits.files / 2
-    } else {
-        1
-    };
+    let files = if chance.once_in(2) { limits.files / 2 } else { 1 };
     let mut lines = vec![format!("set number {}", chance.scale(files, limits.files))];
     let mut maybe = |line: String, chance: &mut Chance| {
         if !chance.once_in(4) {
@@ -247,14 +238,8 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
         };
         maybe(format!("{command} {tenths}"), chance);
     }
-    maybe(
-        format!("set buffering {}", chance.pick(&["true", "false"])),
-        chance,
-    );
-    maybe(
-        format!("set report {}", chance.pick(&["verbose", "terse"])),
-        chance,
-    );
+    maybe(format!("set buffering {}", chance.pick(&["true", "false"])), chance);
+    maybe(format!("set report {}", chance.pick(&["verbose", "terse"])), chance);
     if first || chance.once_in(3) {
         lines.extend(locations(chance, limits));
     }
@@ -267,11 +252,7 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
     let mut lines = Vec::new();
     for index in 0..count {
         let path = DIRECTORIES[(start + index) % DIRECTORIES.len()];
-        let sign = if index == 0 && !chance.once_in(5) {
-            ""
-        } else {
-            "+"
-        };
+        let sign = if index == 0 && !chance.once_in(5) { "" } else { "+" };
         // A path with spaces needs its weight for the original.
         let weight = chance.scale(1, 60);
         let line = if path.contains(' ') || !chance.once_in(3) {

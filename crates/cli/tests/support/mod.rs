@@ -34,8 +34,7 @@ fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     if path.exists() {
         return Some(path);
     }
-    let all = std::env::var_os("CI").is_some()
-        || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
     let message = format!("{} is missing: {remedy}", path.display());
     assert!(!all, "{message}");
     eprintln!("skipped: {message}");

@@ -20,13 +20,7 @@ pub struct Call {
 }
 
 /// Runs a program under strace and gives its calls on the pool, in order, whichever thread made them.
-pub fn calls(
-    strace: &Path,
-    program: &Path,
-    directory: &Path,
-    input: &Path,
-    logs: &Path,
-) -> Vec<Call> {
+pub fn calls(strace: &Path, program: &Path, directory: &Path, input: &Path, logs: &Path) -> Vec<Call> {
     std::fs::create_dir(logs).unwrap();
     let status = Command::new(strace)
         .args([
@@ -116,17 +110,13 @@ fn takes_path(name: &str) -> bool {
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
-    let path = path
-        .strip_suffix("(deleted)")
-        .unwrap_or(path)
-        .strip_suffix('>')?;
+    let path = path.strip_suffix("(deleted)").unwrap_or(path).strip_suffix('>')?;
     (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
 }
 
 /// Splits at commas outside of quotes, braces and brackets.
 fn split(arguments: &str) -> Vec<&str> {
-    let (mut parts, mut from, mut depth, mut quoted, mut escaped) =
-        (Vec::new(), 0, 0, false, false);
+    let (mut parts, mut from, mut depth, mut quoted, mut escaped) = (Vec::new(), 0, 0, false, false);
     for (at, character) in arguments.char_indices() {
         match character {
             _ if escaped => escaped = false,
@@ -146,17 +136,12 @@ fn split(arguments: &str) -> Vec<&str> {
 }
 
 fn normal(path: &Path) -> PathBuf {
-    path.components()
-        .filter(|part| *part != Component::CurDir)
-        .collect()
+    path.components().filter(|part| *part != Component::CurDir).collect()
 }
 
 /// Whether a path's last name is one that a run makes.
 fn in_pool(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let digits = name.strip_prefix('s').unwrap_or(name);
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }

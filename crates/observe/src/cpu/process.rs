@@ -40,10 +40,8 @@ impl ProcessTimes {
     #[cfg(target_pointer_width = "64")]
     pub fn read(sources: &Sources) -> Fact<ProcessTimes> {
         getrusage::this_process().and_then(|usage| {
-            ProcessTimes::of(&usage, max_resident_bytes(sources)).map_or_else(
-                || Fact::Unavailable("getrusage: a negative count".into()),
-                Fact::Known,
-            )
+            ProcessTimes::of(&usage, max_resident_bytes(sources))
+                .map_or_else(|| Fact::Unavailable("getrusage: a negative count".into()), Fact::Known)
         })
     }
 
@@ -61,14 +59,8 @@ impl ProcessTimes {
         ProcessTimes {
             user_ns: used(self.user_ns, earlier.user_ns),
             system_ns: used(self.system_ns, earlier.system_ns),
-            voluntary_context_switches: used(
-                self.voluntary_context_switches,
-                earlier.voluntary_context_switches,
-            ),
-            involuntary_context_switches: used(
-                self.involuntary_context_switches,
-                earlier.involuntary_context_switches,
-            ),
+            voluntary_context_switches: used(self.voluntary_context_switches, earlier.voluntary_context_switches),
+            involuntary_context_switches: used(self.involuntary_context_switches, earlier.involuntary_context_switches),
             max_resident_bytes: self.max_resident_bytes.clone(),
             minor_faults: used(self.minor_faults, earlier.minor_faults),
             major_faults: used(self.major_faults, earlier.major_faults),
@@ -102,10 +94,7 @@ fn max_resident_bytes(sources: &Sources) -> Fact<u64> {
             let kibibytes = line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?;
             kibibytes.trim().parse::<u64>().ok()?.checked_mul(1024)
         });
-        bytes.map_or_else(
-            || sources.unavailable(STATUS, "has no VmHWM in kB"),
-            Fact::Known,
-        )
+        bytes.map_or_else(|| sources.unavailable(STATUS, "has no VmHWM in kB"), Fact::Known)
     })
 }
 
@@ -169,9 +158,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     fn read() -> ProcessTimes {
-        ProcessTimes::read(&Sources::default())
-            .into_known()
-            .unwrap()
+        ProcessTimes::read(&Sources::default()).into_known().unwrap()
     }
 
     /// Minor faults, major faults and processor time in ticks, by `/proc`.

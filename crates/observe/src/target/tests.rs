@@ -40,17 +40,9 @@ fn line_without_fill(mut target: Target) -> String {
 #[test]
 fn a_loop_device_is_followed_to_the_physical_one() {
     let tree = tree("7:0", "xfs", "/dev/loop0");
-    let image = tree
-        .directory
-        .path()
-        .canonicalize()
-        .unwrap()
-        .join("images/disk.img");
+    let image = tree.directory.path().canonicalize().unwrap().join("images/disk.img");
     let image = image.to_str().unwrap();
-    tree.file(
-        "/sys/devices/loop0/loop/backing_file",
-        &format!("{image}\n"),
-    );
+    tree.file("/sys/devices/loop0/loop/backing_file", &format!("{image}\n"));
     tree.file("/sys/devices/loop0/loop/dio", "1\n");
     tree.file("/sys/devices/loop0/loop/offset", "0\n");
     tree.link("/sys/dev/block/7:0", "/sys/devices/loop0");

@@ -11,11 +11,11 @@ use record::CleanUp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::io::Errno;
 
+use super::Ground;
 use super::before::for_each_name;
 use super::manifest::{self, Found, Kind, Manifest};
 use super::prepare::OWN_DIRECTORY_PREFIX;
 use super::removal::open_directory;
-use super::Ground;
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,8 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
         answer,
     })?;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory = openat(CWD, &path, flags, Mode::empty()).map_err(|errno| error("open the directory", &path, errno))?;
+    let directory =
+        openat(CWD, &path, flags, Mode::empty()).map_err(|errno| error("open the directory", &path, errno))?;
     let mut names: Vec<OsString> = Vec::new();
     for_each_name(&directory, |name| {
         if name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {

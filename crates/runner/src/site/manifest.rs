@@ -7,7 +7,9 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
-use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat_with, unlinkat};
+use rustix::fs::{
+    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat_with, unlinkat,
+};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +76,10 @@ impl Manifest {
         let draft = format!("{DRAFT_PREFIX}{}", self.process);
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut file = File::from(openat(&directory, &draft, flags, Mode::from_raw_mode(0o644))?);
-        let written = self.fill(&mut file).and_then(|()| name(&directory, &draft)).and_then(|()| sync_directory(&directory));
+        let written = self
+            .fill(&mut file)
+            .and_then(|()| name(&directory, &draft))
+            .and_then(|()| sync_directory(&directory));
         if let Err(errno) = written {
             // Nothing was made yet: no manifest is needed. Where it cannot be removed either, `clean` will.
             let _ = unlinkat(&directory, &draft, AtFlags::empty());
@@ -88,7 +93,8 @@ impl Manifest {
             return Err(Errno::WOULDBLOCK);
         }
         let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        file.write_all(&text).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        file.write_all(&text)
+            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
         fsync(file)
     }
 
@@ -123,7 +129,9 @@ impl Manifest {
     /// Whether the run may still go on, where locks cannot tell: its process is there, or was on another machine.
     fn seems_alive(&self) -> bool {
         let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
-        let process = i32::try_from(self.process).ok().and_then(rustix::process::Pid::from_raw);
+        let process = i32::try_from(self.process)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
         !here || process.is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
     }
 }
@@ -144,7 +152,9 @@ fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
 fn open(directory: impl AsFd, name: &str) -> Result<File, Errno> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let opened = match openat(&directory, name, OFlags::RDWR | flags, Mode::empty()) {
-        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => openat(&directory, name, OFlags::RDONLY | flags, Mode::empty()),
+        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
+            openat(&directory, name, OFlags::RDONLY | flags, Mode::empty())
+        }
         opened => opened,
     };
     opened.map(File::from)

@@ -137,7 +137,8 @@ enum Taken {
 
 fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, PrepareError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let users = openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
+    let users =
+        openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
     let mut in_the_way = Vec::new();
     let looked = Before::read(&users, |name| {
         if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
@@ -148,7 +149,11 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     let manifest = Manifest {
         postmark_manifest: Manifest::version(),
         tool: wish.tool.clone(),
-        kind: if wish.in_own_directories { Kind::OwnDirectory } else { Kind::Location },
+        kind: if wish.in_own_directories {
+            Kind::OwnDirectory
+        } else {
+            Kind::Location
+        },
         process: getpid().as_raw_nonzero().get() as u32,
         host: wish.host.clone(),
         began_unix_ns: unix_ns(),
@@ -167,7 +172,10 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     }
     refuse_long_paths(wish, location)?;
     let facts = fstat(&users).map_err(|errno| system("examine", location, errno))?;
-    let again = earlier.0.iter().position(|ground| (ground.device, ground.inode) == (facts.st_dev, facts.st_ino));
+    let again = earlier
+        .0
+        .iter()
+        .position(|ground| (ground.device, ground.inode) == (facts.st_dev, facts.st_ino));
     if let Some(number) = again {
         return Ok(Taken::Again(number));
     }
@@ -175,7 +183,9 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     if !in_the_way.is_empty() {
         return Err(occupied(location, &users, &in_the_way));
     }
-    let held = users.try_clone().map_err(|error| system("hold", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+    let held = users
+        .try_clone()
+        .map_err(|error| system("hold", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     let lock = match manifest.write(&held) {
         Ok(lock) => lock,
         // Somebody was quicker since the look at it.
@@ -196,7 +206,11 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
 }
 
 fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> {
-    let subdirectory = if wish.subdirectories > 1 { format!("/s{}", wish.subdirectories - 1) } else { String::new() };
+    let subdirectory = if wish.subdirectories > 1 {
+        format!("/s{}", wish.subdirectories - 1)
+    } else {
+        String::new()
+    };
     let longest = format!("{subdirectory}/{}", wish.numbers_max);
     let bytes = directory.as_os_str().len() + longest.len();
     if bytes < PATH_BYTES_MAX {
@@ -287,5 +301,7 @@ fn mark(users: &OwnedFd, name: &str, directory: PathBuf, manifest: Manifest) -> 
     let lock = manifest.write(&held)?;
     sync_directory(users)?;
     let users = rustix::io::dup(users)?;
-    Ok(Taken::New(Box::new(Ground::new(directory, held, users, manifest, lock)?)))
+    Ok(Taken::New(Box::new(Ground::new(
+        directory, held, users, manifest, lock,
+    )?)))
 }

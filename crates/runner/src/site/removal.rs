@@ -65,11 +65,16 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes what a run has made beneath a mount point that lost its file system. Its files there may have any
-    /// number: a stream that is opened to append makes its file, too. A subdirectory there may be somebody else's
-    /// and hold files of the run all the same.
-    pub(crate) fn beneath(&mut self, directory: &OwnedFd, path: &Path) {
+    /// Removes what a run has made beneath a mount point that lost its file system, after it was last seen well. Its
+    /// files there may have any number: a stream that is opened to append makes its file, too. A subdirectory there
+    /// may be somebody else's and hold files of the run all the same.
+    pub(crate) fn beneath(&mut self, directory: &OwnedFd, path: &Path, since_ns: i64) {
         let before = self.done.files;
+        let since = (
+            since_ns.div_euclid(1_000_000_000),
+            since_ns.rem_euclid(1_000_000_000) as u32,
+        );
+        self.birth.born = self.birth.born.max(since);
         if self.manifest.subdirectories > 1 {
             for name in self.names(directory, path, |name| subdirectory(name).is_some()) {
                 if let Ok(inner) = open_directory(directory, &name) {
@@ -100,7 +105,9 @@ impl<'a> Removal<'a> {
 
     fn subdirectories(&mut self, directory: &OwnedFd, path: &Path) {
         let count = u64::from(self.manifest.subdirectories);
-        for name in self.names(directory, path, |name| subdirectory(name).is_some_and(|number| number < count)) {
+        for name in self.names(directory, path, |name| {
+            subdirectory(name).is_some_and(|number| number < count)
+        }) {
             let inner_path = path.join(&name);
             if !self.may_remove(directory, &name, &inner_path, FileType::Directory) {
                 continue;
@@ -242,7 +249,9 @@ pub(crate) fn open_directory(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd,
 /// The running number that a name is, written as a run writes it: digits without a leading zero.
 pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
     let canonical = !name.is_empty() && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
-    canonical.then(|| std::str::from_utf8(name).ok()?.parse().ok()).flatten()
+    canonical
+        .then(|| std::str::from_utf8(name).ok()?.parse().ok())
+        .flatten()
 }
 
 /// The number of the subdirectory that a name is: `s` and digits.

@@ -165,6 +165,11 @@ impl Volume {
         tool("mount", &["-o", "remount,ro", &text(&self.point)]);
     }
 
+    /// Lets it be written to again.
+    pub fn make_writable(&self) {
+        tool("mount", &["-o", "remount,rw", &text(&self.point)]);
+    }
+
     /// Unmounts it.
     pub fn unmount(&mut self) {
         tool("umount", &[text(&self.point)]);
