@@ -316,12 +316,17 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         };
         // The end is a border, too.
         let gone = gone.or_else(|| site.check().err());
+        // Where the place is gone, that is what the error comes from.
+        let failed = report.failed.as_ref();
+        let advice = failed.map_or("", |failed| advice::for_errno(failed.failure.errno()));
         let outcome = match (gone, why, self.control.signal_caught()) {
             (Some(gone), None, _) => Outcome::Failed { why: gone },
             (Some(gone), Some(why), _) => Outcome::Failed {
                 why: format!("{gone} ({why})"),
             },
-            (None, Some(why), _) => Outcome::Failed { why },
+            (None, Some(why), _) => Outcome::Failed {
+                why: format!("{why}{advice}"),
+            },
             (None, None, Some(signal)) if report.is_stopped => Outcome::Interrupted { signal },
             (None, None, _) => Outcome::Complete,
         };
@@ -495,12 +500,11 @@ fn meter(phases: &[PhaseRecord], phase: Phase, action: Action) -> Option<&Meter>
 fn describe(failed: &worker::Failed) -> String {
     let preposition = if failed.operation == "append" { " to" } else { "" };
     format!(
-        "cannot {}{preposition} {} (step {}): {}{}",
+        "cannot {}{preposition} {} (step {}): {}",
         failed.operation,
         failed.path,
         failed.failure.step.name(),
-        failed.failure.cause,
-        advice::for_errno(failed.failure.errno())
+        failed.failure.cause
     )
 }
 

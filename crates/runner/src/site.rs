@@ -24,6 +24,7 @@ pub use clean::{CleanError, Cleaned, clean};
 pub use prepare::PrepareError;
 pub(crate) use prepare::{Wish, prepare};
 
+use crate::advice;
 use manifest::{Kind, Manifest};
 use removal::Removal;
 
@@ -97,7 +98,10 @@ impl Ground {
             Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => Err(format!(
                 "{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"
             )),
-            Err(errno) => Err(format!("{path} cannot be examined any more ({errno})")),
+            Err(errno) => {
+                let advice = advice::for_errno(Some(errno.raw_os_error()));
+                Err(format!("{path} cannot be examined any more: {errno}{advice}"))
+            }
         }
     }
 

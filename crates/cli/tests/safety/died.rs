@@ -25,6 +25,7 @@ fn dies(cases: [(Face, Moment, u32); 2]) {
         ended
             .code(1)
             .says("Input/output error")
+            .says("dmesg")
             .says("PARTIAL")
             .says("postmark clean");
         volume.unmount();

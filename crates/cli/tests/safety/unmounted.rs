@@ -26,6 +26,7 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
         .code(1)
         .says("unmounted")
         .says("PARTIAL")
+        .does_not_say("somebody else")
         .does_not_say("cannot be removed");
     // A run may have made and removed files there, which changes the directory's own times.
     beneath.assert_kept_but_for_directories(&location, &ended);
