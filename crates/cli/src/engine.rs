@@ -90,14 +90,14 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
     }
     match &record.actual.outcome {
         Outcome::Complete => return RunEnd::Complete(record.actual.classic),
-        Outcome::Failed { why } => complain(why.clone()),
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => complain(why.clone()),
         Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
     }
     let partial = report::classic::partial(&record.actual.classic);
     // What to do with a reader that has gone is for the session to decide.
     let _ = output.write_all(partial.as_bytes()).and_then(|()| output.flush());
     match &record.actual.outcome {
-        Outcome::Interrupted { .. } => RunEnd::Interrupted(exit_code(record)),
-        _ => RunEnd::Failed,
+        Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => RunEnd::Leave(exit_code(record)),
+        Outcome::Complete | Outcome::Failed { .. } => RunEnd::Failed,
     }
 }

@@ -47,8 +47,13 @@ pub enum MeaningError {
     #[error(transparent)]
     Weight(#[from] WeightWithoutLocation),
     /// The numbers make no workload.
-    #[error(transparent)]
-    Workload(#[from] InvalidWorkload),
+    #[error("{problem} (said in {places})")]
+    Workload {
+        /// What is wrong.
+        problem: InvalidWorkload,
+        /// Where the numbers come from.
+        places: String,
+    },
     /// More subdirectories than can be numbered.
     #[error("{0} subdirectories are too many: give at most 4294967295")]
     Subdirectories(u64),
@@ -98,10 +103,17 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         });
     }
     workload.weights = locations.iter().map(|location| location.weight).collect();
+    let wrong = |problem| MeaningError::Workload {
+        problem,
+        places: places(arguments),
+    };
     for options in [&from_file, &arguments.options] {
-        apply(options, &mut workload)?;
+        if let Some(count) = options.subdirs.filter(|count| u32::try_from(count.0).is_err()) {
+            return Err(MeaningError::Subdirectories(count.0));
+        }
+        apply(options, &mut workload).map_err(wrong)?;
     }
-    workload.validate()?;
+    workload.validate().map_err(wrong)?;
     Ok(Meant {
         workload,
         locations: locations
@@ -133,14 +145,25 @@ fn read_config(path: &Path) -> Result<Options, MeaningError> {
     })
 }
 
-fn apply(options: &Options, workload: &mut Classic) -> Result<(), MeaningError> {
+/// Where the numbers of a workload come from, in words.
+fn places(arguments: &WorkArguments) -> String {
+    let mut places = "the options".to_owned();
+    if let Some(path) = &arguments.config {
+        places.push_str(&format!(" or {}", path.display()));
+    }
+    if let Some(preset) = &arguments.preset {
+        places.push_str(&format!(" or preset {preset}"));
+    }
+    places
+}
+
+fn apply(options: &Options, workload: &mut Classic) -> Result<(), InvalidWorkload> {
     fn set<T>(value: Option<T>, field: &mut T) {
         if let Some(value) = value {
             *field = value;
         }
     }
     let bias = |value: i64| Bias::new(value).ok_or(InvalidWorkload::Bias(value));
-    let subdirectories = |count: u64| u32::try_from(count).map_err(|_| MeaningError::Subdirectories(count));
     set(options.edition, &mut workload.edition);
     set(options.files.map(|count| count.0), &mut workload.files);
     set(options.transactions.map(|count| count.0), &mut workload.transactions);
@@ -152,7 +175,7 @@ fn apply(options: &Options, workload: &mut Classic) -> Result<(), MeaningError> 
         &mut workload.write_block_bytes,
     );
     set(
-        options.subdirs.map(|count| subdirectories(count.0)).transpose()?,
+        options.subdirs.and_then(|count| u32::try_from(count.0).ok()),
         &mut workload.subdirectories,
     );
     set(options.bias_read.map(bias).transpose()?, &mut workload.bias_read);

@@ -1,11 +1,11 @@
-//! SIGINT and SIGTERM: outside of a run they end the program as ever; in a run the first one ends the run,
+//! SIGINT, SIGTERM and SIGHUP: outside of a run they end the program as ever; in a run the first one ends the run,
 //! which then removes what it made, and the second one ends the program at once.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
 /// The process's handlers are registered once and live as long as it does.
@@ -25,7 +25,12 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         deadly: Arc::new(AtomicBool::new(true)),
         caught: Arc::default(),
     };
-    for signal in [SIGINT, SIGTERM] {
+    let ignored = ignored_signals();
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // What our parent had us ignore (nohup, a shell's background) stays ignored.
+        if ignored & (1 << (signal - 1)) != 0 {
+            continue;
+        }
         // Performed in this order when a signal comes.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
@@ -34,6 +39,15 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     // A file beyond the limit of sizes (ulimit -f) is then an error like any other; by default it ends the program.
     flag::register(SIGXFSZ, Arc::default())?;
     Ok(HANDLERS.get_or_init(|| handlers))
+}
+
+/// The signals that this process ignores, a bit each from signal 1 on: `SigIgn` of proc(5). None where that
+/// cannot be read.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 /// Takes signals for a run as long as it lives.

@@ -19,6 +19,7 @@
 //! | [`cgroup`] | the control group's limits on memory and processors |
 //! | [`memory`] | hints to the kernel about memory |
 //! | [`mount`] | the table of mounts and the mount of a path |
+//! | [`mount_changes`] | being told when that table changes |
 //! | [`device`] | a block device and what lies below it |
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
@@ -33,6 +34,7 @@ pub mod fact;
 pub mod host;
 pub mod memory;
 pub mod mount;
+pub mod mount_changes;
 pub mod processors;
 pub mod sources;
 pub mod space;
@@ -44,6 +46,7 @@ pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
 pub use fact::Fact;
 pub use host::{Host, Kernel, LoadAverage};
 pub use mount::{Mount, MountTable};
+pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;
 pub use sources::Sources;
 pub use space::Space;

@@ -42,6 +42,11 @@ pub enum Outcome {
         /// The signal's number.
         signal: i32,
     },
+    /// Its place was unmounted, moved or replaced while it went on; everything in the record is partial.
+    PlaceGone {
+        /// What became of the place, and what failed because of it.
+        why: String,
+    },
     /// It failed; everything in the record is partial.
     Failed {
         /// What was being done, to what, what the system answered, and what to do.

@@ -98,7 +98,7 @@ fn outcome(text: &mut String, record: &Record) {
             text,
             format_args!("PARTIAL: interrupted by signal {signal}; every number below is of the part that was done."),
         ),
-        Outcome::Failed { why } => {
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => {
             line(text, format_args!("FAILED: {why}"));
             line(
                 text,

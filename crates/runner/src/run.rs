@@ -20,7 +20,7 @@ use crate::control::Control;
 use crate::events::{Event, Events, Progress, Stage};
 use crate::room::{self, Volumes};
 use crate::site::{self, Grounds, NoSite, PrepareError, Site, Wish};
-use crate::supervisor::{Border, supervise};
+use crate::supervisor::{Border, supervise, watch_mounts};
 use crate::worker::{self, Material, Report, Timed, Tools, Untimed};
 
 /// Where a run's files go.
@@ -320,8 +320,8 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         let failed = report.failed.as_ref();
         let advice = failed.map_or("", |failed| advice::for_errno(failed.failure.errno()));
         let outcome = match (gone, why, self.control.signal_caught()) {
-            (Some(gone), None, _) => Outcome::Failed { why: gone },
-            (Some(gone), Some(why), _) => Outcome::Failed {
+            (Some(gone), None, _) => Outcome::PlaceGone { why: gone },
+            (Some(gone), Some(why), _) => Outcome::PlaceGone {
                 why: format!("{gone} ({why})"),
             },
             (None, Some(why), _) => Outcome::Failed {
@@ -345,8 +345,10 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
         let (messages, from_worker) = mpsc::channel();
         let (to_worker, answers) = mpsc::channel();
         thread::scope(|scope| {
+            let watch = watch_mounts(scope, self.control, site);
             let worker = scope.spawn(|| self.work(stream, prepared, Border { messages, answers }));
             let gone = supervise(&from_worker, &to_worker, self.control, site, events);
+            drop(watch);
             let worked = match worker.join() {
                 Ok(worked) => worked.map_err(|error| error.to_string()),
                 Err(_) => Err("the worker broke one of its own rules; this is a defect of postmark: please report it with the text above".to_owned()),

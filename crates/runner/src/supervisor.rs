@@ -1,9 +1,13 @@
 //! The thread that looks on while the worker works: lets it pass the borders of phases, watches that the
 //! place is still the same, and tells those who watch how far it is.
 
+use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
+use observe::{MountChanges, Sources, Waited};
+use rustix::pipe::PipeFlags;
 use workload::End;
 
 use crate::control::Control;
@@ -39,6 +43,27 @@ impl Rendezvous for Border {
         // Nobody left to be told is no reason to stop.
         let _ = self.messages.send(Message::Ended(stage, done, end));
     }
+}
+
+/// Stops the worker as soon as a change of mounts takes its place away: calls by path would meet what lies
+/// beneath. Watches until what it gives is dropped; gives nothing where the system has no such watch, and the
+/// looks of every second remain.
+pub(crate) fn watch_mounts<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    control: &'scope Control,
+    site: &'scope dyn Site,
+) -> Option<OwnedFd> {
+    let changes = MountChanges::watch(&Sources::default()).ok()?;
+    let (until, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()?;
+    scope.spawn(move || {
+        while let Ok(Waited::Changed) = changes.wait(&until) {
+            if site.check().is_err() {
+                // Who looks on will find the same and say it.
+                control.stop();
+            }
+        }
+    });
+    Some(end)
 }
 
 /// Looks on until the worker is done. Gives what became of the place, where that was not well.

@@ -102,13 +102,13 @@ impl Default for Classic {
 #[non_exhaustive]
 pub enum InvalidWorkload {
     /// No files.
-    #[error("the pool needs at least one file: give --files 1 or more")]
+    #[error("files 0: the pool needs at least one file")]
     NoFiles,
     /// More files than a table can number.
-    #[error("{0} files are more than a table can number: give at most {max}", max = Classic::FILES_MAX)]
+    #[error("files {0}: more than a table can number; give at most {max}", max = Classic::FILES_MAX)]
     TooManyFiles(u64),
     /// A size of 0, or bounds in the wrong order.
-    #[error("sizes from {low} to {high} bytes: the lower bound must be at least 1 and not above the upper")]
+    #[error("size {low}..{high}: the lower bound must be at least 1 byte and not above the upper")]
     SizeOrder {
         /// The lower bound given.
         low: u64,
@@ -116,10 +116,10 @@ pub enum InvalidWorkload {
         high: u64,
     },
     /// A size beyond what the text buffer serves.
-    #[error("files of up to {0} bytes are beyond the classic workload: give at most {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    #[error("size up to {0} bytes: beyond the classic workload; give at most {max} bytes", max = Classic::SIZE_MAX_BYTES)]
     SizeTooLarge(u64),
     /// A block of 0 bytes or beyond what a call takes.
-    #[error("a {what} block of {bytes} bytes: give 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    #[error("{what}-block of {bytes} bytes: give 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
     Block {
         /// `read` or `write`.
         what: &'static str,
@@ -127,19 +127,21 @@ pub enum InvalidWorkload {
         bytes: u64,
     },
     /// No subdirectory.
-    #[error("0 subdirectories: give 1 (the files lie in the location itself) or more")]
+    #[error("subdirs 0: give 1 (the files lie in the location itself) or more")]
     NoSubdirectories,
     /// A bias out of range.
-    #[error("a bias of {0}: give 0 to 10, the chance in tenths, or -1 to leave both operations out")]
+    #[error(
+        "bias {0}: give 0 to 10, the chance in tenths, or -1 to leave both operations out (bias-read, bias-create)"
+    )]
     Bias(i64),
     /// A location without a share.
-    #[error("a weight of 0: give every location a weight of at least 1, or leave it out")]
+    #[error("weight 0: give every location a weight of at least 1, or leave it out")]
     NoWeight,
     /// A sum that the original's `int` does not hold, and that draws do not reach.
-    #[error("the weights add up to {0}: give weights that add up to at most {max}", max = Classic::WEIGHTS_MAX)]
+    #[error("weight: all add up to {0}; give weights that add up to at most {max}", max = Classic::WEIGHTS_MAX)]
     Weights(u64),
     /// No location, or too many for the edition.
-    #[error("{given} locations: edition {edition} takes {takes}")]
+    #[error("at: {given} locations; edition {edition} takes {takes}")]
     Locations {
         /// How many were given.
         given: usize,
@@ -149,7 +151,7 @@ pub enum InvalidWorkload {
         takes: &'static str,
     },
     /// Locations times subdirectories do not fit.
-    #[error("{0} locations of {1} subdirectories are too many places: at most 4294967295 together")]
+    #[error("subdirs {1} in {0} locations: too many places; at most 4294967295 together")]
     TooManyPlaces(usize, u32),
 }
 

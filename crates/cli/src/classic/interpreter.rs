@@ -31,8 +31,9 @@ pub enum RunEnd {
     Complete(ClassicFigures),
     /// It could not be performed or failed; the engine has said why, on standard error.
     Failed,
-    /// It was interrupted, and the engine has said so: leave with this code unless somebody sits at the prompt.
-    Interrupted(u8),
+    /// It was interrupted, or its place has gone away and another run would go astray; the engine has said which:
+    /// leave with this code unless somebody sits at the prompt.
+    Leave(u8),
 }
 
 /// Performs runs for the prompt.
@@ -279,7 +280,7 @@ impl<'a> Interpreter<'a> {
         {
             RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,
             RunEnd::Failed => self.failed = true,
-            RunEnd::Interrupted(code) => {
+            RunEnd::Leave(code) => {
                 self.failed = true;
                 if !self.interactive {
                     return Ok(Next::Leave(code));

@@ -169,10 +169,10 @@ fn a_newer_directory_takes_its_place() {
     others.assert_kept_but_for_directories(&location, &ended);
 }
 
-/// Files beneath with the names of the whole pool. A call by path that comes between the unmounting and the moment
-/// when it is seen finds them, and takes them for the run's.
+/// Files beneath with the names of the whole pool: the worst that can lie there. `posix` cannot reach them. Calls by
+/// path meet them from the unmounting until the kernel's word of it has come: a few dozen, where a look once a
+/// second let tens of thousands go.
 #[test]
-#[ignore = "known: up to a second's worth of calls by path meets what lies beneath (see the tests' report)"]
 fn a_whole_pool_beneath() {
     if !FileSystem::Tmpfs.is_at_hand() {
         return;
@@ -181,15 +181,21 @@ fn a_whole_pool_beneath() {
         let scene = Scene::new();
         let location = scene.directory("location");
         let work = Work::long_on_disk(&location);
-        for number in 1..=work.files + work.transactions {
+        let names = 1..=work.files + work.transactions;
+        for number in names.clone() {
             std::fs::write(location.join(number.to_string()), "mine\n").unwrap();
         }
-        let beneath = Snapshot::of(&location);
         let mut volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
         let running = Prompt(storage).begin(&work, &scene, moment);
         volume.unmount_lazily();
         let ended = running.finish();
         ended.code(1).says("unmounted");
-        beneath.assert_kept_but_for_directories(&location, &ended);
+        let is_kept =
+            |number: &u64| std::fs::read(location.join(number.to_string())).is_ok_and(|content| content == b"mine\n");
+        let met = names.clone().filter(|number| !is_kept(number)).count() as u64;
+        assert!(
+            met <= work.files / 10,
+            "{met} files beneath were met by calls by path\n{ended}"
+        );
     }
 }

@@ -349,8 +349,8 @@ fn the_exit_code_tells_of_runs_that_were_not_complete() {
     for (ends, interactive, code, runs) in [
         (vec![complete, dry], false, 0, 3),
         (vec![RunEnd::Failed, complete], false, 1, 3),
-        (vec![complete, RunEnd::Interrupted(130)], false, 130, 2),
-        (vec![RunEnd::Interrupted(130)], true, 1, 3),
+        (vec![complete, RunEnd::Leave(130)], false, 130, 2),
+        (vec![RunEnd::Leave(130)], true, 1, 3),
     ] {
         let said = session(Edition::V1_5, None, &ends, interactive, "run\nrun\nrun\nquit\n");
         assert_eq!((said.code, said.asked.len()), (code, runs), "{ends:?}");
