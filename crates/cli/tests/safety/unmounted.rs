@@ -3,14 +3,24 @@
 //! removed, beneath and on the file system that went away.
 
 use std::path::Path;
+use std::process::{self, Command};
 
 use crate::support::Face::Prompt;
 use crate::support::Storage::{Raw, Stdio};
 use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
 use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
 
-/// Everything about one run whose file system goes away.
+/// Everything about one run whose file system goes away in a phase.
 fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
+    goes_away_from(
+        |work, scene| face.begin(work, scene, moment),
+        subdirectories,
+        beneath_it,
+    )
+}
+
+/// Everything about one run, begun somehow, whose file system goes away.
+fn goes_away_from(begin: impl Fn(&Work, &Scene) -> Running, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
     let scene = Scene::new();
     let location = scene.directory("location");
     beneath_it(&location);
@@ -19,7 +29,7 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
     furnish(&location);
     let before = Snapshot::of(&location);
     let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
-    let running = face.begin(&work, &scene, moment);
+    let running = begin(&work, &scene);
     volume.unmount_lazily();
     let ended = running.finish();
     ended
@@ -62,14 +72,19 @@ fn in_delete() {
 }
 
 /// Where nothing lies in the way beneath, creations go on there until the change is seen: they are counted, said
-/// and removed.
+/// and removed. The kernel's word of the change is held up, or it would come too early for any.
 #[test]
 fn what_was_made_beneath_is_removed() {
     if !FileSystem::Ext4.is_at_hand() {
         return;
     }
     for face in [Prompt(Stdio), Prompt(Raw)] {
-        let ended = goes_away(face, Moment::Prepare, 1, |location| {
+        let begin = |work: &Work, scene: &Scene| {
+            let mut running = Running::start(late_to_hear(&face.command(work, scene)), &work.locations[0]);
+            face.wait_for(&mut running, work, Moment::Prepare);
+            running
+        };
+        let ended = goes_away_from(begin, 1, |location| {
             write(&location.join("own"), "mine\n", 0o600);
             set_age(location, 1_000);
         });
@@ -77,6 +92,20 @@ fn what_was_made_beneath_is_removed() {
             .says("files had been made beneath the mount point")
             .does_not_say("not removed");
     }
+}
+
+/// The same command, hearing of what it polls for only some time after it has happened.
+fn late_to_hear(command: &Command) -> Command {
+    let mut late = Command::new("strace");
+    late.args(["-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=poll,ppoll"]);
+    late.args(["-e", "inject=poll,ppoll:delay_exit=400000"]);
+    late.arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        late.current_dir(directory);
+    }
+    late.stdin(process::Stdio::null());
+    late.stdout(process::Stdio::piped()).stderr(process::Stdio::piped());
+    late
 }
 
 /// While the subdirectories are made, that is what happens to them.

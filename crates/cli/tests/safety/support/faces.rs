@@ -159,7 +159,10 @@ pub fn program() -> &'static Path {
 /// A copy of the program that everybody may run, wherever the original lies.
 pub fn program_for_all(scene: &Scene) -> PathBuf {
     let copy = scene.path().join("postmark");
-    std::fs::copy(program(), &copy).unwrap();
+    // By another process: while this one has it open for writing, a child that another test starts does, too, and
+    // then it cannot be run.
+    let copied = Command::new("cp").arg(program()).arg(&copy).status().unwrap();
+    assert!(copied.success(), "cannot copy the program");
     super::scene::set_mode(&copy, 0o755);
     copy
 }
