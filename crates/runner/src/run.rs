@@ -21,7 +21,7 @@ use crate::events::{Event, Events, Progress, Stage};
 use crate::room::{self, Volumes};
 use crate::site::{self, Grounds, NoSite, PrepareError, Site, Wish};
 use crate::supervisor::{Border, supervise, watch_mounts};
-use crate::worker::{self, Material, Report, Timed, Tools, Untimed};
+use crate::worker::{self, Material, Report, Stopwatch, Timed, Tools, Untimed};
 
 /// Where a run's files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -358,7 +358,20 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
     }
 
     fn work(&self, stream: ClassicStream, prepared: Prepared, border: Border) -> Result<Report, OpenError> {
-        let session = self.storage.open(&self.settings)?;
+        if self.request.latencies {
+            self.work_timed(stream, prepared, border, Timed(self.clock))
+        } else {
+            self.work_timed(stream, prepared, border, Untimed)
+        }
+    }
+
+    fn work_timed<W: Stopwatch>(
+        &self,
+        stream: ClassicStream,
+        prepared: Prepared,
+        border: Border,
+        stopwatch: W,
+    ) -> Result<Report, OpenError> {
         let text = stream.text();
         let material = Material {
             paths: prepared.paths,
@@ -366,37 +379,15 @@ impl<S: Storage, C: Clock> Errand<'_, S, C> {
             subdirectories: self.request.workload.subdirectories,
             text: &text,
         };
-        let origin_ns = self.clock.now_ns();
-        let (clock, control) = (self.clock, self.control);
-        Ok(if self.request.latencies {
-            let stopwatch = Timed(clock);
-            worker::work(
-                Tools {
-                    stream,
-                    session,
-                    clock,
-                    stopwatch,
-                    control,
-                    origin_ns,
-                },
-                material,
-                border,
-            )
-        } else {
-            let stopwatch = Untimed;
-            worker::work(
-                Tools {
-                    stream,
-                    session,
-                    clock,
-                    stopwatch,
-                    control,
-                    origin_ns,
-                },
-                material,
-                border,
-            )
-        })
+        let tools = Tools {
+            stream,
+            session: self.storage.open(&self.settings)?,
+            clock: self.clock,
+            stopwatch,
+            control: self.control,
+            origin_ns: self.clock.now_ns(),
+        };
+        Ok(worker::work(tools, material, border))
     }
 
     /// Removes what is left of the run; after a whole one that is its mark only.
