@@ -27,8 +27,9 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     };
     let ignored = ignored_signals();
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // What our parent had us ignore (nohup, a shell's background) stays ignored.
-        if ignored & (1 << (signal - 1)) != 0 {
+        // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the run, from a
+        // script too, where a shell has what it starts in the background ignore SIGINT.
+        if signal == SIGHUP && ignored & (1 << (signal - 1)) != 0 {
             continue;
         }
         // Performed in this order when a signal comes.
