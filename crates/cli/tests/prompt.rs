@@ -29,8 +29,10 @@ struct Terminal {
 impl Terminal {
     fn open() -> Self {
         let directory = support::directory();
+        // In the shell's place: a shell that stays as the parent gets Ctrl-C too, and some then end by it.
+        let program = format!("exec '{}'", support::ours().to_str().unwrap());
         let mut child = Command::new("/usr/bin/script")
-            .args(["-q", "-e", "-c", support::ours().to_str().unwrap(), "/dev/null"])
+            .args(["-q", "-e", "-c", &program, "/dev/null"])
             .current_dir(directory.path())
             .env("TERM", "xterm")
             .stdin(Stdio::piped())
