@@ -1,4 +1,5 @@
-//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share.
+//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share, and `stdio` for all
+//! that has nothing to do with contents.
 //!
 //! What differs between them is a [`Style`]. Interrupted calls are made again, short writes and reads go on
 //! where they stopped; a failure is reported with its step, after the file was closed.
@@ -6,10 +7,18 @@
 use std::ffi::c_int;
 use std::marker::PhantomData;
 
+use crate::buffers::{Answers, Reads, Writes};
 use crate::contract::{
-    Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
+    Errno, Failure, Listing, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
 };
 use crate::system::{At, System};
+use durability::Policy;
+
+mod attributes;
+mod contents;
+mod durability;
+mod listing;
+mod names;
 
 /// What differs between storages that make system calls.
 pub(crate) trait Style {
@@ -21,8 +30,14 @@ pub(crate) trait Style {
     const APPEND: c_int;
     /// Flags of open(2) to read.
     const READ: c_int;
-    /// Whether a remainder of 0 bytes makes a call of its own, as in the original.
+    /// Flags of open(2) to write over what is there.
+    const OVERWRITE: c_int;
+    /// Flags of open(2) to list a directory.
+    const LIST: c_int;
+    /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it does there.
     const EMPTY_REMAINDER: bool;
+    /// Whether extended attributes are set and got by path; else the file is opened for that.
+    const EXTENDED_BY_PATH: bool;
 }
 
 /// The mode of new files, before the process's mask.
@@ -36,8 +51,11 @@ const INTERRUPTIONS_MAX: u32 = 1_000;
 #[derive(Debug)]
 pub(crate) struct Calls<S, T> {
     system: S,
-    buffer: Vec<u8>,
-    write_block: usize,
+    reads: Reads,
+    writes: Writes,
+    answers: Answers,
+    policy: Policy,
+    listing: Listing,
     style: PhantomData<T>,
 }
 
@@ -45,8 +63,11 @@ impl<S: System, T: Style> Calls<S, T> {
     pub(crate) fn new(system: S, settings: &Settings) -> Result<Self, OpenError> {
         Ok(Self {
             system,
-            buffer: read_buffer(settings.read_block_bytes)?,
-            write_block: settings.write_block_bytes,
+            reads: Reads::new(settings)?,
+            writes: Writes::new(settings)?,
+            answers: Answers::new()?,
+            policy: Policy::new(settings),
+            listing: Listing::default(),
             style: PhantomData,
         })
     }
@@ -67,116 +88,79 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
+    /// Opens a file, does something with it, closes it.
     #[inline]
-    fn write<E: Steps>(&mut self, name: Name<'_>, flags: c_int, content: &[u8], steps: &mut E) -> Outcome {
+    fn on_file<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        flags: c_int,
+        moved_bytes: u64,
+        steps: &mut E,
+        work: impl FnOnce(&mut Self, c_int, &mut E) -> Outcome,
+    ) -> Outcome {
         let file = self.open(name, flags)?;
         steps.ended(Step::Open);
-        let written = self.write_blocks(file, content);
-        if written.is_ok() {
-            steps.ended(Step::Write);
-        }
-        self.close(file, content.len() as u64, written, steps)
+        let worked = work(self, file, steps);
+        self.close(file, moved_bytes, worked, steps)
     }
 
+    /// Makes one call that is a step of its own.
     #[inline]
-    fn write_blocks(&mut self, file: c_int, content: &[u8]) -> Outcome {
-        let mut done = 0;
-        loop {
-            let left = content.len() - done;
-            if left < self.write_block {
-                if left > 0 || T::EMPTY_REMAINDER {
-                    self.write_block(file, &content[done..], done)?;
-                }
-                return Ok(());
-            }
-            self.write_block(file, &content[done..done + self.write_block], done)?;
-            done += self.write_block;
-        }
-    }
-
-    #[inline]
-    fn write_block(&mut self, file: c_int, block: &[u8], before: usize) -> Outcome {
-        let mut done = 0;
-        loop {
-            let written = again(|| self.system.write(file, &block[done..]))
-                .map_err(|errno| Failure::system(Step::Write, errno).having_moved((before + done) as u64))?;
-            done += written;
-            if done == block.len() {
-                return Ok(());
-            }
-            if written == 0 {
-                return Err(Failure {
-                    step: Step::Write,
-                    cause: Cause::NothingWritten,
-                    moved_bytes: Some((before + done) as u64),
-                });
-            }
-        }
-    }
-
-    #[inline]
-    fn read<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> Outcome {
-        let file = self.open(name, T::READ)?;
-        steps.ended(Step::Open);
-        let read = self.read_blocks(file, bytes);
-        if read.is_ok() {
-            steps.ended(Step::Read);
-        }
-        self.close(file, bytes, read, steps)
-    }
-
-    #[inline]
-    fn read_blocks(&mut self, file: c_int, bytes: u64) -> Outcome {
-        let block = self.buffer.len() as u64;
-        let mut done = 0;
-        loop {
-            let length = block.min(bytes - done);
-            if length > 0 || T::EMPTY_REMAINDER {
-                self.read_block(file, length as usize, done, bytes)?;
-            }
-            done += length;
-            if length < block {
-                return Ok(());
-            }
-        }
-    }
-
-    #[inline]
-    fn read_block(&mut self, file: c_int, length: usize, before: u64, expected: u64) -> Outcome {
-        let mut done = 0;
-        loop {
-            let read = again(|| self.system.read(file, &mut self.buffer[done..length]))
-                .map_err(|errno| Failure::system(Step::Read, errno).having_moved(before + done as u64))?;
-            done += read;
-            if done == length {
-                return Ok(());
-            }
-            if read == 0 {
-                let read = before + done as u64;
-                return Err(Failure {
-                    step: Step::Read,
-                    cause: Cause::EndedEarly { read, expected },
-                    moved_bytes: Some(read),
-                });
-            }
-        }
-    }
-
-    fn perform<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
-        let (step, answer) = match *operation {
-            Operation::Create { name, content } => return self.write(name, T::CREATE, content, steps),
-            Operation::Append { name, content } => return self.write(name, T::APPEND, content, steps),
-            Operation::Read { name, bytes } => return self.read(name, bytes, steps),
-            Operation::Delete { name } => (Step::Unlink, again(|| self.system.unlink(T::at(name)))),
-            Operation::MakeDirectory { name } => {
-                let made = again(|| self.system.mkdir(T::at(name), DIRECTORY_MODE));
-                (Step::MakeDirectory, made)
-            }
-            Operation::RemoveDirectory { name } => (Step::RemoveDirectory, again(|| self.system.rmdir(T::at(name)))),
-        };
-        answer.map_err(|errno| Failure::system(step, errno))?;
+    fn step<E: Steps>(
+        &mut self,
+        step: Step,
+        steps: &mut E,
+        mut call: impl FnMut(&mut S) -> Result<(), Errno>,
+    ) -> Outcome {
+        again(|| call(&mut self.system)).map_err(|errno| Failure::system(step, errno))?;
         steps.ended(step);
         Ok(())
+    }
+
+    /// Performs an operation to its end.
+    #[inline]
+    pub(crate) fn perform<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+        self.perform_unbatched(operation, steps)?;
+        self.sync_batch(operation, steps)
+    }
+
+    fn perform_unbatched<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+        match *operation {
+            Operation::Create { name, content } => self.create(name, content, steps),
+            Operation::Append { name, content } => self.append(name, content, steps),
+            Operation::Read { name, bytes } => self.read(name, bytes, steps),
+            Operation::Delete { name } => self.delete(name, steps),
+            Operation::MakeDirectory { name } => self.make_directory(name, steps),
+            Operation::RemoveDirectory { name } => self.remove_directory(name, steps),
+            Operation::ReadRange { name, offset, bytes } => self.read_range(name, offset, bytes, steps),
+            Operation::Overwrite { name, content } => self.overwrite(name, content, steps),
+            Operation::Truncate { name, bytes } => self.truncate(name, bytes, steps),
+            Operation::Stat { name, bytes } => self.stat(name, bytes, steps),
+            Operation::SetAttributes { name, mode, times_ns } => self.set_attributes(name, mode, times_ns, steps),
+            Operation::Rename { name, to } => self.rename(name, to, steps),
+            Operation::Replace {
+                name,
+                temporary,
+                content,
+            } => self.write_elsewhere(temporary, name, true, content, steps),
+            Operation::Deliver {
+                temporary,
+                name,
+                content,
+            } => self.write_elsewhere(temporary, name, false, content, steps),
+            Operation::Link { name, to } => self.link(name, to, steps),
+            Operation::SymbolicLink { name, target } => self.symbolic_link(name, target, steps),
+            Operation::ReadLink { name, target } => self.read_link(name, target, steps),
+            Operation::SetExtended { name, key, value } => self.set_extended(name, key, value, steps),
+            Operation::GetExtended { name, key, value } => self.get_extended(name, key, value, steps),
+            Operation::List { name } => self.list(name, false, steps),
+            Operation::ListWithStat { name } => self.list(name, true, steps),
+            Operation::Evict { name } => self.evict(name, steps),
+        }
+    }
+
+    pub(crate) fn reads(&mut self) -> &mut Reads {
+        &mut self.reads
     }
 }
 
@@ -185,7 +169,45 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     fn submit<E: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut E) -> Submitted {
         Submitted::Done(self.perform(operation, steps))
     }
+
+    fn content(&self) -> Option<&[u8]> {
+        self.reads.content()
+    }
+
+    fn listing(&self) -> Option<Listing> {
+        Some(self.listing)
+    }
+
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        self.names_in(directory)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> Outcome {
+        again(|| self.system.sync_file_system(location)).map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
+    }
 }
+
+/// What a session that is made of others' calls answers: what they answer.
+macro_rules! asks_its_calls {
+    ($calls:tt) => {
+        fn content(&self) -> Option<&[u8]> {
+            self.$calls.content()
+        }
+
+        fn listing(&self) -> Option<$crate::Listing> {
+            self.$calls.listing()
+        }
+
+        fn names(&mut self, directory: $crate::Name<'_>) -> Result<Vec<Vec<u8>>, $crate::Failure> {
+            self.$calls.names(directory)
+        }
+
+        fn sync_file_system(&mut self, location: usize) -> $crate::Outcome {
+            self.$calls.sync_file_system(location)
+        }
+    };
+}
+pub(crate) use asks_its_calls;
 
 /// Makes a call again as long as a signal interrupts it.
 #[inline]
@@ -197,14 +219,4 @@ fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
             answer => return answer,
         }
     }
-}
-
-/// A buffer that reads go to. Touched, so that its pages are there before the first operation.
-pub(crate) fn read_buffer(bytes: usize) -> Result<Vec<u8>, OpenError> {
-    let mut buffer = Vec::new();
-    buffer
-        .try_reserve_exact(bytes)
-        .map_err(|_| OpenError::NoMemory(bytes))?;
-    buffer.resize(bytes, 1);
-    Ok(buffer)
 }

@@ -4,124 +4,16 @@
 //! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
 //! exists. A session keeps the order of operations on one file. It allocates nothing while it performs.
 
-use std::ffi::CStr;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where an operation's file or directory is, in the forms that storages want.
-#[derive(Clone, Copy, Debug)]
-pub struct Name<'a> {
-    /// The whole path, as the user's words begin it.
-    pub path: &'a CStr,
-    /// The number of the location that it lies in.
-    pub location: usize,
-    /// The part of `path` behind the location.
-    pub relative: &'a CStr,
-}
+pub use durability::{Durability, DurabilityError};
+pub use need::{Need, Unsupported};
+pub use operation::{Name, NoSteps, Operation, OperationKind, Step, Steps};
 
-/// A whole operation.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
-    /// Make a file that is not there and write `content`, in blocks.
-    Create {
-        /// The new file.
-        name: Name<'a>,
-        /// What is written.
-        content: &'a [u8],
-    },
-    /// Write `content` behind the end of a file that is there, in blocks.
-    Append {
-        /// The file.
-        name: Name<'a>,
-        /// What is written.
-        content: &'a [u8],
-    },
-    /// Read a file of `bytes` bytes from its start, in blocks.
-    Read {
-        /// The file.
-        name: Name<'a>,
-        /// Its size.
-        bytes: u64,
-    },
-    /// Remove a file's name.
-    Delete {
-        /// The file.
-        name: Name<'a>,
-    },
-    /// Make a directory that is not there, mode 0700.
-    MakeDirectory {
-        /// The directory.
-        name: Name<'a>,
-    },
-    /// Remove an empty directory.
-    RemoveDirectory {
-        /// The directory.
-        name: Name<'a>,
-    },
-}
-
-impl<'a> Operation<'a> {
-    /// What the operation is done to.
-    pub fn name(&self) -> Name<'a> {
-        match self {
-            Self::Create { name, .. }
-            | Self::Append { name, .. }
-            | Self::Read { name, .. }
-            | Self::Delete { name }
-            | Self::MakeDirectory { name }
-            | Self::RemoveDirectory { name } => *name,
-        }
-    }
-}
-
-/// A part of an operation that ends at a moment of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// The file is open.
-    Open,
-    /// Everything is written.
-    Write,
-    /// Everything is read.
-    Read,
-    /// The file is closed.
-    Close,
-    /// The name is gone.
-    Unlink,
-    /// The directory is there.
-    MakeDirectory,
-    /// The directory is gone.
-    RemoveDirectory,
-}
-
-impl Step {
-    /// The step's name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Close => "close",
-            Self::Unlink => "unlink",
-            Self::MakeDirectory => "mkdir",
-            Self::RemoveDirectory => "rmdir",
-        }
-    }
-}
-
-/// Told of every step as it ends. Generic, so that one that does nothing compiles to nothing.
-pub trait Steps {
-    /// A step has ended well.
-    fn ended(&mut self, step: Step);
-}
-
-/// Nobody wants to know.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoSteps;
-
-impl Steps for NoSteps {
-    #[inline(always)]
-    fn ended(&mut self, _: Step) {}
-}
+mod durability;
+mod need;
+mod operation;
 
 /// The system's number for an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -163,6 +55,20 @@ pub enum Cause {
     /// A write call took nothing, and gave no error.
     #[error("a write call took no bytes and gave no error")]
     NothingWritten,
+    /// The file has another size than it must have.
+    #[error("the file has {found} bytes and should have {expected}")]
+    WrongSize {
+        /// Its size.
+        found: u64,
+        /// What it should be.
+        expected: u64,
+    },
+    /// The symbolic link says something else than it must say.
+    #[error("the symbolic link does not say what it was made to say")]
+    WrongTarget,
+    /// The extended attribute is not what it must be.
+    #[error("the extended attribute is not what it was set to")]
+    WrongValue,
 }
 
 /// An operation that was not done.
@@ -185,6 +91,15 @@ impl Failure {
         }
     }
 
+    /// An answer that is not what it must be.
+    pub(crate) fn wrong(step: Step, cause: Cause) -> Self {
+        Self {
+            step,
+            cause,
+            moved_bytes: Some(0),
+        }
+    }
+
     pub(crate) fn having_moved(self, moved_bytes: u64) -> Self {
         Self {
             moved_bytes: Some(moved_bytes),
@@ -196,7 +111,11 @@ impl Failure {
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
             Cause::System(Errno(number)) => Some(number),
-            Cause::EndedEarly { .. } | Cause::NothingWritten => None,
+            Cause::EndedEarly { .. }
+            | Cause::NothingWritten
+            | Cause::WrongSize { .. }
+            | Cause::WrongTarget
+            | Cause::WrongValue => None,
         }
     }
 }
@@ -217,6 +136,37 @@ pub enum Submitted {
     InFlight,
 }
 
+/// What was in a directory that was listed, apart from entries whose names begin with a dot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// How many entries.
+    pub entries: u64,
+    /// The sum of the [`name_digest`]s of their names, so that their order does not matter.
+    pub digest: u64,
+}
+
+impl Listing {
+    /// Counts one more entry.
+    #[inline]
+    pub fn add(&mut self, name: &[u8]) {
+        self.entries += 1;
+        self.digest = self.digest.wrapping_add(name_digest(name));
+    }
+
+    /// Counts one entry less.
+    #[inline]
+    pub fn remove(&mut self, name: &[u8]) {
+        self.entries -= 1;
+        self.digest = self.digest.wrapping_sub(name_digest(name));
+    }
+}
+
+/// A hash of a name: XXH3, 64 bits, of its bytes without any directory.
+#[inline]
+pub fn name_digest(name: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(name)
+}
+
 /// One worker's way to a storage.
 pub trait Session {
     /// How many operations may be in flight at once. 1: each is done when [`submit`](Self::submit) returns.
@@ -230,6 +180,33 @@ pub trait Session {
     /// Waits for an operation in flight; `None` when there is none.
     fn complete<S: Steps>(&mut self, _steps: &mut S) -> Option<(Ticket, Outcome)> {
         None
+    }
+
+    /// What the last read gave: all of it, or its last part where it did not fit into
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept.
+    fn content(&self) -> Option<&[u8]> {
+        None
+    }
+
+    /// What the last listing found. `None` where the storage knows no names.
+    fn listing(&self) -> Option<Listing> {
+        None
+    }
+
+    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it allocates.
+    ///
+    /// # Errors
+    /// Where the directory could not be read.
+    fn names(&mut self, _directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        Ok(Vec::new())
+    }
+
+    /// Has everything of a location's file system written to its device: syncfs(2).
+    ///
+    /// # Errors
+    /// Where that failed.
+    fn sync_file_system(&mut self, _location: usize) -> Outcome {
+        Ok(())
     }
 }
 
@@ -249,6 +226,29 @@ pub struct Settings {
     pub write_block_bytes: usize,
     /// The locations, in their order.
     pub locations: Vec<Location>,
+    /// What is synced, and when.
+    pub durability: Durability,
+    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples of
+    /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
+    pub direct: bool,
+    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes to one buffer.
+    /// Else successive blocks lie one behind the other in a buffer of this size, rounded up to whole blocks; what is
+    /// longer starts again at the buffer's beginning, and its last part is kept.
+    pub keep_contents_bytes: usize,
+}
+
+impl Default for Settings {
+    /// The original's blocks, no locations, nothing synced, nothing kept.
+    fn default() -> Self {
+        Self {
+            read_block_bytes: 512,
+            write_block_bytes: 512,
+            locations: Vec::new(),
+            durability: Durability::None,
+            direct: false,
+            keep_contents_bytes: 0,
+        }
+    }
 }
 
 /// A session could not be opened.
@@ -263,8 +263,11 @@ pub enum OpenError {
         cause: std::io::Error,
     },
     /// No memory for a buffer.
-    #[error("no memory for a read buffer of {0} bytes: give a smaller read block")]
+    #[error("no memory for a buffer of {0} bytes: give smaller blocks")]
     NoMemory(usize),
+    /// The settings ask for what the storage does not have.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
 }
 
 /// A way of doing input and output.
@@ -275,7 +278,15 @@ pub trait Storage: Sync {
     /// The name that options take.
     fn name(&self) -> &'static str;
 
-    /// Opens a session, on the worker's own thread.
+    /// Whether the storage has what a workload needs. To be asked before the run starts: a session that is
+    /// given an operation that the storage does not have panics.
+    ///
+    /// # Errors
+    /// The first thing that it does not have.
+    fn supports(&self, need: &Need) -> Result<(), Unsupported>;
+
+    /// Opens a session, on the worker's own thread, which holds no open files of its own: all but standard
+    /// input, output and error are closed there where the system lets a thread have a table of its own.
     ///
     /// # Errors
     /// Where the session cannot be had.

@@ -12,12 +12,15 @@ pub mod raw;
 pub mod simulated;
 pub mod stdio;
 
+mod buffers;
 mod calls;
+mod direct;
 mod system;
 
 pub use path::PathBuffer;
 
 pub use contract::{
-    Cause, Errno, Failure, Location, Name, NoSteps, OpenError, Operation, Outcome, Session, Settings, Step, Steps,
-    Storage, Submitted, Ticket,
+    Cause, Durability, DurabilityError, Errno, Failure, Listing, Location, Name, Need, NoSteps, OpenError, Operation,
+    OperationKind, Outcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported, name_digest,
 };
+pub use direct::{DIRECT_ALIGNMENT, probe_direct};

@@ -1,8 +1,8 @@
-//! `null`: nothing is done. What a run on it takes is the tool's own cost.
+//! `null`: nothing is done. What a run on it takes is the tool's own cost. It keeps no contents and knows no names.
 
 use std::hint::black_box;
 
-use crate::contract::{OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket};
+use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +17,10 @@ impl Storage for Null {
 
     fn name(&self) -> &'static str {
         "null"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
     }
 
     fn open(&self, _: &Settings) -> Result<NullSession, OpenError> {

@@ -48,6 +48,18 @@ impl PathBuffer {
         self.finish()
     }
 
+    /// The name that `write` appends to the location's path; a directory's ends with its separator or without.
+    ///
+    /// # Panics
+    /// Where `write` appends a NUL.
+    #[inline]
+    pub fn with(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Name<'_> {
+        self.bytes.truncate(self.relative_at);
+        write(&mut self.bytes);
+        assert!(!self.bytes.contains(&0), "a name has no NUL in it");
+        self.finish()
+    }
+
     fn push_subdirectory(&mut self, subdirectory: u32) {
         self.bytes.push(b's');
         self.push_number(u64::from(subdirectory));
@@ -71,8 +83,8 @@ impl PathBuffer {
     #[inline]
     fn finish(&mut self) -> Name<'_> {
         self.bytes.push(0);
-        // SAFETY: the prefix came out of a CString and the rest is `s`, `/` and digits, so the only NUL is the
-        // one just pushed, and both slices end with it.
+        // SAFETY: the prefix came out of a CString and the rest is `s`, `/` and digits, or all was looked through, so
+        // the only NUL is the one just pushed, and both slices end with it.
         let (path, relative) = unsafe {
             (
                 CStr::from_bytes_with_nul_unchecked(&self.bytes),

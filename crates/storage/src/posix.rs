@@ -1,8 +1,10 @@
 //! `posix`: what a careful program does today. Names are relative to a held directory, so that a path is not
 //! walked for every file and nothing outside the directory can be hit; no call is made that does nothing.
 
-use crate::calls::{Calls, Style};
-use crate::contract::{Name, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket};
+use crate::calls::{Calls, Style, asks_its_calls};
+use crate::contract::{
+    Name, Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 use crate::system::{At, Kernel};
 
 /// The storage of this module.
@@ -24,7 +26,10 @@ impl Style for PosixStyle {
     const CREATE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const APPEND: i32 = libc::O_WRONLY | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const READ: i32 = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const OVERWRITE: i32 = libc::O_WRONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const EMPTY_REMAINDER: bool = false;
+    const EXTENDED_BY_PATH: bool = false;
 }
 
 impl Storage for Posix {
@@ -34,9 +39,12 @@ impl Storage for Posix {
         "posix"
     }
 
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
     fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {
-        let directories = settings.locations.iter().map(|location| location.directory.as_path());
-        Calls::new(Kernel::in_directories(directories)?, settings).map(PosixSession)
+        Calls::new(Kernel::in_directories(settings)?, settings).map(PosixSession)
     }
 }
 
@@ -45,4 +53,6 @@ impl Session for PosixSession {
     fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
         self.0.submit(ticket, operation, steps)
     }
+
+    asks_its_calls!(0);
 }

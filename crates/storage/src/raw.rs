@@ -1,8 +1,10 @@
 //! `raw`: open, read, write, close by path, call for call as the original's unbuffered mode; creation is
-//! exclusive, where the original opens whatever is there.
+//! exclusive, where the original opens whatever is there. What the original does not have is done by path, too.
 
-use crate::calls::{Calls, Style};
-use crate::contract::{Name, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket};
+use crate::calls::{Calls, Style, asks_its_calls};
+use crate::contract::{
+    Name, Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
 use crate::system::{At, Kernel};
 
 /// The storage of this module.
@@ -24,7 +26,10 @@ impl Style for RawStyle {
     const CREATE: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
     const APPEND: i32 = libc::O_RDWR | libc::O_APPEND;
     const READ: i32 = libc::O_RDONLY;
+    const OVERWRITE: i32 = libc::O_WRONLY;
+    const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY;
     const EMPTY_REMAINDER: bool = true;
+    const EXTENDED_BY_PATH: bool = true;
 }
 
 impl Storage for Raw {
@@ -34,8 +39,18 @@ impl Storage for Raw {
         "raw"
     }
 
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        if need.direct {
+            return Err(Unsupported::Direct { storage: self.name() });
+        }
+        Ok(())
+    }
+
     fn open(&self, settings: &Settings) -> Result<RawSession, OpenError> {
-        Calls::new(Kernel::by_path(), settings).map(RawSession)
+        if settings.direct {
+            return Err(Unsupported::Direct { storage: self.name() }.into());
+        }
+        Calls::new(Kernel::by_path(settings)?, settings).map(RawSession)
     }
 }
 
@@ -44,4 +59,6 @@ impl Session for RawSession {
     fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
         self.0.submit(ticket, operation, steps)
     }
+
+    asks_its_calls!(0);
 }

@@ -2,18 +2,27 @@
 //! faults at chosen calls and a virtual clock that every call advances. For tests.
 //!
 //! The faults lie apart from the truth: what the files really hold and what was really done can be looked at at any
-//! time, and so can the calls that a fault has struck.
+//! time, and so can the calls that a fault has struck. A [`Corruption`] is another thing than a fault: the call
+//! answers well, and what the files hold or give is wrong.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::c_int;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::Calls;
-use crate::contract::{Errno, OpenError, Operation, Session, Settings, Step, Steps, Storage, Submitted, Ticket};
+use crate::contract::{
+    Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
+    Ticket, Unsupported,
+};
 use crate::posix::PosixStyle;
 use crate::raw::RawStyle;
-use crate::system::{At, System};
+pub use corruption::Corruption;
+use state::{Kind, State};
+use system::SimulatedSystem;
+
+mod corruption;
+mod state;
+mod system;
 
 /// Which storage's code runs over the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,13 +70,52 @@ pub struct Truth {
     pub directories_made: u64,
     /// Directories removed.
     pub directories_removed: u64,
+    /// Files opened to write where their bytes are, or to change their size.
+    pub opened_to_overwrite: u64,
+    /// Directories opened to list them.
+    pub opened_to_list: u64,
+    /// Names that became others.
+    pub renamed: u64,
+    /// Names that files got as well.
+    pub linked: u64,
+    /// Symbolic links made.
+    pub symbolic_links_made: u64,
+    /// Files given a size.
+    pub truncated: u64,
+    /// Sizes that were asked for.
+    pub stats: u64,
+    /// Files synced, contents alone.
+    pub contents_synced: u64,
+    /// Files synced.
+    pub files_synced: u64,
+    /// Directories synced.
+    pub directories_synced: u64,
+    /// File systems synced.
+    pub file_systems_synced: u64,
+    /// Writes to files that were opened with `O_DSYNC` or `O_SYNC`.
+    pub synchronous_writes: u64,
+    /// Files taken out of the page cache.
+    pub evicted: u64,
     /// Bytes that came into files.
     pub bytes_written: u64,
     /// Bytes that came out of files.
     pub bytes_read: u64,
 }
 
-/// A storage in memory; clones are the same storage.
+/// What is known about a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// Its permissions.
+    pub mode: u32,
+    /// Its times, in nanoseconds of the epoch; 0 where nobody set them.
+    pub times_ns: i64,
+    /// How many names it has.
+    pub names: u32,
+    /// Its extended attributes.
+    pub extended: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+/// A storage in memory; clones are the same storage. Several threads may use it at once.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     code: Code,
@@ -78,19 +126,6 @@ pub struct Simulated {
 struct Shared {
     clock_ns: AtomicU64,
     state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    files: BTreeMap<Vec<u8>, Vec<u8>>,
-    directories: BTreeSet<Vec<u8>>,
-    /// By descriptor: the file's name, where its next byte goes or comes from, and whether that is always its end.
-    open: BTreeMap<c_int, (Vec<u8>, usize, bool)>,
-    faults: BTreeMap<u64, Fault>,
-    struck: Vec<Struck>,
-    truth: Truth,
-    calls: u64,
-    call_cost_ns: u64,
 }
 
 impl Simulated {
@@ -110,6 +145,18 @@ impl Simulated {
         self
     }
 
+    /// Spoils an event of this number, from 0, silently: no call tells of it. What is counted stands at each
+    /// [`Corruption`].
+    pub fn corrupt_at(self, nth: u64, corruption: Corruption) -> Self {
+        self.state().corruptions.ask(nth, corruption);
+        self
+    }
+
+    /// The corruptions that have struck so far, with the numbers that they were asked for.
+    pub fn corruptions_struck(&self) -> Vec<(u64, Corruption)> {
+        self.state().corruptions.struck().to_vec()
+    }
+
     /// Nanoseconds that the calls so far took.
     pub fn now_ns(&self) -> u64 {
         self.shared.clock_ns.load(Ordering::Relaxed)
@@ -123,10 +170,31 @@ impl Simulated {
     /// The files that are there, whole names with sizes.
     pub fn files(&self) -> BTreeMap<String, usize> {
         let state = self.state();
-        let named = state.files.iter();
-        named
-            .map(|(name, content)| (String::from_utf8_lossy(name).into_owned(), content.len()))
-            .collect()
+        let sizes = state.nodes().filter_map(|(name, node)| match &node.kind {
+            Kind::File(content) => Some((String::from_utf8_lossy(name).into_owned(), content.len())),
+            Kind::Directory | Kind::Symbolic(_) => None,
+        });
+        sizes.collect()
+    }
+
+    /// What a file of this whole name holds.
+    pub fn content_of(&self, name: &str) -> Option<Vec<u8>> {
+        match &self.state().node(name.as_bytes()).ok()?.kind {
+            Kind::File(content) => Some(content.clone()),
+            Kind::Directory | Kind::Symbolic(_) => None,
+        }
+    }
+
+    /// What is known about the file of this whole name.
+    pub fn attributes_of(&self, name: &str) -> Option<Attributes> {
+        let state = self.state();
+        let node = state.node(name.as_bytes()).ok()?;
+        Some(Attributes {
+            mode: node.mode,
+            times_ns: node.times_ns,
+            names: node.names,
+            extended: node.extended.clone(),
+        })
     }
 
     /// What was really done so far.
@@ -156,16 +224,22 @@ impl Storage for Simulated {
         "simulated"
     }
 
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        match self.code {
+            Code::Raw if need.direct => Err(Unsupported::Direct { storage: self.name() }),
+            Code::Raw | Code::Posix => Ok(()),
+        }
+    }
+
     fn open(&self, settings: &Settings) -> Result<SimulatedSession, OpenError> {
         let mut roots = Vec::new();
         for location in &settings.locations {
             roots.push(location.directory.as_os_str().as_encoded_bytes().to_owned());
         }
-        self.state().directories.extend(roots.iter().cloned());
-        let system = SimulatedSystem {
-            simulated: self.clone(),
-            roots,
-        };
+        for root in &roots {
+            self.state().make_root(root);
+        }
+        let system = SimulatedSystem::new(self.clone(), roots);
         Ok(match self.code {
             Code::Raw => SimulatedSession::Raw(Calls::new(system, settings)?),
             Code::Posix => SimulatedSession::Posix(Calls::new(system, settings)?),
@@ -190,163 +264,31 @@ impl Session for SimulatedSession {
             Self::Posix(calls) => calls.submit(ticket, operation, steps),
         }
     }
-}
-
-#[derive(Debug)]
-struct SimulatedSystem {
-    simulated: Simulated,
-    roots: Vec<Vec<u8>>,
-}
-
-impl SimulatedSystem {
-    fn name(&self, at: At<'_>) -> Vec<u8> {
-        match at {
-            At::Path(path) => path.to_bytes().to_owned(),
-            At::Location(location, relative) => [&self.roots[location], &b"/"[..], relative.to_bytes()].concat(),
+    fn content(&self) -> Option<&[u8]> {
+        match self {
+            Self::Raw(calls) => calls.content(),
+            Self::Posix(calls) => calls.content(),
         }
     }
 
-    /// Begins a call: time passes, and a fault may strike.
-    fn begin(&self, step: Step, asked_bytes: usize) -> (MutexGuard<'_, State>, Option<Fault>) {
-        let mut state = self.simulated.state();
-        let call = state.calls;
-        state.calls += 1;
-        self.simulated
-            .shared
-            .clock_ns
-            .fetch_add(state.call_cost_ns, Ordering::Relaxed);
-        let fault = state.faults.get(&call).copied();
-        if fault.is_some() {
-            state.struck.push(Struck {
-                call,
-                step,
-                asked_bytes,
-            });
-        }
-        (state, fault)
-    }
-
-    fn begin_or_fail(&self, step: Step) -> Result<MutexGuard<'_, State>, Errno> {
-        match self.begin(step, 0) {
-            (_, Some(Fault::Error(errno))) => Err(Errno(errno)),
-            (state, _) => Ok(state),
-        }
-    }
-}
-
-impl State {
-    fn parent_is_there(&self, name: &[u8]) -> bool {
-        let slash = name.iter().rposition(|byte| *byte == b'/');
-        slash.is_none_or(|slash| self.directories.contains(&name[..slash]))
-    }
-
-    fn exists(&self, name: &[u8]) -> bool {
-        self.files.contains_key(name) || self.directories.contains(name)
-    }
-}
-
-/// How many bytes a call moves under a fault.
-fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
-    match fault {
-        None => Ok(asked),
-        Some(Fault::Error(errno)) => Err(Errno(errno)),
-        Some(Fault::Short) => Ok((asked / 2).max(asked.min(1))),
-        Some(Fault::Nothing) => Ok(0),
-    }
-}
-
-impl System for SimulatedSystem {
-    fn open(&mut self, at: At<'_>, flags: c_int, _: libc::mode_t) -> Result<c_int, Errno> {
-        let name = self.name(at);
-        let mut state = self.begin_or_fail(Step::Open)?;
-        if !state.parent_is_there(&name) {
-            return Err(Errno(libc::ENOENT));
-        }
-        if flags & libc::O_CREAT != 0 {
-            if state.exists(&name) {
-                return Err(Errno(libc::EEXIST));
-            }
-            state.files.insert(name.clone(), Vec::new());
-            state.truth.created += 1;
-        } else if !state.files.contains_key(&name) {
-            return Err(Errno(libc::ENOENT));
-        } else if flags & libc::O_APPEND != 0 {
-            state.truth.opened_to_append += 1;
-        } else {
-            state.truth.opened_to_read += 1;
-        }
-        let descriptor = (3..)
-            .find(|number| !state.open.contains_key(number))
-            .unwrap_or(c_int::MAX);
-        state.open.insert(descriptor, (name, 0, flags & libc::O_APPEND != 0));
-        Ok(descriptor)
-    }
-
-    fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno> {
-        let (mut state, fault) = self.begin(Step::Write, bytes.len());
-        let length = moved(bytes.len(), fault)?;
-        let (name, at, append) = state.open.get(&file).cloned().ok_or(Errno(libc::EBADF))?;
-        let content = state.files.get_mut(&name).ok_or(Errno(libc::ESTALE))?;
-        let at = if append { content.len() } else { at };
-        content.splice(at..(at + length).min(content.len()), bytes[..length].iter().copied());
-        state.truth.bytes_written += length as u64;
-        state.open.insert(file, (name, at + length, append));
-        Ok(length)
-    }
-
-    fn read(&mut self, file: c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
-        let (mut state, fault) = self.begin(Step::Read, bytes.len());
-        let length = moved(bytes.len(), fault)?;
-        let (name, at, append) = state.open.get(&file).cloned().ok_or(Errno(libc::EBADF))?;
-        let content = state.files.get(&name).ok_or(Errno(libc::ESTALE))?;
-        let length = length.min(content.len() - at);
-        bytes[..length].copy_from_slice(&content[at..at + length]);
-        state.truth.bytes_read += length as u64;
-        state.open.insert(file, (name, at + length, append));
-        Ok(length)
-    }
-
-    fn close(&mut self, file: c_int) -> Result<(), Errno> {
-        let (mut state, fault) = self.begin(Step::Close, 0);
-        state.open.remove(&file).ok_or(Errno(libc::EBADF))?;
-        match fault {
-            Some(Fault::Error(errno)) => Err(Errno(errno)),
-            _ => Ok(()),
+    fn listing(&self) -> Option<Listing> {
+        match self {
+            Self::Raw(calls) => calls.listing(),
+            Self::Posix(calls) => calls.listing(),
         }
     }
 
-    fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
-        let name = self.name(at);
-        let mut state = self.begin_or_fail(Step::Unlink)?;
-        state.files.remove(&name).ok_or(Errno(libc::ENOENT))?;
-        state.truth.unlinked += 1;
-        Ok(())
+    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
+        match self {
+            Self::Raw(calls) => calls.names(directory),
+            Self::Posix(calls) => calls.names(directory),
+        }
     }
 
-    fn mkdir(&mut self, at: At<'_>, _: libc::mode_t) -> Result<(), Errno> {
-        let name = self.name(at);
-        let mut state = self.begin_or_fail(Step::MakeDirectory)?;
-        if !state.parent_is_there(&name) {
-            return Err(Errno(libc::ENOENT));
+    fn sync_file_system(&mut self, location: usize) -> Outcome {
+        match self {
+            Self::Raw(calls) => calls.sync_file_system(location),
+            Self::Posix(calls) => calls.sync_file_system(location),
         }
-        if state.exists(&name) || !state.directories.insert(name) {
-            return Err(Errno(libc::EEXIST));
-        }
-        state.truth.directories_made += 1;
-        Ok(())
-    }
-
-    fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
-        let name = self.name(at);
-        let mut state = self.begin_or_fail(Step::RemoveDirectory)?;
-        let inside = [&name[..], b"/"].concat();
-        if state.files.keys().any(|file| file.starts_with(&inside)) {
-            return Err(Errno(libc::ENOTEMPTY));
-        }
-        if !state.directories.remove(&name) {
-            return Err(Errno(libc::ENOENT));
-        }
-        state.truth.directories_removed += 1;
-        Ok(())
     }
 }

@@ -1,43 +1,100 @@
 //! `stdio`: the C library's buffered streams (fopen, fread, fwrite, fclose), as the original's buffered mode
 //! uses them; creation is exclusive (mode `wx`). What is written may fail as late as in fclose: that is a
-//! failed write. An interrupted call is a failure here: what of a block a stream has taken is not known.
+//! failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
+//! What has nothing to do with contents is done as `raw` does it.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
 
-use crate::calls::read_buffer;
+use crate::calls::{Calls, asks_its_calls};
 use crate::contract::{
-    Cause, Errno, Failure, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
-    Ticket,
+    Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationKind, Outcome, Session, Settings,
+    Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
-use crate::system::{At, Kernel, System};
+use crate::raw::RawStyle;
+use crate::system::Kernel;
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 
+const NAME: &str = "stdio";
+
 /// A worker's session of it.
 #[derive(Debug)]
 pub struct StdioSession {
-    system: Kernel,
-    buffer: Vec<u8>,
+    /// For all that has nothing to do with contents, and for the buffer that reads go to.
+    calls: Calls<Kernel, RawStyle>,
     write_block: usize,
+    durability: Durability,
 }
 
 impl Storage for Stdio {
     type Session = StdioSession;
 
     fn name(&self) -> &'static str {
-        "stdio"
+        NAME
+    }
+
+    fn supports(&self, need: &Need) -> Result<(), Unsupported> {
+        supports_policy(need.durability, need.direct)?;
+        match need.operations.iter().find(|operation| !has(**operation)) {
+            Some(&operation) => Err(Unsupported::Operation {
+                storage: NAME,
+                operation,
+            }),
+            None => Ok(()),
+        }
     }
 
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
+        supports_policy(settings.durability, settings.direct)?;
         Ok(StdioSession {
-            system: Kernel::by_path(),
-            buffer: read_buffer(settings.read_block_bytes)?,
+            calls: Calls::new(Kernel::by_path(settings)?, settings)?,
             write_block: settings.write_block_bytes,
+            durability: settings.durability,
         })
     }
+}
+
+fn supports_policy(durability: Durability, direct: bool) -> Result<(), Unsupported> {
+    if direct {
+        return Err(Unsupported::Direct { storage: NAME });
+    }
+    match durability {
+        Durability::None
+        | Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::Batch(_) => Ok(()),
+        // A stream takes no such flags.
+        Durability::ODsync | Durability::OSync => Err(Unsupported::Durability {
+            storage: NAME,
+            durability,
+        }),
+    }
+}
+
+/// Whether this storage has an operation.
+const fn has(operation: OperationKind) -> bool {
+    matches!(
+        operation,
+        OperationKind::Create | OperationKind::Append | OperationKind::Read
+    ) || is_of_names(operation)
+}
+
+/// Whether it has nothing to do with contents.
+const fn is_of_names(operation: OperationKind) -> bool {
+    matches!(
+        operation,
+        OperationKind::Delete
+            | OperationKind::MakeDirectory
+            | OperationKind::RemoveDirectory
+            | OperationKind::Stat
+            | OperationKind::Rename
+            | OperationKind::List
+            | OperationKind::ListWithStat
+    )
 }
 
 /// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
@@ -67,6 +124,23 @@ impl Stream {
         unsafe { libc::ferror(self.0.as_ptr()) != 0 }
     }
 
+    /// Hands everything to the kernel and waits until it is on the device.
+    fn sync(&mut self, contents_only: bool) -> Result<(), Errno> {
+        // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
+        let answer = unsafe {
+            if libc::fflush(self.0.as_ptr()) != 0 {
+                return Err(Errno::last());
+            }
+            let file = libc::fileno(self.0.as_ptr());
+            if contents_only {
+                libc::fdatasync(file)
+            } else {
+                libc::fsync(file)
+            }
+        };
+        if answer == 0 { Ok(()) } else { Err(Errno::last()) }
+    }
+
     fn close(self) -> Result<(), Errno> {
         // SAFETY: the stream is open, and is consumed here.
         if unsafe { libc::fclose(self.0.as_ptr()) } == 0 {
@@ -85,27 +159,31 @@ impl StdioSession {
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for block in content.chunks(self.write_block) {
             if !stream.write(block) {
-                let failure = Failure::system(Step::Write, Errno::last());
-                // The first error says more than what closing answers now.
-                let _ = stream.close();
-                return Err(Failure {
-                    moved_bytes: None,
-                    ..failure
-                });
+                return Err(closed_after(stream, Step::Write, Errno::last()));
             }
         }
         steps.ended(Step::Write);
+        if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory = self.durability {
+            if let Err(errno) = stream.sync(self.durability == Durability::Fdatasync) {
+                return Err(closed_after(stream, Step::Sync, errno));
+            }
+            steps.ended(Step::Sync);
+        }
         close(stream, None, steps)
     }
 
     #[inline]
     fn read<S: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut S) -> Outcome {
+        let reads = self.calls.reads();
+        reads.begin();
         let mut stream = open(name, c"r")?;
         steps.ended(Step::Open);
         let mut done = 0;
         while done < bytes {
-            let length = (self.buffer.len() as u64).min(bytes - done) as usize;
-            let read = stream.read(&mut self.buffer[..length]);
+            let length = reads.block().min(bytes - done) as usize;
+            let at = reads.next_block(length);
+            let read = stream.read(reads.room(at, at + length));
+            reads.filled(at + read);
             done += read as u64;
             if read < length {
                 let cause = if stream.has_error() {
@@ -129,17 +207,20 @@ impl StdioSession {
     }
 
     fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> Outcome {
-        let (step, answer) = match *operation {
-            Operation::Create { name, content } => return self.write(name, c"wx", content, steps),
-            Operation::Append { name, content } => return self.write(name, c"a", content, steps),
+        match *operation {
+            Operation::Create { name, content } => {
+                self.write(name, c"wx", content, steps)?;
+                self.calls.sync_directory_of(name, content.len() as u64, steps)?;
+            }
+            Operation::Append { name, content } => self.write(name, c"a", content, steps)?,
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
-            Operation::Delete { name } => (Step::Unlink, self.system.unlink(At::Path(name.path))),
-            Operation::MakeDirectory { name } => (Step::MakeDirectory, self.system.mkdir(At::Path(name.path), 0o700)),
-            Operation::RemoveDirectory { name } => (Step::RemoveDirectory, self.system.rmdir(At::Path(name.path))),
-        };
-        answer.map_err(|errno| Failure::system(step, errno))?;
-        steps.ended(step);
-        Ok(())
+            _ => {
+                let kind = operation.kind();
+                assert!(is_of_names(kind), "stdio has no '{kind}', as Storage::supports says");
+                return self.calls.perform(operation, steps);
+            }
+        }
+        self.calls.sync_batch(operation, steps)
     }
 }
 
@@ -158,9 +239,21 @@ fn close<S: Steps>(stream: Stream, moved_bytes: Option<u64>, steps: &mut S) -> O
     Ok(())
 }
 
+/// Closes a stream after a failure. The first error says more than what closing answers.
+#[cold]
+fn closed_after(stream: Stream, step: Step, errno: Errno) -> Failure {
+    let _ = stream.close();
+    Failure {
+        moved_bytes: None,
+        ..Failure::system(step, errno)
+    }
+}
+
 impl Session for StdioSession {
     #[inline]
     fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
         Submitted::Done(self.perform(operation, steps))
     }
+
+    asks_its_calls!(calls);
 }

@@ -3,65 +3,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
-use std::ffi::CString;
 use std::path::Path;
 
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Fault, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Location, Name, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket};
+use storage::{Cause, Name, Operation, Step, Storage};
 
-const TEXT: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+mod support;
 
-fn settings(directory: &Path, block: usize) -> Settings {
-    Settings {
-        read_block_bytes: block,
-        write_block_bytes: block,
-        locations: vec![Location {
-            directory: directory.to_owned(),
-        }],
-    }
-}
-
-/// A path in the form that storages take.
-struct FilePath {
-    whole: CString,
-    relative: CString,
-}
-
-impl FilePath {
-    fn new(directory: &Path, relative: &str) -> Self {
-        Self {
-            whole: CString::new(format!("{}/{relative}", directory.display())).unwrap(),
-            relative: CString::new(relative).unwrap(),
-        }
-    }
-
-    fn name(&self) -> Name<'_> {
-        Name {
-            path: &self.whole,
-            location: 0,
-            relative: &self.relative,
-        }
-    }
-}
-
-#[derive(Default)]
-struct Seen(Vec<Step>);
-
-impl Steps for Seen {
-    fn ended(&mut self, step: Step) {
-        self.0.push(step);
-    }
-}
-
-fn perform<S: Session>(session: &mut S, operation: &Operation<'_>, steps: &mut Seen) -> Outcome {
-    match session.submit(Ticket(1), operation, steps) {
-        Submitted::Done(outcome) => outcome,
-        Submitted::InFlight => session.complete(steps).expect("an operation is in flight").1,
-    }
-}
+use support::{FilePath, Seen, TEXT, make, perform, settings};
 
 fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let session = &mut storage.open(&settings(directory, block)).unwrap();
@@ -82,16 +34,10 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
     let steps = all(
         session,
         &[
-            Operation::MakeDirectory { name: inner },
-            Operation::Create {
-                name,
-                content: &TEXT[..10],
-            },
-            Operation::Append {
-                name,
-                content: &TEXT[..6],
-            },
-            Operation::Read { name, bytes: 16 },
+            make::make_directory(inner),
+            make::create(name, &TEXT[..10]),
+            make::append(name, &TEXT[..6]),
+            make::read(name, 16),
         ],
     );
     use Step::{Close, MakeDirectory, Open, Read, Write};
@@ -100,38 +46,25 @@ fn keeps_files<S: Storage>(storage: &S, directory: &Path, block: usize) {
         [MakeDirectory, Open, Write, Close, Open, Write, Close, Open, Read, Close]
     );
 
-    let again = perform(
-        session,
-        &Operation::Create { name, content: b"x" },
-        &mut Seen::default(),
-    )
-    .unwrap_err();
+    let again = perform(session, &make::create(name, b"x"), &mut Seen::default()).unwrap_err();
     assert_eq!(
         (again.step, again.errno()),
         (Open, Some(libc_eexist())),
         "{}",
         storage.name()
     );
-    let longer = perform(session, &Operation::Read { name, bytes: 20 }, &mut Seen::default()).unwrap_err();
+    let longer = perform(session, &make::read(name, 20), &mut Seen::default()).unwrap_err();
     assert_eq!(
         longer.cause,
         Cause::EndedEarly { read: 16, expected: 20 },
         "{}",
         storage.name()
     );
-    let full = perform(
-        session,
-        &Operation::RemoveDirectory { name: inner },
-        &mut Seen::default(),
-    )
-    .unwrap_err();
+    let full = perform(session, &make::remove_directory(inner), &mut Seen::default()).unwrap_err();
     assert_eq!(full.step, Step::RemoveDirectory);
 
-    all(
-        session,
-        &[Operation::Delete { name }, Operation::RemoveDirectory { name: inner }],
-    );
-    let gone = perform(session, &Operation::Delete { name }, &mut Seen::default()).unwrap_err();
+    all(session, &[make::delete(name), make::remove_directory(inner)]);
+    let gone = perform(session, &make::delete(name), &mut Seen::default()).unwrap_err();
     assert_eq!(gone.step, Step::Unlink);
 }
 
@@ -159,24 +92,12 @@ fn what_real_storages_write_is_what_was_given() {
     let name = file.name();
     fn run<S: Storage>(storage: &S, directory: &Path, name: Name<'_>) {
         let mut session = storage.open(&settings(directory, 4)).unwrap();
-        let operations = [
-            Operation::Create {
-                name,
-                content: &TEXT[..9],
-            },
-            Operation::Append {
-                name,
-                content: &TEXT[..8],
-            },
-        ];
+        let operations = [make::create(name, &TEXT[..9]), make::append(name, &TEXT[..8])];
         for operation in &operations {
             assert_eq!(perform(&mut session, operation, &mut Seen::default()), Ok(()));
         }
         assert_eq!(std::fs::read(directory.join("1")).unwrap(), b"01234567801234567");
-        assert_eq!(
-            perform(&mut session, &Operation::Delete { name }, &mut Seen::default()),
-            Ok(())
-        );
+        assert_eq!(perform(&mut session, &make::delete(name), &mut Seen::default()), Ok(()));
     }
     run(&Raw, temporary.path(), name);
     run(&Posix, temporary.path(), name);
@@ -222,22 +143,10 @@ fn works_under_a_fault(storage: &Simulated, fault: Fault) -> bool {
         let file = FilePath::new(directory, &number.to_string());
         let name = file.name();
         let operations = [
-            (
-                Operation::Create {
-                    name,
-                    content: &TEXT[..10],
-                },
-                Some(10),
-            ),
-            (
-                Operation::Append {
-                    name,
-                    content: &TEXT[..4],
-                },
-                Some(14),
-            ),
-            (Operation::Read { name, bytes: 14 }, Some(14)),
-            (Operation::Delete { name }, None),
+            (make::create(name, &TEXT[..10]), Some(10)),
+            (make::append(name, &TEXT[..4]), Some(14)),
+            (make::read(name, 14), Some(14)),
+            (make::delete(name), None),
         ];
         for (operation, size) in operations {
             match perform(&mut session, &operation, &mut Seen::default()) {

@@ -1,0 +1,85 @@
+//! Operations on what is known about a file.
+
+use std::ffi::{CStr, c_int};
+
+use super::{Calls, Style, again};
+use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
+use crate::system::{Holder, Object, System};
+
+impl<S: System, T: Style> Calls<S, T> {
+    pub(super) fn stat<E: Steps>(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut E) -> Outcome {
+        let found = again(|| self.system.size(T::at(name))).map_err(|errno| Failure::system(Step::Stat, errno))?;
+        if let Some(expected) = bytes.filter(|expected| *expected != found) {
+            return Err(Failure::wrong(Step::Stat, Cause::WrongSize { found, expected }));
+        }
+        steps.ended(Step::Stat);
+        Ok(())
+    }
+
+    pub(super) fn set_attributes<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        mode: u32,
+        times_ns: i64,
+        steps: &mut E,
+    ) -> Outcome {
+        if !self.policy.syncs_files() {
+            return self.set_attributes_of(Object::Name(T::at(name)), mode, times_ns, steps);
+        }
+        self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
+            calls.set_attributes_of(Object::File(file), mode, times_ns, steps)?;
+            calls.sync_file(file, 0, steps)
+        })
+    }
+
+    fn set_attributes_of<E: Steps>(&mut self, object: Object<'_>, mode: u32, times_ns: i64, steps: &mut E) -> Outcome {
+        self.step(Step::SetMode, steps, |system| system.set_mode(object, mode))?;
+        self.step(Step::SetTimes, steps, |system| system.set_times(object, times_ns))
+    }
+
+    pub(super) fn set_extended<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        key: &CStr,
+        value: &[u8],
+        steps: &mut E,
+    ) -> Outcome {
+        if T::EXTENDED_BY_PATH && !self.policy.syncs_files() {
+            return self.step(Step::SetExtended, steps, |system| {
+                system.set_extended(Holder::Path(name.path), key, value)
+            });
+        }
+        self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
+            calls.step(Step::SetExtended, steps, |system| {
+                system.set_extended(Holder::File(file), key, value)
+            })?;
+            calls.sync_file(file, 0, steps)
+        })
+    }
+
+    pub(super) fn get_extended<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        key: &CStr,
+        value: &[u8],
+        steps: &mut E,
+    ) -> Outcome {
+        if T::EXTENDED_BY_PATH {
+            return self.get_extended_of(Holder::Path(name.path), key, value, steps);
+        }
+        self.on_file(name, T::READ, 0, steps, |calls, file: c_int, steps| {
+            calls.get_extended_of(Holder::File(file), key, value, steps)
+        })
+    }
+
+    fn get_extended_of<E: Steps>(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8], steps: &mut E) -> Outcome {
+        let room = self.answers.all();
+        let length = again(|| self.system.get_extended(holder, key, room))
+            .map_err(|errno| Failure::system(Step::GetExtended, errno))?;
+        if room[..length] != *value {
+            return Err(Failure::wrong(Step::GetExtended, Cause::WrongValue));
+        }
+        steps.ended(Step::GetExtended);
+        Ok(())
+    }
+}

@@ -1,0 +1,206 @@
+//! Operations that move contents.
+
+use std::ffi::c_int;
+
+use super::{Calls, Style, again};
+use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
+use crate::direct::DIRECT_ALIGNMENT;
+use crate::system::System;
+
+/// What a sequence of blocks is read for.
+#[derive(Clone, Copy)]
+struct Source {
+    file: c_int,
+    /// Where the bytes begin; `None`: where the file's own position is, its start.
+    offset: Option<u64>,
+    bytes: u64,
+}
+
+impl<S: System, T: Style> Calls<S, T> {
+    #[inline]
+    pub(super) fn create<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+        self.write(name, T::CREATE, content, T::EMPTY_REMAINDER, steps)?;
+        self.sync_directory_of(name, content.len() as u64, steps)
+    }
+
+    #[inline]
+    pub(super) fn append<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+        self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
+    }
+
+    pub(super) fn overwrite<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+        self.write(name, T::OVERWRITE, content, false, steps)
+    }
+
+    /// Writes a new file, which then gets another name: one that is not there, or that of the file that it replaces.
+    pub(super) fn write_elsewhere<E: Steps>(
+        &mut self,
+        temporary: Name<'_>,
+        name: Name<'_>,
+        replaces: bool,
+        content: &[u8],
+        steps: &mut E,
+    ) -> Outcome {
+        let bytes = content.len() as u64;
+        self.write(temporary, T::CREATE, content, false, steps)?;
+        self.step(Step::Rename, steps, |system| {
+            system.rename(T::at(temporary), T::at(name), replaces)
+        })
+        .map_err(|failure| failure.having_moved(bytes))?;
+        self.sync_directory_of(name, bytes, steps)
+    }
+
+    pub(super) fn truncate<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> Outcome {
+        let flags = T::OVERWRITE | self.policy.write_flags;
+        self.on_file(name, flags, 0, steps, |calls, file, steps| {
+            calls.step(Step::Truncate, steps, |system| system.truncate(file, bytes))?;
+            calls.sync_file(file, 0, steps)
+        })
+    }
+
+    pub(super) fn evict<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> Outcome {
+        self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
+            calls.step(Step::Evict, steps, |system| system.evict(file))
+        })
+    }
+
+    #[inline]
+    fn write<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        flags: c_int,
+        content: &[u8],
+        empty_remainder: bool,
+        steps: &mut E,
+    ) -> Outcome {
+        self.assert_alignment(content.len() as u64);
+        let flags = flags | self.policy.write_flags | self.policy.content_flags;
+        let bytes = content.len() as u64;
+        self.on_file(name, flags, bytes, steps, |calls, file, steps| {
+            calls.write_blocks(file, content, empty_remainder)?;
+            steps.ended(Step::Write);
+            calls.sync_file(file, bytes, steps)
+        })
+    }
+
+    #[inline]
+    fn write_blocks(&mut self, file: c_int, content: &[u8], empty_remainder: bool) -> Outcome {
+        let block = self.writes.block();
+        let mut done = 0;
+        loop {
+            let left = content.len() - done;
+            if left < block {
+                if left > 0 || empty_remainder {
+                    self.write_block(file, &content[done..], done)?;
+                }
+                return Ok(());
+            }
+            self.write_block(file, &content[done..done + block], done)?;
+            done += block;
+        }
+    }
+
+    #[inline]
+    fn write_block(&mut self, file: c_int, block: &[u8], before: usize) -> Outcome {
+        let block = self.writes.prepared(block);
+        let mut done = 0;
+        loop {
+            let written = again(|| self.system.write(file, &block[done..]))
+                .map_err(|errno| Failure::system(Step::Write, errno).having_moved((before + done) as u64))?;
+            done += written;
+            if done == block.len() {
+                return Ok(());
+            }
+            if written == 0 {
+                return Err(Failure {
+                    step: Step::Write,
+                    cause: Cause::NothingWritten,
+                    moved_bytes: Some((before + done) as u64),
+                });
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn read<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> Outcome {
+        self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
+    }
+
+    pub(super) fn read_range<E: Steps>(&mut self, name: Name<'_>, offset: u64, bytes: u64, steps: &mut E) -> Outcome {
+        self.assert_alignment(offset);
+        self.read_source(name, Some(offset), bytes, false, steps)
+    }
+
+    #[inline]
+    fn read_source<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        offset: Option<u64>,
+        bytes: u64,
+        empty_remainder: bool,
+        steps: &mut E,
+    ) -> Outcome {
+        self.assert_alignment(bytes);
+        self.reads.begin();
+        let flags = T::READ | self.policy.content_flags;
+        self.on_file(name, flags, bytes, steps, |calls, file, steps| {
+            calls.read_blocks(Source { file, offset, bytes }, empty_remainder)?;
+            steps.ended(Step::Read);
+            Ok(())
+        })
+    }
+
+    #[inline]
+    fn read_blocks(&mut self, source: Source, empty_remainder: bool) -> Outcome {
+        let block = self.reads.block();
+        let mut done = 0;
+        loop {
+            let length = block.min(source.bytes - done);
+            if length > 0 || empty_remainder {
+                self.read_block(source, length as usize, done)?;
+            }
+            done += length;
+            if length < block {
+                return Ok(());
+            }
+        }
+    }
+
+    #[inline]
+    fn read_block(&mut self, source: Source, length: usize, before: u64) -> Outcome {
+        let at = self.reads.next_block(length);
+        let mut done = 0;
+        loop {
+            let room = self.reads.room(at + done, at + length);
+            let read = again(|| match source.offset {
+                None => self.system.read(source.file, room),
+                Some(offset) => self.system.read_at(source.file, room, offset + before + done as u64),
+            })
+            .map_err(|errno| Failure::system(Step::Read, errno).having_moved(before + done as u64))?;
+            done += read;
+            self.reads.filled(at + done);
+            if done == length {
+                return Ok(());
+            }
+            // Direct reads end within an aligned piece at a file's end only, and could not go on there.
+            if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
+                let read = before + done as u64;
+                let expected = source.bytes;
+                return Err(Failure {
+                    step: Step::Read,
+                    cause: Cause::EndedEarly { read, expected },
+                    moved_bytes: Some(read),
+                });
+            }
+        }
+    }
+
+    /// Direct input and output has no other sizes: who asks for them has not kept the contract.
+    #[inline]
+    fn assert_alignment(&self, bytes: u64) {
+        assert!(
+            !self.writes.is_direct() || bytes % DIRECT_ALIGNMENT as u64 == 0,
+            "{bytes} bytes are no multiple of {DIRECT_ALIGNMENT}, as direct input and output needs it"
+        );
+    }
+}

@@ -1,0 +1,191 @@
+//! What a policy of durability adds to operations.
+
+use std::ffi::{CStr, c_int};
+
+use super::{Calls, Style, again};
+use crate::contract::{Durability, Failure, Name, Operation, Outcome, Settings, Step, Steps};
+use crate::system::{At, System};
+
+/// A policy in the form that operations ask for, and what it has to remember.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    /// More flags of open(2) for a file that is going to be written.
+    pub(super) write_flags: c_int,
+    /// More flags of open(2) where contents are moved.
+    pub(super) content_flags: c_int,
+    /// Whether a changed file is synced, and if so, whether its contents alone.
+    sync: Option<ContentsOnly>,
+    /// Whether a directory is synced whose names were changed.
+    pub(super) syncs_directories: bool,
+    /// Changes of a location after which its file system is synced; 0: never.
+    batch: u32,
+    /// Changes since the last time, by location.
+    changes: Vec<u32>,
+    /// The path of a directory that is synced.
+    directory: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ContentsOnly(bool);
+
+impl Policy {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let durability = settings.durability;
+        Self {
+            write_flags: match durability {
+                Durability::ODsync => libc::O_DSYNC,
+                Durability::OSync => libc::O_SYNC,
+                _ => 0,
+            },
+            content_flags: if settings.direct { libc::O_DIRECT } else { 0 },
+            sync: match durability {
+                Durability::Fdatasync => Some(ContentsOnly(true)),
+                Durability::Fsync | Durability::FsyncDirectory => Some(ContentsOnly(false)),
+                _ => None,
+            },
+            syncs_directories: durability == Durability::FsyncDirectory,
+            batch: match durability {
+                Durability::Batch(operations) => operations,
+                _ => 0,
+            },
+            changes: vec![0; settings.locations.len()],
+            directory: Vec::with_capacity(libc::PATH_MAX as usize),
+        }
+    }
+
+    /// Whether changed files are synced.
+    #[inline]
+    pub(super) fn syncs_files(&self) -> bool {
+        self.sync.is_some()
+    }
+}
+
+/// The part of a path before its last name: a directory. Empty for a name alone.
+#[inline]
+fn parent(path: &CStr) -> &[u8] {
+    let mut path = path.to_bytes();
+    while let [rest @ .., b'/'] = path {
+        path = rest;
+    }
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(0) => b"/",
+        Some(slash) => &path[..slash],
+        None => b"",
+    }
+}
+
+/// The directory of a name, in the same form, with its path in `buffer`.
+fn directory_of<'a>(at: At<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
+    let (At::Path(path) | At::Location(_, path) | At::In(_, path)) = at;
+    let directory = match parent(path) {
+        b"" => b".",
+        directory => directory,
+    };
+    buffer.clear();
+    buffer.extend_from_slice(directory);
+    buffer.push(0);
+    let path = CStr::from_bytes_until_nul(buffer).unwrap_or(c".");
+    match at {
+        At::Path(_) => At::Path(path),
+        At::Location(location, _) => At::Location(location, path),
+        At::In(directory, _) => At::In(directory, path),
+    }
+}
+
+fn have_one_directory(a: At<'_>, b: At<'_>) -> bool {
+    match (a, b) {
+        (At::Path(a), At::Path(b)) => parent(a) == parent(b),
+        (At::Location(of_a, a), At::Location(of_b, b)) => of_a == of_b && parent(a) == parent(b),
+        _ => false,
+    }
+}
+
+impl<S: System, T: Style> Calls<S, T> {
+    /// Syncs an open file that was changed, where the policy says so.
+    #[inline]
+    pub(super) fn sync_file<E: Steps>(&mut self, file: c_int, moved_bytes: u64, steps: &mut E) -> Outcome {
+        let Some(ContentsOnly(contents_only)) = self.policy.sync else {
+            return Ok(());
+        };
+        self.step(Step::Sync, steps, |system| system.sync(file, contents_only))
+            .map_err(|failure| failure.having_moved(moved_bytes))
+    }
+
+    /// Syncs the directory of a name that was made, removed or changed, where the policy says so.
+    #[inline]
+    pub(crate) fn sync_directory_of<E: Steps>(&mut self, name: Name<'_>, moved_bytes: u64, steps: &mut E) -> Outcome {
+        if !self.policy.syncs_directories {
+            return Ok(());
+        }
+        let directory = directory_of(T::at(name), &mut self.policy.directory);
+        again(|| self.system.sync_directory(directory))
+            .map_err(|errno| Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes))?;
+        steps.ended(Step::SyncDirectory);
+        Ok(())
+    }
+
+    /// The same for two names: the directory of `gained`, then that of `lost` where it is another one.
+    #[inline]
+    pub(super) fn sync_directories_of<E: Steps>(&mut self, gained: Name<'_>, lost: Name<'_>, steps: &mut E) -> Outcome {
+        self.sync_directory_of(gained, 0, steps)?;
+        if self.policy.syncs_directories && !have_one_directory(T::at(gained), T::at(lost)) {
+            self.sync_directory_of(lost, 0, steps)?;
+        }
+        Ok(())
+    }
+
+    /// Counts an operation that was done, where the policy counts, and syncs the file system after the last of a batch.
+    #[inline]
+    pub(crate) fn sync_batch<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+        if self.policy.batch == 0 || !operation.kind().changes() {
+            return Ok(());
+        }
+        let location = operation.name().location;
+        let changes = &mut self.policy.changes[location];
+        *changes += 1;
+        if *changes < self.policy.batch {
+            return Ok(());
+        }
+        *changes = 0;
+        let moved_bytes = operation.written_bytes();
+        self.step(Step::SyncFileSystem, steps, |system| system.sync_file_system(location))
+            .map_err(|failure| failure.having_moved(moved_bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_lies_in_its_directory() {
+        let mut buffer = Vec::new();
+        for (path, expected) in [
+            (c"/a/b/1", c"/a/b"),
+            (c"/1", c"/"),
+            (c"1", c"."),
+            (c"s0/1", c"s0"),
+            (c"./1", c"."),
+            (c"tmp/", c"."),
+            (c"/a/new/", c"/a"),
+        ] {
+            let At::Path(directory) = directory_of(At::Path(path), &mut buffer) else {
+                panic!("a path's directory is a path");
+            };
+            assert_eq!(directory, expected);
+            let At::Location(3, directory) = directory_of(At::Location(3, path), &mut buffer) else {
+                panic!("it is in the same location");
+            };
+            assert_eq!(directory, expected);
+        }
+    }
+
+    #[test]
+    fn directories_are_told_apart() {
+        let same = |a, b| have_one_directory(At::Path(a), At::Path(b));
+        assert!(same(c"/a/1", c"/a/2") && same(c"1", c"2"));
+        assert!(!same(c"/a/1", c"/b/1") && !same(c"1", c"s0/1"));
+        assert!(!have_one_directory(At::Location(0, c"1"), At::Location(1, c"1")));
+        assert!(have_one_directory(At::Location(1, c"1"), At::Location(1, c"2")));
+    }
+}

@@ -1,0 +1,156 @@
+//! How far an operation's changes are on the device when it is done.
+
+use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// What is synced, and when. Operations that change nothing never sync.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Nothing: the kernel writes when it wants to.
+    #[default]
+    None,
+    /// fdatasync(2) of a file that was changed, before it is closed.
+    Fdatasync,
+    /// fsync(2) of a file that was changed, before it is closed.
+    Fsync,
+    /// As [`Fsync`](Self::Fsync), and fsync(2) of the directory whose names were changed.
+    FsyncDirectory,
+    /// Files are opened with `O_DSYNC`: every write call waits for contents.
+    ODsync,
+    /// Files are opened with `O_SYNC`: every write call waits for contents and attributes.
+    OSync,
+    /// syncfs(2) of a location's file system after every so many operations that changed something there; at least 1.
+    Batch(u32),
+}
+
+/// A text that names no policy of durability.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DurabilityError {
+    /// No such policy.
+    #[error("'{0}' is no durability: give none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N")]
+    Unknown(String),
+    /// The number of operations is none.
+    #[error(
+        "'{said}' is no durability: {cause}; batch:N takes a whole number of operations from 1 to {}",
+        u32::MAX
+    )]
+    Number {
+        /// What was given.
+        said: String,
+        /// What is wrong with it.
+        cause: ParseIntError,
+    },
+    /// A sync after no operations.
+    #[error("'batch:0' is no durability: a batch has at least 1 operation; to sync nothing, give none")]
+    EmptyBatch,
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.pad("none"),
+            Self::Fdatasync => f.pad("fdatasync"),
+            Self::Fsync => f.pad("fsync"),
+            Self::FsyncDirectory => f.pad("fsync+dir"),
+            Self::ODsync => f.pad("o-dsync"),
+            Self::OSync => f.pad("o-sync"),
+            Self::Batch(operations) => write!(f, "batch:{operations}"),
+        }
+    }
+}
+
+impl FromStr for Durability {
+    type Err = DurabilityError;
+
+    fn from_str(text: &str) -> Result<Self, DurabilityError> {
+        Ok(match text {
+            "none" => Self::None,
+            "fdatasync" => Self::Fdatasync,
+            "fsync" => Self::Fsync,
+            "fsync+dir" => Self::FsyncDirectory,
+            "o-dsync" => Self::ODsync,
+            "o-sync" => Self::OSync,
+            _ => {
+                let number = text
+                    .strip_prefix("batch:")
+                    .ok_or_else(|| DurabilityError::Unknown(text.to_owned()))?;
+                let operations = number.parse::<u32>().map_err(|cause| DurabilityError::Number {
+                    said: text.to_owned(),
+                    cause,
+                })?;
+                if operations == 0 {
+                    return Err(DurabilityError::EmptyBatch);
+                }
+                Self::Batch(operations)
+            }
+        })
+    }
+}
+
+impl Serialize for Durability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Durability {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_policy_is_read_as_it_is_written() {
+        for (policy, text) in [
+            (Durability::None, "none"),
+            (Durability::Fdatasync, "fdatasync"),
+            (Durability::Fsync, "fsync"),
+            (Durability::FsyncDirectory, "fsync+dir"),
+            (Durability::ODsync, "o-dsync"),
+            (Durability::OSync, "o-sync"),
+            (Durability::Batch(1), "batch:1"),
+            (Durability::Batch(u32::MAX), "batch:4294967295"),
+        ] {
+            assert_eq!(policy.to_string(), text);
+            assert_eq!(text.parse(), Ok(policy));
+            let json = format!("\"{text}\"");
+            assert_eq!(serde_json::to_string(&policy).unwrap(), json);
+            assert_eq!(serde_json::from_str::<Durability>(&json).unwrap(), policy);
+        }
+        assert_eq!(Durability::default(), Durability::None);
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_what_would_be_right() {
+        for (text, words) in [
+            (
+                "sync",
+                "'sync' is no durability: give none, fdatasync, fsync, fsync+dir",
+            ),
+            ("Fsync", "'Fsync' is no durability"),
+            ("", "'' is no durability"),
+            ("batch", "batch:N"),
+            (
+                "batch:",
+                "cannot parse integer from empty string; batch:N takes a whole number",
+            ),
+            ("batch:ten", "invalid digit"),
+            ("batch:-1", "invalid digit"),
+            ("batch:4294967296", "number too large"),
+            ("batch:0", "at least 1 operation"),
+        ] {
+            let said = text.parse::<Durability>().unwrap_err().to_string();
+            assert!(said.contains(words), "{said}");
+            let json = serde_json::from_str::<Durability>(&format!("\"{text}\"")).unwrap_err();
+            assert!(json.to_string().contains(&said), "{json}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Entries of directories, in the form of getdents64(2).
+
+use std::ffi::CStr;
+
+/// Inode number, offset, length of the entry (16 bits), type; then the name and a NUL.
+const LENGTH_AT: usize = 16;
+const NAME_AT: usize = 19;
+/// Entries begin at multiples of so many bytes.
+const ALIGNMENT: usize = 8;
+
+/// Goes through what the kernel gave.
+pub(crate) struct Entries<'a>(pub &'a [u8]);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = &'a CStr;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a CStr> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let length = usize::from(u16::from_ne_bytes([self.0[LENGTH_AT], self.0[LENGTH_AT + 1]]));
+        let (entry, rest) = self.0.split_at(length);
+        self.0 = rest;
+        Some(CStr::from_bytes_until_nul(&entry[NAME_AT..]).expect("the name of a directory's entry ends with a NUL"))
+    }
+}
+
+/// Whether an entry counts in a listing: `.`, `..` and what hides as they do does not.
+#[inline]
+pub(crate) fn is_counted(name: &[u8]) -> bool {
+    name.first() != Some(&b'.')
+}
+
+/// Writes an entry to the beginning of `room` as the kernel does. Gives its length, or `None` where it does not fit.
+pub(crate) fn put(room: &mut [u8], name: &[u8]) -> Option<usize> {
+    let length = (NAME_AT + name.len() + 1).next_multiple_of(ALIGNMENT);
+    let entry = room.get_mut(..length)?;
+    entry.fill(0);
+    entry[LENGTH_AT..LENGTH_AT + 2].copy_from_slice(&u16::try_from(length).ok()?.to_ne_bytes());
+    entry[NAME_AT..NAME_AT + name.len()].copy_from_slice(name);
+    Some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_read_as_they_are_put() {
+        let names = [&b"."[..], b"..", b"1", b"seventeen letters", b"12345678"];
+        let mut room = [0xff; 200];
+        let mut end = 0;
+        for name in names {
+            end += put(&mut room[end..], name).unwrap();
+        }
+        let read: Vec<_> = Entries(&room[..end]).map(CStr::to_bytes).collect();
+        assert_eq!(read, names);
+        assert_eq!(put(&mut room[..23], b"1234"), None);
+        assert_eq!(put(&mut room[..24], b"1234"), Some(24));
+    }
+}

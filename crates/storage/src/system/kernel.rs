@@ -1,0 +1,330 @@
+//! The kernel's own system calls.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_int, c_long};
+use std::fs::File;
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use super::{At, Holder, Object, System};
+use crate::contract::{Durability, Errno, OpenError, Settings};
+
+/// The kernel, from one thread: its descriptors mean nothing in another thread's table of open files.
+#[derive(Debug)]
+pub struct Kernel {
+    locations: Vec<PathBuf>,
+    /// Those that are held open: all or none.
+    held: Vec<OwnedFd>,
+    of_this_thread: PhantomData<*const ()>,
+}
+
+impl Kernel {
+    /// For calls by path only. Directories are held where they are going to be synced again and again.
+    pub(crate) fn by_path(settings: &Settings) -> Result<Self, OpenError> {
+        Self::new(settings, matches!(settings.durability, Durability::Batch(_)))
+    }
+
+    /// For calls relative to the locations' directories, which are opened and held.
+    pub(crate) fn in_directories(settings: &Settings) -> Result<Self, OpenError> {
+        Self::new(settings, true)
+    }
+
+    fn new(settings: &Settings, holds: bool) -> Result<Self, OpenError> {
+        own_table_of_files();
+        let locations = settings.locations.iter().map(|location| location.directory.clone());
+        let mut kernel = Self {
+            locations: locations.collect(),
+            held: Vec::new(),
+            of_this_thread: PhantomData,
+        };
+        if holds {
+            let held = kernel.locations.iter().map(|directory| {
+                let opened = File::open(directory).map(OwnedFd::from);
+                opened.map_err(|cause| OpenError::Directory {
+                    directory: directory.clone(),
+                    cause,
+                })
+            });
+            kernel.held = held.collect::<Result<_, _>>()?;
+        }
+        Ok(kernel)
+    }
+
+    /// A name in the form of the calls that take a directory with it.
+    #[inline]
+    fn place<'a>(&self, at: At<'a>) -> (c_int, &'a CStr) {
+        match at {
+            At::Path(path) => (libc::AT_FDCWD, path),
+            At::Location(location, name) => (self.held[location].as_raw_fd(), name),
+            At::In(directory, name) => (directory, name),
+        }
+    }
+}
+
+/// Gives the calling thread a table of open files of its own, so that the kernel need not guard it against
+/// the process's other threads at every call. The original has one thread; without this ours would pay for
+/// the thread that shows the progress. The thread's copies of what the process has open are closed: they would keep
+/// alive what others close.
+fn own_table_of_files() {
+    thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
+    if IS_OWN.replace(true) {
+        // What is open here belongs to this thread's earlier sessions.
+        return;
+    }
+    // SAFETY: unshare(2) touches no memory of ours. Descriptors that others hold stay valid in their own
+    // tables, and the calling thread's copies are closed when it ends. A kernel that refuses leaves the table
+    // shared, which is slower and nothing else.
+    let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
+    // SAFETY: both calls only answer with a number.
+    let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
+    // What the first thread has open is the program's own, and may be open nowhere else.
+    if is_unshared && !is_first_thread {
+        let first: libc::c_uint = 3;
+        // SAFETY: the table is this thread's alone, and nothing in it from 3 on was opened by this thread for its own
+        // use (the contract of `Storage::open`). A kernel without this call leaves the copies open.
+        unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
+    }
+}
+
+#[inline]
+fn check(answer: c_int) -> Result<(), Errno> {
+    if answer < 0 { Err(Errno::last()) } else { Ok(()) }
+}
+
+/// The answer of a call that moves bytes, or of a system call by its number. The C library's own functions for many
+/// calls are points where a thread may be cancelled, which costs as much as everything else that we do for a call,
+/// and no thread here ever is.
+#[inline]
+fn check_long(answer: c_long) -> Result<usize, Errno> {
+    usize::try_from(answer).map_err(|_| Errno::last())
+}
+
+impl System for Kernel {
+    #[inline]
+    fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
+        // By path with AT_FDCWD, as open(2) of the C library does.
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
+        let answer = unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
+        check_long(answer).map(|file| file as c_int)
+    }
+
+    #[inline]
+    fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice that outlives the call.
+        check_long(unsafe { libc::syscall(libc::SYS_write, file, bytes.as_ptr(), bytes.len()) })
+    }
+
+    #[inline]
+    fn read(&mut self, file: c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe { libc::syscall(libc::SYS_read, file, bytes.as_mut_ptr(), bytes.len()) })
+    }
+
+    #[inline]
+    fn read_at(&mut self, file: c_int, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe { libc::syscall(libc::SYS_pread64, file, bytes.as_mut_ptr(), bytes.len(), offset) })
+    }
+
+    #[inline]
+    fn truncate(&mut self, file: c_int, bytes: u64) -> Result<(), Errno> {
+        let bytes = libc::off_t::try_from(bytes).map_err(|_| Errno(libc::EFBIG))?;
+        // SAFETY: ftruncate(2) touches no memory of ours.
+        check(unsafe { libc::ftruncate(file, bytes) })
+    }
+
+    #[inline]
+    fn close(&mut self, file: c_int) -> Result<(), Errno> {
+        // SAFETY: the loop owns the descriptor: it came from `open` and is closed once.
+        check_long(unsafe { libc::syscall(libc::SYS_close, file) }).map(drop)
+    }
+
+    #[inline]
+    fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
+        if let At::Path(path) = at {
+            // SAFETY: the name is a C string that outlives the call.
+            return check(unsafe { libc::unlink(path.as_ptr()) });
+        }
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::unlinkat(directory, name.as_ptr(), 0) })
+    }
+
+    fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
+        if let At::Path(path) = at {
+            // SAFETY: the name is a C string that outlives the call.
+            return check(unsafe { libc::mkdir(path.as_ptr(), mode) });
+        }
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::mkdirat(directory, name.as_ptr(), mode) })
+    }
+
+    fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
+        if let At::Path(path) = at {
+            // SAFETY: the name is a C string that outlives the call.
+            return check(unsafe { libc::rmdir(path.as_ptr()) });
+        }
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call.
+        check(unsafe { libc::unlinkat(directory, name.as_ptr(), libc::AT_REMOVEDIR) })
+    }
+
+    #[inline]
+    fn sync(&mut self, file: c_int, contents_only: bool) -> Result<(), Errno> {
+        let number = if contents_only {
+            libc::SYS_fdatasync
+        } else {
+            libc::SYS_fsync
+        };
+        // SAFETY: both calls take a descriptor and touch no memory of ours.
+        check_long(unsafe { libc::syscall(number, file) }).map(drop)
+    }
+
+    fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
+        let directory = self.open(at, libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC, 0)?;
+        let synced = self.sync(directory, false);
+        let closed = self.close(directory);
+        synced.and(closed)
+    }
+
+    fn sync_file_system(&mut self, location: usize) -> Result<(), Errno> {
+        let syncfs = |directory: c_int| {
+            // SAFETY: syncfs(2) takes a descriptor and touches no memory of ours.
+            check(unsafe { libc::syncfs(directory) })
+        };
+        if let Some(held) = self.held.get(location) {
+            return syncfs(held.as_raw_fd());
+        }
+        let opened = File::open(&self.locations[location]);
+        let directory = opened.map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EINVAL)))?;
+        syncfs(directory.as_raw_fd())
+    }
+
+    #[inline]
+    fn size(&mut self, at: At<'_>) -> Result<u64, Errno> {
+        let (directory, name) = self.place(at);
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the name is a C string that outlives the call, and the structure has room for the answer.
+        check(unsafe { libc::fstatat(directory, name.as_ptr(), stat.as_mut_ptr(), libc::AT_SYMLINK_NOFOLLOW) })?;
+        // SAFETY: the call has answered, so the structure is filled.
+        Ok(unsafe { stat.assume_init() }.st_size as u64)
+    }
+
+    #[inline]
+    fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno> {
+        match object {
+            // SAFETY: fchmod(2) touches no memory of ours.
+            Object::File(file) => check(unsafe { libc::fchmod(file, mode) }),
+            Object::Name(at) => {
+                let (directory, name) = self.place(at);
+                // SAFETY: the name is a C string that outlives the call.
+                check(unsafe { libc::fchmodat(directory, name.as_ptr(), mode, 0) })
+            }
+        }
+    }
+
+    #[inline]
+    fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno> {
+        const SECOND_NS: i64 = 1_000_000_000;
+        let time = libc::timespec {
+            tv_sec: times_ns.div_euclid(SECOND_NS),
+            tv_nsec: times_ns.rem_euclid(SECOND_NS),
+        };
+        let times = [time, time];
+        match object {
+            // SAFETY: the two times outlive the call.
+            Object::File(file) => check(unsafe { libc::futimens(file, times.as_ptr()) }),
+            Object::Name(at) => {
+                let (directory, name) = self.place(at);
+                // SAFETY: the name is a C string, and it and the two times outlive the call.
+                check(unsafe { libc::utimensat(directory, name.as_ptr(), times.as_ptr(), 0) })
+            }
+        }
+    }
+
+    #[inline]
+    fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno> {
+        let (from_directory, from) = self.place(from);
+        let (to_directory, to) = self.place(to);
+        let flags = if replaces { 0 } else { libc::RENAME_NOREPLACE };
+        // SAFETY: both names are C strings that outlive the call.
+        let answer = unsafe {
+            libc::syscall(
+                libc::SYS_renameat2,
+                from_directory,
+                from.as_ptr(),
+                to_directory,
+                to.as_ptr(),
+                flags,
+            )
+        };
+        check_long(answer).map(drop)
+    }
+
+    #[inline]
+    fn link(&mut self, from: At<'_>, to: At<'_>) -> Result<(), Errno> {
+        let (from_directory, from) = self.place(from);
+        let (to_directory, to) = self.place(to);
+        // SAFETY: both names are C strings that outlive the call.
+        check(unsafe { libc::linkat(from_directory, from.as_ptr(), to_directory, to.as_ptr(), 0) })
+    }
+
+    #[inline]
+    fn symbolic_link(&mut self, target: &CStr, at: At<'_>) -> Result<(), Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: target and name are C strings that outlive the call.
+        check(unsafe { libc::symlinkat(target.as_ptr(), directory, name.as_ptr()) })
+    }
+
+    #[inline]
+    fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno> {
+        let (directory, name) = self.place(at);
+        // SAFETY: the name is a C string that outlives the call; pointer and length of the room are of one slice,
+        // borrowed mutably for the call.
+        let answer = unsafe { libc::readlinkat(directory, name.as_ptr(), target.as_mut_ptr().cast(), target.len()) };
+        check_long(answer as c_long)
+    }
+
+    #[inline]
+    fn set_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8]) -> Result<(), Errno> {
+        let (key, length, value) = (key.as_ptr(), value.len(), value.as_ptr().cast());
+        // SAFETY: path and key are C strings, pointer and length of the value are of one slice; all outlive the call.
+        check(unsafe {
+            match holder {
+                Holder::File(file) => libc::fsetxattr(file, key, value, length, 0),
+                Holder::Path(path) => libc::setxattr(path.as_ptr(), key, value, length, 0),
+            }
+        })
+    }
+
+    #[inline]
+    fn get_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
+        let (key, length, value) = (key.as_ptr(), value.len(), value.as_mut_ptr().cast());
+        // SAFETY: path and key are C strings that outlive the call; pointer and length of the room are of one slice,
+        // borrowed mutably for the call.
+        check_long(unsafe {
+            match holder {
+                Holder::File(file) => libc::fgetxattr(file, key, value, length),
+                Holder::Path(path) => libc::getxattr(path.as_ptr(), key, value, length),
+            }
+        } as c_long)
+    }
+
+    #[inline]
+    fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno> {
+        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        check_long(unsafe { libc::syscall(libc::SYS_getdents64, file, entries.as_mut_ptr(), entries.len()) })
+    }
+
+    #[inline]
+    fn evict(&mut self, file: c_int) -> Result<(), Errno> {
+        // SAFETY: posix_fadvise(2) touches no memory of ours. It answers with the error itself.
+        match unsafe { libc::posix_fadvise(file, 0, 0, libc::POSIX_FADV_DONTNEED) } {
+            0 => Ok(()),
+            errno => Err(Errno(errno)),
+        }
+    }
+}
