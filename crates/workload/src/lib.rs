@@ -5,19 +5,36 @@
 //! would do, and [`fingerprint`] names it.
 
 pub mod classic;
+pub mod contents;
 pub mod edition;
+pub mod extras;
 pub mod fingerprint;
 pub mod generator;
 pub mod intent;
+pub mod layout;
+pub mod mix;
+pub mod mix_stream;
+pub mod mixer;
+pub mod names;
 pub mod plan;
+pub mod pool;
+pub mod popularity;
+pub mod prepared;
 pub mod presets;
 pub mod quantity;
+pub mod random;
+pub mod sizes;
 pub mod stream;
 pub mod table;
+pub mod whole;
 
 pub use classic::{Bias, Classic, InvalidWorkload};
+pub use contents::ContentSpec;
 pub use edition::Edition;
 pub use fingerprint::{Fingerprint, StreamHash, StreamHasher};
-pub use intent::{Action, End, Intent, Phase, Stream};
+pub use intent::{Action, End, Intent, Kept, Phase, Stream};
+pub use mix::{InvalidMix, Mix, Weights};
+pub use mix_stream::MixStream;
 pub use plan::{Plan, Planner, Volume};
 pub use stream::ClassicStream;
+pub use whole::{AnyStream, Crew, InvalidWhole, Role, Work, WorkerSeeds, Workload};

@@ -1,12 +1,14 @@
 //! What a run would do, added up from its stream without touching anything.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::classic::Classic;
 use crate::fingerprint::{self, Fingerprint, INTENTS_IN_FINGERPRINT, StreamHash, StreamHasher};
 use crate::intent::{Action, End, Intent, Phase, Stream};
 use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
+use crate::whole::{Work, Workload};
 
 /// Operations of one action in one phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,8 +35,10 @@ pub struct Volume {
 /// What a workload's whole stream would do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// By phase (in the order of [`Phase::ALL`]), by action (in the order of [`Action::OPERATIONS`]).
-    pub tallies: [[Tally; 4]; 3],
+    /// By phase (in the order of [`Phase::ALL`]), the operations that occur in it.
+    pub tallies: [BTreeMap<Action, Tally>; 3],
+    /// Whether the workers of a shared pool were taken to be equally fast, so that a run will differ.
+    pub is_estimate: bool,
     /// Halves of transactions without an operation: the file had its greatest size, or the table was full.
     pub nothing: u64,
     /// Transactions that would be performed.
@@ -60,10 +64,7 @@ pub struct Plan {
 impl Plan {
     /// Operations and bytes of an action in a phase.
     pub fn tally(&self, phase: Phase, action: Action) -> Tally {
-        self.tallies[phase as usize]
-            .get(action as usize)
-            .copied()
-            .unwrap_or_default()
+        self.tallies[phase as usize].get(&action).copied().unwrap_or_default()
     }
 
     /// Operations and bytes of an action in all phases.
@@ -77,9 +78,16 @@ impl Plan {
         total
     }
 
+    fn bytes(&self, moves: impl Fn(Action) -> bool) -> u64 {
+        Action::operations()
+            .filter(|action| moves(*action))
+            .map(|action| self.total(action).bytes)
+            .sum()
+    }
+
     /// Bytes read.
     pub fn bytes_read(&self) -> u64 {
-        self.total(Action::Read).bytes
+        self.bytes(Action::moves_bytes_in)
     }
 
     /// Bytes read divided by bytes written: the mark of an edition in published tables. Nothing where none is written.
@@ -88,16 +96,16 @@ impl Plan {
         (written > 0).then(|| self.bytes_read() as f64 / written as f64)
     }
 
-    /// Bytes written, by creations and appends.
+    /// Bytes written.
     pub fn bytes_written(&self) -> u64 {
-        self.total(Action::Create).bytes + self.total(Action::Append).bytes
+        self.bytes(Action::moves_bytes_out)
     }
 }
 
 /// Adds up a stream.
 #[derive(Debug)]
 pub struct Planner<'a> {
-    workload: &'a Classic,
+    workload: &'a Workload,
     /// The volume of each location.
     volume_of: Vec<usize>,
     volumes: Vec<Level>,
@@ -131,24 +139,48 @@ impl Level {
 
     #[inline]
     fn take(&mut self, intent: &Intent) {
-        let block = self.peak.block_bytes;
         match intent.action {
-            Action::Create | Action::Append => {
-                let before = intent.size_bytes.div_ceil(block);
-                self.files += u64::from(intent.action == Action::Create);
-                self.bytes += intent.bytes;
-                self.blocks += (intent.size_bytes + intent.bytes).div_ceil(block) - before;
-                self.peak.files_peak = self.peak.files_peak.max(self.files);
-                self.peak.bytes_peak = self.peak.bytes_peak.max(self.bytes);
-                self.blocks_peak = self.blocks_peak.max(self.blocks);
+            Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
+            Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
+            Action::Replace => {
+                // Both files are there for a moment.
+                self.grow(1, 0, intent.bytes);
+                self.shrink(1, intent.size_bytes, 0);
             }
-            Action::Delete => {
-                self.files -= 1;
-                self.bytes -= intent.size_bytes;
-                self.blocks -= intent.size_bytes.div_ceil(block);
-            }
-            Action::Read | Action::Nothing => {}
+            Action::Delete => self.shrink(1, intent.size_bytes, 0),
+            Action::Truncate => self.shrink(0, intent.size_bytes, intent.bytes),
+            Action::SymbolicLink => self.grow(1, 0, 0),
+            Action::RemoveSymbolicLink => self.shrink(1, 0, 0),
+            Action::MakeDirectory => self.grow(1, 0, self.peak.block_bytes),
+            Action::RemoveDirectory => self.shrink(1, self.peak.block_bytes, 0),
+            _ => {}
         }
+    }
+
+    #[inline]
+    fn grow(&mut self, files: u64, from: u64, to: u64) {
+        let block = self.peak.block_bytes;
+        self.files += files;
+        self.bytes += to - from;
+        self.blocks += to.div_ceil(block) - from.div_ceil(block);
+        self.peak.files_peak = self.peak.files_peak.max(self.files);
+        self.peak.bytes_peak = self.peak.bytes_peak.max(self.bytes);
+        self.blocks_peak = self.blocks_peak.max(self.blocks);
+    }
+
+    #[inline]
+    fn shrink(&mut self, files: u64, from: u64, to: u64) {
+        let block = self.peak.block_bytes;
+        self.files -= files;
+        self.bytes -= from - to;
+        self.blocks -= from.div_ceil(block) - to.div_ceil(block);
+    }
+
+    /// Takes in what another level reached, as if both were there at the same moment.
+    fn add_peaks(&mut self, other: &Self) {
+        self.peak.files_peak += other.peak.files_peak;
+        self.peak.bytes_peak += other.peak.bytes_peak;
+        self.blocks_peak += other.blocks_peak;
     }
 
     fn volume(&self) -> Volume {
@@ -161,8 +193,8 @@ impl Level {
 
 impl<'a> Planner<'a> {
     /// A planner that knows nothing of the target: one volume with blocks of one byte.
-    pub fn new(workload: &'a Classic) -> Self {
-        Self::with_volumes(workload, vec![0; workload.weights.len()], &[1])
+    pub fn new(workload: &'a Workload) -> Self {
+        Self::with_volumes(workload, vec![0; workload.location_weights().len()], &[1])
     }
 
     /// A planner that follows what lies on each volume: `volume_of` names the volume of every location,
@@ -170,9 +202,9 @@ impl<'a> Planner<'a> {
     ///
     /// # Panics
     /// Where a location names a volume that is not there.
-    pub fn with_volumes(workload: &'a Classic, volume_of: Vec<usize>, block_bytes: &[u64]) -> Self {
+    pub fn with_volumes(workload: &'a Workload, volume_of: Vec<usize>, block_bytes: &[u64]) -> Self {
         assert!(
-            volume_of.len() == workload.weights.len() && volume_of.iter().all(|v| *v < block_bytes.len()),
+            volume_of.len() == workload.location_weights().len() && volume_of.iter().all(|v| *v < block_bytes.len()),
             "every location names a volume"
         );
         Self {
@@ -190,20 +222,70 @@ impl<'a> Planner<'a> {
         self.plan_with_hint(|_| ())
     }
 
-    /// The same, with a hint about the memory of the stream's table.
+    /// The same, with a hint about the memory of the stream's table. Private pools are added up one after the
+    /// other, phase by phase, so peaks are those of workers that all reach theirs at once.
     ///
     /// # Errors
     /// Where the workload has no stream.
     pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, StreamError> {
-        let mut stream = ClassicStream::with_hint(self.workload, hint)?;
-        let mut whole = StreamHasher::default();
-        let mut first = StreamHasher::default();
+        let mut sum = Sum::default();
+        let mut firsts = Vec::new();
+        for number in 0..self.workload.streams() {
+            let mut volumes: Vec<Level> = self
+                .volumes
+                .iter()
+                .map(|volume| Level::new(volume.peak.block_bytes))
+                .collect();
+            let first = match &self.workload.work {
+                Work::Classic(classic) => {
+                    let mut stream = ClassicStream::with_hint(&self.workload.classic_of(classic, number), hint)?;
+                    self.follow(&mut stream, &mut volumes, &mut sum)
+                }
+                Work::Mix(_) => self.follow(&mut self.workload.stream(number, hint)?, &mut volumes, &mut sum),
+            };
+            firsts.push(first);
+            for (all, one) in self.volumes.iter_mut().zip(volumes) {
+                all.add_peaks(&one);
+            }
+        }
+        let is_estimate = self.workload.crew.is_shared();
+        if let (true, Some(mix)) = (is_estimate, self.workload.mix()) {
+            firsts = (0..self.workload.crew.workers())
+                .map(|worker| fingerprint::first_drafts(self.workload, mix, worker))
+                .collect();
+        }
+        Ok(Plan {
+            nothing: sum
+                .tallies
+                .iter()
+                .map(|actions| actions[Action::Nothing as usize].operations)
+                .sum(),
+            tallies: sum.tallies.map(|actions| {
+                let occurs = |action: &Action| actions[*action as usize].operations > 0;
+                let tally = |action: Action| (action, actions[action as usize]);
+                Action::operations().filter(occurs).map(tally).collect()
+            }),
+            is_estimate,
+            transactions: sum.transactions,
+            end: sum.end,
+            files_peak: sum.files_peak,
+            bytes_peak: sum.bytes_peak,
+            volumes: self.volumes.iter().map(Level::volume).collect(),
+            classic_bytes_read: sum.classic_bytes_read,
+            classic_bytes_written: sum.classic_bytes_written,
+            fingerprint: fingerprint::of_first_intents(self.workload, firsts),
+            stream_hash: StreamHash::of_all(sum.hashes),
+        })
+    }
+
+    /// Adds one stream up. Gives its first intents.
+    fn follow<S: Stream>(&self, stream: &mut S, volumes: &mut [Level], sum: &mut Sum) -> StreamHasher {
+        let mut whole = StreamHasher::of(&self.workload.work);
+        let mut first = StreamHasher::of(&self.workload.work);
         let mut all = Level::new(1);
-        let mut tallies = [[Tally::default(); 5]; 3];
-        let (mut classic_bytes_read, mut classic_bytes_written) = (0_f32, 0_f32);
         let mut left = INTENTS_IN_FINGERPRINT;
         // A location's volume is asked for by place, and there is mostly one.
-        let one_volume = self.volumes.len() == 1;
+        let one_volume = volumes.len() == 1;
         for phase in Phase::ALL {
             while let Some(intent) = stream.next(phase) {
                 whole.take(&intent);
@@ -211,13 +293,13 @@ impl<'a> Planner<'a> {
                     first.take(&intent);
                     left -= 1;
                 }
-                let tally = &mut tallies[phase as usize][intent.action as usize];
+                let tally = &mut sum.tallies[phase as usize][intent.action as usize];
                 tally.operations += 1;
                 tally.bytes += intent.bytes;
-                match intent.action {
-                    Action::Read => classic_bytes_read += intent.bytes as f32,
-                    Action::Create | Action::Append => classic_bytes_written += intent.bytes as f32,
-                    Action::Delete | Action::Nothing => {}
+                if intent.action.moves_bytes_in() {
+                    sum.classic_bytes_read += intent.bytes as f32;
+                } else if intent.action.moves_bytes_out() {
+                    sum.classic_bytes_written += intent.bytes as f32;
                 }
                 all.take(&intent);
                 let volume = if one_volume {
@@ -225,24 +307,43 @@ impl<'a> Planner<'a> {
                 } else {
                     self.volume_of[self.workload.location_of(intent.place)]
                 };
-                self.volumes[volume].take(&intent);
+                volumes[volume].take(&intent);
             }
         }
-        Ok(Plan {
-            nothing: tallies
-                .iter()
-                .map(|actions| actions[Action::Nothing as usize].operations)
-                .sum(),
-            tallies: tallies.map(|actions| [actions[0], actions[1], actions[2], actions[3]]),
-            transactions: stream.transactions_begun(),
-            end: stream.end(),
-            files_peak: all.peak.files_peak,
-            bytes_peak: all.peak.bytes_peak,
-            volumes: self.volumes.iter().map(Level::volume).collect(),
-            classic_bytes_read,
-            classic_bytes_written,
-            fingerprint: fingerprint::of_first_intents(self.workload, first),
-            stream_hash: whole.finish(),
-        })
+        sum.transactions += stream.transactions_begun();
+        if sum.end == End::Complete {
+            sum.end = stream.end();
+        }
+        sum.files_peak += all.peak.files_peak;
+        sum.bytes_peak += all.peak.bytes_peak;
+        sum.hashes.push(whole.finish());
+        first
+    }
+}
+
+/// What streams come to together.
+struct Sum {
+    tallies: [[Tally; Action::COUNT]; 3],
+    transactions: u64,
+    end: End,
+    files_peak: u64,
+    bytes_peak: u64,
+    classic_bytes_read: f32,
+    classic_bytes_written: f32,
+    hashes: Vec<StreamHash>,
+}
+
+impl Default for Sum {
+    fn default() -> Self {
+        Self {
+            tallies: [[Tally::default(); Action::COUNT]; 3],
+            transactions: 0,
+            end: End::Complete,
+            files_peak: 0,
+            bytes_peak: 0,
+            classic_bytes_read: 0.0,
+            classic_bytes_written: 0.0,
+            hashes: Vec::new(),
+        }
     }
 }

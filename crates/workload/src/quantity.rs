@@ -23,17 +23,36 @@ pub enum InvalidQuantity {
     /// It does not fit, or is no whole number.
     #[error("'{0}' is no whole number below 18446744073709551616")]
     NotWhole(String),
+    /// A time without its unit.
+    #[error("'{0}' has no unit of time: give one of {units}, like 10ms, 2s or 1m", units = TIME_UNITS)]
+    NoTimeUnit(String),
+    /// A share that is none.
+    #[error("'{0}' is no share: give a number from 0 to 100 with a percent sign, like 1% or 0.5%")]
+    NoPercent(String),
     /// A range that is none.
     #[error("'{0}' is no size or range of sizes: give one like 4KiB, or two like 500..10000")]
     NoRange(String),
 }
+
+const COUNT_UNITS: &str = "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024)";
+const BYTE_UNITS: &str = "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024), with or without B";
+const TIME_UNITS: &str = "ns, us, ms, s, m (minutes), h";
+/// Units of time with their nanoseconds, the largest first.
+const TIMES: [(&str, u64); 6] = [
+    ("h", 3_600_000_000_000),
+    ("m", 60_000_000_000),
+    ("s", 1_000_000_000),
+    ("ms", 1_000_000),
+    ("us", 1_000),
+    ("ns", 1),
+];
 
 /// How many of something: `500`, `20k`, `1.5M`.
 ///
 /// # Errors
 /// What is wrong with the text.
 pub fn count(text: &str) -> Result<u64, InvalidQuantity> {
-    parse(text, false)
+    parse(text, COUNT_UNITS, factor)
 }
 
 /// How many bytes: `512`, `4KiB`, `10kB`, `1MiB`.
@@ -41,7 +60,46 @@ pub fn count(text: &str) -> Result<u64, InvalidQuantity> {
 /// # Errors
 /// What is wrong with the text.
 pub fn bytes(text: &str) -> Result<u64, InvalidQuantity> {
-    parse(text, true)
+    parse(text, BYTE_UNITS, |unit| factor(unit.strip_suffix('B').unwrap_or(unit)))
+}
+
+/// How long, in nanoseconds: `10ms`, `2s`, `1m`, `1.5h`; only 0 needs no unit.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn duration_ns(text: &str) -> Result<u64, InvalidQuantity> {
+    if text.trim() == "0" {
+        return Ok(0);
+    }
+    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
+        return Err(InvalidQuantity::NoTimeUnit(text.to_owned()));
+    }
+    parse(text, TIME_UNITS, |unit| {
+        let known = TIMES.iter().find(|(name, _)| *name == unit);
+        known.map(|(_, ns)| u128::from(*ns))
+    })
+}
+
+/// A time as [`duration_ns`] takes it, in the largest unit that it is a multiple of.
+pub fn duration_text(ns: u64) -> String {
+    let (name, unit) = TIMES
+        .into_iter()
+        .find(|(_, unit)| ns > 0 && ns % unit == 0)
+        .unwrap_or(("s", 1));
+    format!("{}{name}", ns / unit)
+}
+
+/// A share in percent, from 0 to 100: `1%`, `0.5%`.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn percent(text: &str) -> Result<f64, InvalidQuantity> {
+    let number = text.trim().strip_suffix('%').map(str::trim_end);
+    number
+        .filter(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        .and_then(|number| number.parse().ok())
+        .filter(|percent| (0.0..=100.0).contains(percent))
+        .ok_or_else(|| InvalidQuantity::NoPercent(text.to_owned()))
 }
 
 /// One size or two, with `..` or `-` between: `4KiB` is `(4096, 4096)`.
@@ -59,7 +117,7 @@ pub fn byte_range(text: &str) -> Result<(u64, u64), InvalidQuantity> {
     Ok((bytes(low)?, bytes(high)?))
 }
 
-fn parse(text: &str, bytes: bool) -> Result<u64, InvalidQuantity> {
+fn parse(text: &str, units: &'static str, factor: impl FnOnce(&str) -> Option<u128>) -> Result<u64, InvalidQuantity> {
     let trimmed = text.trim();
     let end = trimmed
         .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_')))
@@ -72,14 +130,10 @@ fn parse(text: &str, bytes: bool) -> Result<u64, InvalidQuantity> {
     if whole.is_empty() || fraction.contains('.') {
         return Err(InvalidQuantity::NoNumber(text.to_owned()));
     }
-    let factor = factor(unit, bytes).ok_or_else(|| InvalidQuantity::UnknownUnit {
+    let factor = factor(unit).ok_or_else(|| InvalidQuantity::UnknownUnit {
         text: text.to_owned(),
         unit: unit.to_owned(),
-        units: if bytes {
-            "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024), with or without B"
-        } else {
-            "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024)"
-        },
+        units,
     })?;
     let whole: u128 = whole.parse().map_err(|_| not_whole())?;
     let scale = 10_u128
@@ -101,12 +155,7 @@ fn parse(text: &str, bytes: bool) -> Result<u64, InvalidQuantity> {
     u64::try_from(value / scale).map_err(|_| not_whole())
 }
 
-fn factor(unit: &str, bytes: bool) -> Option<u128> {
-    let prefix = if bytes {
-        unit.strip_suffix('B').unwrap_or(unit)
-    } else {
-        unit
-    };
+fn factor(prefix: &str) -> Option<u128> {
     Some(match prefix {
         "" => 1,
         "k" | "K" => 1_000,
@@ -152,6 +201,38 @@ mod tests {
         assert_eq!(byte_range("1KiB-4KiB"), Ok((1_024, 4_096)));
         assert_eq!(byte_range("4KiB"), Ok((4_096, 4_096)));
         assert_eq!(byte_range("500.."), Err(InvalidQuantity::NoRange("500..".into())));
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, ns) in [
+            ("0", 0),
+            ("10ms", 10_000_000),
+            ("2s", 2_000_000_000),
+            ("1.5 s", 1_500_000_000),
+            ("1m", 60_000_000_000),
+            ("2h", 7_200_000_000_000),
+            ("7us", 7_000),
+            ("13ns", 13),
+        ] {
+            assert_eq!(duration_ns(text), Ok(ns), "{text}");
+            assert_eq!(duration_ns(&duration_text(ns)), Ok(ns), "{text}");
+        }
+        assert_eq!(duration_text(60_000_000_000), "1m");
+        assert_eq!(duration_text(90_000_000_000), "90s");
+        for text in ["", "60", "ms", "-1s", "1d", "1Ms", "1.5ns", "1S", "1e3s"] {
+            assert!(duration_ns(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(percent("1%"), Ok(1.0));
+        assert_eq!(percent("0.5 %"), Ok(0.5));
+        assert_eq!(percent("100%"), Ok(100.0));
+        for text in ["", "1", "%", "-1%", "101%", "NaN%", "inf%", "one%"] {
+            assert!(percent(text).is_err(), "{text}");
+        }
     }
 
     #[test]

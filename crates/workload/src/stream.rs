@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::classic::{Classic, InvalidWorkload};
+use crate::classic::Classic;
 use crate::edition::SubdirectoryChoice;
 use crate::generator::Generator;
-use crate::intent::{Action, End, Intent, Phase, Stream};
+use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
+use crate::names::NameKind;
 use crate::table::{Entry, MemoryHint, NoMemory, Table};
+use crate::whole::InvalidWhole;
 
 /// A stream cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StreamError {
     /// The workload is not one that can be performed.
     #[error(transparent)]
-    Invalid(#[from] InvalidWorkload),
+    Invalid(#[from] InvalidWhole),
     /// The table of files does not fit in memory.
     #[error(transparent)]
     NoMemory(#[from] NoMemory),
@@ -65,7 +67,7 @@ impl ClassicStream {
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
     pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
-        workload.validate()?;
+        workload.validate().map_err(InvalidWhole::from)?;
         let rules = workload.edition.rules();
         let mut generator = Generator::new(rules.generator, workload.seed);
         let text = draw_text(&mut generator, workload.size_high_bytes)?;
@@ -107,24 +109,9 @@ impl ClassicStream {
         Arc::clone(&self.text)
     }
 
-    /// Transactions that have begun.
-    pub fn transactions_begun(&self) -> u64 {
-        self.transactions_begun
-    }
-
-    /// The files of the pool as the intents given so far leave it, in the order of their slots.
-    pub fn pool(&self) -> impl Iterator<Item = Entry> + '_ {
-        let mut at = 0;
-        std::iter::from_fn(move || {
-            let slot = self.table.next_in_use(at)?;
-            at = slot + 1;
-            Some(self.table.get(slot))
-        })
-    }
-
     fn create(&mut self) -> Intent {
         let Some(slot) = self.table.next_free() else {
-            return NOTHING;
+            return Intent::NOTHING;
         };
         let number = self.created + 1;
         let location = match self.shares.as_slice() {
@@ -151,11 +138,11 @@ impl ClassicStream {
         self.in_reach += u64::from(slot < self.reach);
         Intent {
             action: Action::Create,
-            ends_transaction: false,
             place,
             number,
             bytes,
-            size_bytes: 0,
+            file: number,
+            ..Intent::NOTHING
         }
     }
 
@@ -176,19 +163,21 @@ impl ClassicStream {
         let entry = self.table.get(slot);
         let mut intent = Intent {
             action: Action::Read,
-            ends_transaction: false,
             place: entry.place,
             number: entry.number,
             bytes: entry.size_bytes,
             size_bytes: entry.size_bytes,
+            file: entry.number,
+            ..Intent::NOTHING
         };
         if reads {
             return intent;
         }
         if entry.size_bytes >= self.size_high {
-            return NOTHING;
+            return Intent::NOTHING;
         }
         intent.action = Action::Append;
+        intent.offset_bytes = entry.size_bytes;
         intent.bytes = self.generator.draw(self.size_high - entry.size_bytes) + 1;
         self.table.resize(slot, entry.size_bytes + intent.bytes);
         intent
@@ -209,16 +198,16 @@ impl ClassicStream {
         self.in_reach -= u64::from(slot < self.reach);
         Intent {
             action: Action::Delete,
-            ends_transaction: false,
             place: entry.place,
             number: entry.number,
-            bytes: 0,
             size_bytes: entry.size_bytes,
+            file: entry.number,
+            ..Intent::NOTHING
         }
     }
 
     fn next_in_transactions(&mut self) -> Option<Intent> {
-        let mut intent = NOTHING;
+        let mut intent = Intent::NOTHING;
         if !self.second_half {
             if self.end != End::Complete || self.transactions_begun == self.transactions {
                 return None;
@@ -247,15 +236,6 @@ impl ClassicStream {
     }
 }
 
-const NOTHING: Intent = Intent {
-    action: Action::Nothing,
-    ends_transaction: false,
-    place: 0,
-    number: 0,
-    bytes: 0,
-    size_bytes: 0,
-};
-
 impl Stream for ClassicStream {
     #[inline]
     fn next(&mut self, phase: Phase) -> Option<Intent> {
@@ -280,6 +260,26 @@ impl Stream for ClassicStream {
 
     fn end(&self) -> End {
         self.end
+    }
+
+    fn transactions_begun(&self) -> u64 {
+        self.transactions_begun
+    }
+
+    fn pool(&self, each: &mut dyn FnMut(Kept)) {
+        let mut at = 0;
+        while let Some(slot) = self.table.next_in_use(at) {
+            at = slot + 1;
+            let entry = self.table.get(slot);
+            each(Kept {
+                kind: NameKind::File,
+                place: entry.place,
+                number: entry.number,
+                size_bytes: entry.size_bytes,
+                file: entry.number,
+                version: 0,
+            });
+        }
     }
 }
 
@@ -334,11 +334,13 @@ mod tests {
                             *size += intent.bytes;
                             assert!(*size <= workload.size_high_bytes);
                         }
-                        Action::Nothing => {}
+                        _ => {}
                     }
                 }
                 if phase == Phase::Transactions {
-                    assert_eq!(stream.pool().count(), live.len());
+                    let mut kept = 0;
+                    stream.pool(&mut |_| kept += 1);
+                    assert_eq!(kept, live.len());
                 }
             }
             assert!(live.is_empty());

@@ -3,14 +3,21 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
-use workload::{Planner, fingerprint, presets};
+use workload::presets::{self, Machine};
+use workload::{Planner, fingerprint};
 
 const GOLDEN: &str = include_str!("fingerprints.golden");
+
+/// What the presets that are sized by the machine are frozen for. Never to be changed.
+const MACHINE: Machine = Machine {
+    memory_bytes: 8 << 30,
+    processors: 4,
+};
 
 #[test]
 fn presets_intend_what_they_always_did() {
     let mut lines = String::new();
-    for preset in presets::all() {
+    for preset in presets::all(&MACHINE) {
         let plan = Planner::new(&preset.workload).plan().unwrap();
         assert_eq!(
             fingerprint::fingerprint(&preset.workload).unwrap(),

@@ -2,16 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
-use workload::{Action, Classic, Edition, End, Phase, Plan, Planner};
+use workload::presets::{self, Machine};
+use workload::{Action, Classic, Edition, End, Phase, Plan, Planner, Workload};
 
 fn plan(edition: Edition, files: u64, transactions: u64, subdirectories: u32) -> Plan {
-    let workload = Classic {
+    let workload = Workload::from(Classic {
         edition,
         files,
         transactions,
         subdirectories,
         ..Classic::default()
-    };
+    });
     Planner::new(&workload).plan().unwrap()
 }
 
@@ -69,5 +70,25 @@ fn the_ratios_of_the_published_tables_name_their_edition() {
             published,
             "edition {edition}, {files} files, {transactions} transactions, {subdirectories} subdirectories"
         );
+    }
+}
+
+#[test]
+fn the_massive_processes_all_do_what_one_does() {
+    for (name, files) in [("veritas-massive-1", 2_000), ("veritas-massive-2", 20_000)] {
+        let massive = presets::find(name, &Machine::SMALL).unwrap().workload;
+        let one = Workload::from(Classic {
+            edition: Edition::V1_0,
+            files,
+            transactions: 50_000,
+            subdirectories: 100,
+            ..Classic::default()
+        });
+        let (massive, one) = (
+            Planner::new(&massive).plan().unwrap(),
+            Planner::new(&one).plan().unwrap(),
+        );
+        assert_eq!(counts(&massive), counts(&one).map(|count| 12 * count), "{name}");
+        assert_eq!(massive.transactions, 12 * one.transactions, "{name}");
     }
 }

@@ -1,0 +1,382 @@
+//! Contents of files: every byte is a pure function of the seed, the worker, the file, its version and the byte's
+//! offset, so that what was written never has to be kept to be checked, however it was cut into writes.
+//!
+//! Contents are made in blocks of 4 KiB. A block is a stretch of a base, 256 KiB of random bytes that stay in the
+//! processor's cache; consecutive blocks of a file are consecutive stretches. A stamp at its start says
+//! whose block it is and makes it the only one of its kind.
+
+mod mismatch;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::mismatch::{Mismatch, MismatchKind};
+use crate::random::{Key, below};
+
+/// Bytes of a block.
+pub const BLOCK_BYTES: usize = 4096;
+/// Bytes of a stamp: the file, the version with the block's number, and what both are checked by.
+pub const STAMP_BYTES: usize = 24;
+/// How many blocks all files have in common where contents repeat.
+pub const COMMON_BLOCKS: u64 = 64;
+/// The largest ratio that can be asked for.
+pub const RATIO_MAX: f64 = 100.0;
+
+/// Bytes of the base before it repeats.
+const BASE_BYTES: usize = 1 << 18;
+/// Blocks begin at multiples of this in the base: a line of the cache.
+const BASE_STEP: u64 = 64;
+const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
+/// From where a version of a file begins in the base to where the next one does, in lines. Odd, so that 4,096
+/// versions on end all begin elsewhere: they are unlike even where no stamp is.
+const VERSION_STEP: u64 = 1_553;
+/// What the compressible part of a block is made of. Not 0: zeros are what a hole reads as.
+const FILLER: u8 = b' ';
+const FILLERS: [u8; BLOCK_BYTES] = [FILLER; BLOCK_BYTES];
+
+/// What bytes are like. Serialised as its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ContentKind {
+    /// Printable characters, the same in every file: as the original has it.
+    #[default]
+    Text,
+    /// Random bytes.
+    Incompressible,
+    /// Blocks that begin with random bytes and go on with spaces.
+    Compressible {
+        /// A block's bytes over its random ones.
+        ratio: f64,
+    },
+}
+
+/// What contents are like.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ContentSpec {
+    /// What the bytes are like.
+    pub kind: ContentKind,
+    /// How many blocks there are for each different one; 1 for no repetition.
+    pub dedup: f64,
+}
+
+impl Default for ContentSpec {
+    fn default() -> Self {
+        Self {
+            kind: ContentKind::default(),
+            dedup: 1.0,
+        }
+    }
+}
+
+/// No contents.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidContents {
+    /// No known kind.
+    #[error("'{0}' is no kind of contents: write text, incompressible or compressible:3")]
+    UnknownKind(String),
+    /// A ratio of compression that is none.
+    #[error("compressible '{0}': give a ratio from 1 to {RATIO_MAX}, like compressible:3")]
+    Ratio(String),
+    /// A ratio of repetition that is none.
+    #[error("dedup {0}: give a ratio from 1 (no repetition) to {RATIO_MAX}")]
+    Dedup(f64),
+    /// Text repeats anyway.
+    #[error(
+        "dedup {0} with text: text is the same in every file; give incompressible or compressible, or leave dedup out"
+    )]
+    TextRepeats(f64),
+}
+
+impl ContentSpec {
+    /// Checks that contents can be made.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidContents> {
+        match self.kind {
+            ContentKind::Compressible { ratio } if !(1.0..=RATIO_MAX).contains(&ratio) => {
+                return Err(InvalidContents::Ratio(ratio.to_string()));
+            }
+            ContentKind::Text if self.dedup > 1.0 => return Err(InvalidContents::TextRepeats(self.dedup)),
+            _ => {}
+        }
+        if !(1.0..=RATIO_MAX).contains(&self.dedup) {
+            return Err(InvalidContents::Dedup(self.dedup));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file's contents change with its version, so that old ones can be told from new ones.
+pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
+    spec.kind != ContentKind::Text
+}
+
+/// Makes and checks the contents of a worker's files.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// [`BASE_BYTES`], and the first block of them again, so that no block has to be put together.
+    base: Arc<[u8]>,
+    seed: u64,
+    key: Key,
+    is_text: bool,
+    /// Bytes at the start of a block that are not [`FILLER`].
+    random_bytes: usize,
+    /// Blocks whose check is below this are common ones.
+    common_below: u64,
+}
+
+/// A version of a file.
+#[derive(Clone, Copy)]
+struct Subject {
+    file: u64,
+    version: u32,
+    key: Key,
+    /// Where in the base its first block is.
+    start: u64,
+}
+
+/// A block of contents: the stamp, where it has one, over the first random bytes.
+struct Block<'a> {
+    stamp: Option<[u8; STAMP_BYTES]>,
+    /// The random bytes.
+    random: &'a [u8],
+}
+
+impl Contents {
+    /// For contents that are valid, of a worker's files. A clone shares what is large.
+    pub fn new(spec: &ContentSpec, seed: u64, worker: u32) -> Self {
+        let is_text = spec.kind == ContentKind::Text;
+        let random_bytes = match spec.kind {
+            ContentKind::Compressible { ratio } => {
+                ((BLOCK_BYTES as f64 / ratio) as usize).clamp(STAMP_BYTES, BLOCK_BYTES)
+            }
+            ContentKind::Text | ContentKind::Incompressible => BLOCK_BYTES,
+        };
+        Self {
+            base: base(seed, is_text),
+            seed,
+            key: Key::new(seed, KEY_NAME, worker),
+            is_text,
+            random_bytes,
+            common_below: ((1.0 - 1.0 / spec.dedup) * 18_446_744_073_709_551_616.0) as u64,
+        }
+    }
+
+    /// The same for another worker's files, sharing what is large.
+    #[must_use]
+    pub fn for_worker(&self, worker: u32) -> Self {
+        Self {
+            key: Key::new(self.seed, KEY_NAME, worker),
+            ..self.clone()
+        }
+    }
+
+    /// Writes what a version of a file has from `offset` on.
+    #[inline]
+    pub fn fill(&self, file: u64, version: u32, offset: u64, out: &mut [u8]) {
+        let subject = self.subject(file, version);
+        let mut rest = out;
+        let mut at = offset;
+        while !rest.is_empty() {
+            let from = at as usize % BLOCK_BYTES;
+            let (piece, behind) = rest.split_at_mut(rest.len().min(BLOCK_BYTES - from));
+            self.block(&subject, at / BLOCK_BYTES as u64).write(from, piece);
+            at += piece.len() as u64;
+            rest = behind;
+        }
+    }
+
+    /// Looks whether `found` is what a version of a file has from `offset` on.
+    ///
+    /// # Errors
+    /// The first byte that is not, and what was found in its stead.
+    #[inline]
+    pub fn check(&self, file: u64, version: u32, offset: u64, found: &[u8]) -> Result<(), Mismatch> {
+        let subject = self.subject(file, version);
+        match self.first_wrong(&subject, offset, found) {
+            None => Ok(()),
+            Some(wrong) => Err(self.explain(&subject, offset, found, wrong)),
+        }
+    }
+
+    /// Where in `found` the first block begins that is not as it should be.
+    #[inline]
+    fn first_wrong(&self, subject: &Subject, offset: u64, found: &[u8]) -> Option<usize> {
+        pieces(offset, found).find_map(|(begin, at, piece)| {
+            let block = self.block(subject, at / BLOCK_BYTES as u64);
+            (!block.matches(at as usize % BLOCK_BYTES, piece)).then_some(begin)
+        })
+    }
+
+    #[inline]
+    fn subject(&self, file: u64, version: u32) -> Subject {
+        let of_file = self.key.at(file);
+        let line = of_file.wrapping_add(u64::from(version).wrapping_mul(VERSION_STEP)) % BASE_LINES;
+        Subject {
+            file,
+            version,
+            key: Key::of(Key::of(of_file).at(u64::from(version))),
+            start: line * BASE_STEP,
+        }
+    }
+
+    #[inline]
+    fn block(&self, subject: &Subject, block: u64) -> Block<'_> {
+        if self.is_text {
+            return self.stretch(block.wrapping_mul(BLOCK_BYTES as u64), None);
+        }
+        let check = subject.key.at(block);
+        if check < self.common_below {
+            return self.stretch(check % COMMON_BLOCKS * BLOCK_BYTES as u64, None);
+        }
+        let position = subject.start.wrapping_add(block.wrapping_mul(BLOCK_BYTES as u64));
+        self.stretch(position, Some(subject.stamp(block, check)))
+    }
+
+    #[inline]
+    fn stretch(&self, position: u64, stamp: Option<[u8; STAMP_BYTES]>) -> Block<'_> {
+        let from = position as usize % BASE_BYTES;
+        Block {
+            stamp,
+            random: &self.base[from..from + self.random_bytes],
+        }
+    }
+}
+
+const KEY_NAME: &str = "contents";
+
+fn base(seed: u64, is_text: bool) -> Arc<[u8]> {
+    let key = Key::new(seed, if is_text { "contents text" } else { "contents base" }, 0);
+    let mut bytes: Vec<u8> = if is_text {
+        (0..BASE_BYTES as u64)
+            .map(|index| 32 + below(key.at(index), 95) as u8)
+            .collect()
+    } else {
+        (0..BASE_BYTES as u64 / 8)
+            .flat_map(|index| key.at(index).to_le_bytes())
+            .collect()
+    };
+    bytes.extend_from_within(..BLOCK_BYTES);
+    bytes.into()
+}
+
+/// The parts of `found` that lie in different blocks: where each begins in it and in the file.
+#[inline]
+fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])> {
+    let mut begin = 0;
+    std::iter::from_fn(move || {
+        let at = offset + begin as u64;
+        let rest = found.get(begin..).filter(|rest| !rest.is_empty())?;
+        let piece = &rest[..rest.len().min(BLOCK_BYTES - at as usize % BLOCK_BYTES)];
+        let item = (begin, at, piece);
+        begin += piece.len();
+        Some(item)
+    })
+}
+
+impl Subject {
+    /// The stamp of a block whose check this is: the check itself, and by it concealed the file, and the version with
+    /// the low half of the block's number.
+    #[inline]
+    fn stamp(&self, block: u64, check: u64) -> [u8; STAMP_BYTES] {
+        let numbers = u64::from(self.version) << 32 | block & 0xffff_ffff;
+        let mut stamp = [0; STAMP_BYTES];
+        let veil = Key::of(check);
+        stamp[..8].copy_from_slice(&(self.file ^ veil.at(0)).to_le_bytes());
+        stamp[8..16].copy_from_slice(&(numbers ^ veil.at(1)).to_le_bytes());
+        stamp[16..].copy_from_slice(&check.to_le_bytes());
+        stamp
+    }
+}
+
+impl Block<'_> {
+    /// Writes the bytes from `from` on.
+    #[inline]
+    fn write(&self, from: usize, out: &mut [u8]) {
+        let random = self.random.get(from..).unwrap_or_default();
+        if random.len() >= out.len() {
+            out.copy_from_slice(&random[..out.len()]);
+        } else {
+            let (first, filler) = out.split_at_mut(random.len());
+            first.copy_from_slice(random);
+            filler.fill(FILLER);
+        }
+        if let Some(stamp) = self.stamp.as_ref().and_then(|stamp| stamp.get(from..)) {
+            let length = stamp.len().min(out.len());
+            out[..length].copy_from_slice(&stamp[..length]);
+        }
+    }
+
+    /// Whether these are the bytes from `from` on.
+    #[inline]
+    fn matches(&self, from: usize, found: &[u8]) -> bool {
+        let stamp = self
+            .stamp
+            .as_ref()
+            .and_then(|stamp| stamp.get(from..))
+            .unwrap_or_default();
+        let (in_stamp, rest) = found.split_at(stamp.len().min(found.len()));
+        let random = self.random.get(from + in_stamp.len()..).unwrap_or_default();
+        let (in_random, filler) = rest.split_at(random.len().min(rest.len()));
+        in_stamp == &stamp[..in_stamp.len()]
+            && in_random == &random[..in_random.len()]
+            && filler == &FILLERS[..filler.len()]
+    }
+}
+
+impl fmt::Display for ContentKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text => f.write_str("text"),
+            Self::Incompressible => f.write_str("incompressible"),
+            Self::Compressible { ratio } => write!(f, "compressible:{ratio}"),
+        }
+    }
+}
+
+impl FromStr for ContentKind {
+    type Err = InvalidContents;
+
+    /// `text`, `incompressible`, `compressible:3`.
+    fn from_str(text: &str) -> Result<Self, InvalidContents> {
+        let kind = match text.trim() {
+            "text" => Self::Text,
+            "incompressible" => Self::Incompressible,
+            other => {
+                let ratio = other
+                    .strip_prefix("compressible:")
+                    .ok_or_else(|| InvalidContents::UnknownKind(other.to_owned()))?;
+                let ratio = ratio
+                    .trim()
+                    .parse()
+                    .map_err(|_| InvalidContents::Ratio(ratio.to_owned()))?;
+                Self::Compressible { ratio }
+            }
+        };
+        ContentSpec { kind, dedup: 1.0 }.validate()?;
+        Ok(kind)
+    }
+}
+
+impl From<ContentKind> for String {
+    fn from(kind: ContentKind) -> Self {
+        kind.to_string()
+    }
+}
+
+impl TryFrom<String> for ContentKind {
+    type Error = InvalidContents;
+
+    fn try_from(text: String) -> Result<Self, InvalidContents> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,384 @@
+//! Directories: where files lie. A place is a directory that files lie in; it has a number from 0.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::{parse_decimal, push_decimal};
+use crate::quantity;
+
+/// The most places.
+pub const PLACES_MAX: u32 = 1 << 24;
+/// The deepest tree.
+pub const DEPTH_MAX: u32 = 64;
+
+/// How directories lie. Serialised as its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Shape {
+    /// Files lie directly in the location.
+    #[default]
+    Flat,
+    /// Files lie in so many subdirectories: `s0/`, `s1/` and so on.
+    Subdirectories(u32),
+    /// Files lie in the last directories of a tree: `s3/s0/s7/`.
+    Tree {
+        /// Subdirectories of every directory.
+        width: u32,
+        /// Directories on the way to a file.
+        depth: u32,
+    },
+}
+
+/// The directories of a location.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Layout {
+    /// How they lie.
+    pub shape: Shape,
+    /// The most entries that a place may have, where there is a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries_max: Option<u64>,
+    /// Whether every place has a `tmp/` for temporary files and a `new/` for the others.
+    #[serde(default)]
+    pub maildir: bool,
+}
+
+/// No layout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidLayout {
+    /// No known form.
+    #[error("'{0}' is no layout of directories: write flat, subdirs:100 or tree:10x3 (10 wide, 3 deep)")]
+    UnknownForm(String),
+    /// No directories.
+    #[error("{0}: give at least 1 directory and a depth of at least 1, or flat")]
+    Nothing(Shape),
+    /// Too many.
+    #[error("{0}: more than {PLACES_MAX} directories for files; give fewer")]
+    TooMany(Shape),
+    /// Too deep.
+    #[error("{0}: give a depth of at most {DEPTH_MAX}")]
+    TooDeep(Shape),
+    /// No room.
+    #[error("0 entries at most: give at least 1, or no bound")]
+    NoEntries,
+}
+
+impl Shape {
+    /// How many directories there are on a level of the tree, the location itself being level 0.
+    fn on_level(self, level: u32) -> u64 {
+        u64::from(self.width()).saturating_pow(level)
+    }
+
+    fn width(self) -> u32 {
+        match self {
+            Self::Flat => 1,
+            Self::Subdirectories(width) | Self::Tree { width, .. } => width,
+        }
+    }
+
+    fn depth(self) -> u32 {
+        match self {
+            Self::Flat => 0,
+            Self::Subdirectories(_) => 1,
+            Self::Tree { depth, .. } => depth,
+        }
+    }
+
+    /// Writes directory `index` of a level, with a slash behind every part.
+    #[inline]
+    fn write(self, level: u32, index: u32, to: &mut Vec<u8>) {
+        let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
+        let mut unit = self.on_level(level.saturating_sub(1));
+        for _ in 0..level {
+            to.push(b's');
+            push_decimal(index / unit % width, 1, to);
+            to.push(b'/');
+            unit = (unit / width).max(1);
+        }
+    }
+}
+
+impl Layout {
+    /// The directory of files in a maildir place.
+    const NEW: &[u8] = b"new/";
+    /// The directory of temporary files there.
+    const TEMPORARY: &[u8] = b"tmp/";
+
+    /// How many places there are.
+    pub fn places(&self) -> u32 {
+        u32::try_from(self.shape.on_level(self.shape.depth())).unwrap_or(u32::MAX)
+    }
+
+    /// Checks that the directories can be made.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidLayout> {
+        if self.shape.width() == 0 || (self.shape.depth() == 0 && self.shape != Shape::Flat) {
+            return Err(InvalidLayout::Nothing(self.shape));
+        }
+        if self.shape.depth() > DEPTH_MAX {
+            return Err(InvalidLayout::TooDeep(self.shape));
+        }
+        if self.places() > PLACES_MAX {
+            return Err(InvalidLayout::TooMany(self.shape));
+        }
+        if self.entries_max == Some(0) {
+            return Err(InvalidLayout::NoEntries);
+        }
+        Ok(())
+    }
+
+    /// Appends the path of a place, relative to the location, with a slash at its end; nothing where that is the
+    /// location itself.
+    #[inline]
+    pub fn write_place(&self, place: u32, to: &mut Vec<u8>) {
+        self.shape.write(self.shape.depth(), place, to);
+    }
+
+    /// Appends the path of the directory in which a place's files lie.
+    #[inline]
+    pub fn write_files_directory(&self, place: u32, to: &mut Vec<u8>) {
+        self.write_place(place, to);
+        if self.maildir {
+            to.extend_from_slice(Self::NEW);
+        }
+    }
+
+    /// Appends the path of the directory in which a place's temporary files lie.
+    #[inline]
+    pub fn write_temporary_directory(&self, place: u32, to: &mut Vec<u8>) {
+        self.write_place(place, to);
+        if self.maildir {
+            to.extend_from_slice(Self::TEMPORARY);
+        }
+    }
+
+    /// The paths of all directories, every one after those it lies in, without a slash at the end.
+    pub fn directories(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
+        let layout = *self;
+        let shape = layout.shape;
+        let levels = (1..=shape.depth()).flat_map(move |level| {
+            let count = u32::try_from(shape.on_level(level)).unwrap_or(u32::MAX);
+            (0..count).map(move |index| {
+                let mut path = Vec::new();
+                shape.write(level, index, &mut path);
+                path
+            })
+        });
+        let mail_places = if layout.maildir { layout.places() } else { 0 };
+        let mail = (0..mail_places).flat_map(move |place| {
+            let mut paths = [Vec::new(), Vec::new()];
+            layout.write_files_directory(place, &mut paths[0]);
+            layout.write_temporary_directory(place, &mut paths[1]);
+            paths
+        });
+        levels.chain(mail).map(|mut path| {
+            path.pop();
+            path
+        })
+    }
+
+    /// How many directories there are, the location itself aside.
+    pub fn directory_count(&self) -> u64 {
+        let levels: u64 = (1..=self.shape.depth())
+            .map(|level| self.shape.on_level(level))
+            .fold(0, u64::saturating_add);
+        levels.saturating_add(if self.maildir { 2 * u64::from(self.places()) } else { 0 })
+    }
+
+    /// Whether a name is one that a directory of this layout has.
+    pub fn is_directory_name(&self, name: &[u8]) -> bool {
+        if self.maildir && (name == b"new" || name == b"tmp") {
+            return true;
+        }
+        let Some(digits) = name.strip_prefix(b"s") else {
+            return false;
+        };
+        let is_plain = digits == b"0" || !digits.starts_with(b"0");
+        self.shape != Shape::Flat
+            && is_plain
+            && parse_decimal(digits).is_some_and(|number| number < u64::from(self.shape.width()))
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flat => f.write_str("flat"),
+            Self::Subdirectories(count) => write!(f, "subdirs:{count}"),
+            Self::Tree { width, depth } => write!(f, "tree:{width}x{depth}"),
+        }
+    }
+}
+
+impl FromStr for Shape {
+    type Err = InvalidLayout;
+
+    /// `flat`, `subdirs:100`, `tree:10x3`.
+    fn from_str(text: &str) -> Result<Self, InvalidLayout> {
+        let text = text.trim();
+        let number = |digits: &str| quantity::count(digits).ok().and_then(|count| u32::try_from(count).ok());
+        let shape = if text == "flat" {
+            Some(Self::Flat)
+        } else if let Some(count) = text.strip_prefix("subdirs:") {
+            number(count).map(Self::Subdirectories)
+        } else {
+            text.strip_prefix("tree:")
+                .and_then(|sides| sides.split_once('x'))
+                .and_then(|(width, depth)| Some((number(width)?, number(depth)?)))
+                .map(|(width, depth)| Self::Tree { width, depth })
+        };
+        let shape = shape.ok_or_else(|| InvalidLayout::UnknownForm(text.to_owned()))?;
+        let layout = Layout {
+            shape,
+            ..Layout::default()
+        };
+        layout.validate()?;
+        Ok(shape)
+    }
+}
+
+impl From<Shape> for String {
+    fn from(shape: Shape) -> Self {
+        shape.to_string()
+    }
+}
+
+impl TryFrom<String> for Shape {
+    type Error = InvalidLayout;
+
+    fn try_from(text: String) -> Result<Self, InvalidLayout> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    fn layout(shape: &str, maildir: bool) -> Layout {
+        Layout {
+            shape: shape.parse().unwrap(),
+            entries_max: None,
+            maildir,
+        }
+    }
+
+    fn place(shape: &str, place: u32) -> String {
+        let mut path = Vec::new();
+        layout(shape, false).write_place(place, &mut path);
+        String::from_utf8(path).unwrap()
+    }
+
+    #[test]
+    fn places_have_their_paths() {
+        assert_eq!(place("flat", 0), "");
+        assert_eq!(place("subdirs:100", 12), "s12/");
+        assert_eq!(place("tree:10x3", 307), "s3/s0/s7/");
+        assert_eq!(place("tree:10x3", 0), "s0/s0/s0/");
+        assert_eq!(place("tree:1x2", 0), "s0/s0/");
+        assert_eq!(place("tree:256x3", (1 << 24) - 1), "s255/s255/s255/");
+        let mut path = b"/mnt/".to_vec();
+        layout("subdirs:5", true).write_files_directory(4, &mut path);
+        layout("flat", true).write_temporary_directory(0, &mut path);
+        layout("flat", false).write_temporary_directory(0, &mut path);
+        assert_eq!(path, b"/mnt/s4/new/tmp/");
+    }
+
+    #[test]
+    fn directories_come_after_their_parents_and_are_all_there() {
+        for shape in [
+            "flat",
+            "subdirs:1",
+            "subdirs:12",
+            "tree:3x3",
+            "tree:1x5",
+            "tree:7x1",
+            "tree:2x10",
+        ] {
+            for maildir in [false, true] {
+                let layout = layout(shape, maildir);
+                let mut made: HashSet<Vec<u8>> = HashSet::from([Vec::new()]);
+                for directory in layout.directories() {
+                    let (parent, name) = match directory.iter().rposition(|byte| *byte == b'/') {
+                        Some(slash) => (&directory[..slash], &directory[slash + 1..]),
+                        None => (&[][..], &directory[..]),
+                    };
+                    assert!(made.contains(parent), "{shape}: {directory:?} before its parent");
+                    assert!(layout.is_directory_name(name));
+                    assert!(made.insert(directory.clone()), "{shape}: twice");
+                }
+                assert_eq!(made.len() as u64 - 1, layout.directory_count(), "{shape}");
+                let mut places = HashSet::new();
+                for place in 0..layout.places() {
+                    for write in [Layout::write_files_directory, Layout::write_temporary_directory] {
+                        let mut path = Vec::new();
+                        write(&layout, place, &mut path);
+                        path.pop();
+                        assert!(made.contains(&path), "{shape}: no {path:?}");
+                        places.insert(path);
+                    }
+                }
+                assert_eq!(places.len() as u32, layout.places() * if maildir { 2 } else { 1 });
+            }
+        }
+    }
+
+    #[test]
+    fn only_names_of_the_layout_are_recognised() {
+        let tree = layout("tree:10x3", false);
+        for name in ["s0", "s9"] {
+            assert!(tree.is_directory_name(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "", "s", "s10", "s00", "s01", "s-1", "S1", "s1 ", "t1", "1", "new", "tmp",
+        ] {
+            assert!(!tree.is_directory_name(name.as_bytes()), "{name}");
+        }
+        let mail = layout("flat", true);
+        assert!(mail.is_directory_name(b"new") && mail.is_directory_name(b"tmp"));
+        assert!(!mail.is_directory_name(b"cur") && !mail.is_directory_name(b"s0"));
+    }
+
+    #[test]
+    fn texts_are_read_and_written_alike() {
+        for text in [
+            "flat",
+            "subdirs:1",
+            "subdirs:16777216",
+            "tree:10x3",
+            "tree:1x64",
+            "tree:2x24",
+        ] {
+            assert_eq!(text.parse::<Shape>().unwrap().to_string(), text);
+        }
+        assert_eq!("subdirs:1k".parse(), Ok(Shape::Subdirectories(1_000)));
+        for (text, part) in [
+            ("", "write flat"),
+            ("subdirs", "subdirs:100"),
+            ("subdirs:x", "subdirs:100"),
+            ("tree:10", "10 wide, 3 deep"),
+            ("subdirs:0", "at least 1 directory"),
+            ("tree:0x3", "at least 1 directory"),
+            ("tree:3x0", "at least 1 directory"),
+            ("tree:1x65", "at most 64"),
+            ("tree:2x25", "more than 16777216"),
+            ("tree:4000000000x60", "more than 16777216"),
+            ("subdirs:16777217", "more than 16777216"),
+        ] {
+            let message = text.parse::<Shape>().unwrap_err().to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        let none = Layout {
+            entries_max: Some(0),
+            ..Layout::default()
+        };
+        assert_eq!(none.validate(), Err(InvalidLayout::NoEntries));
+    }
+}

@@ -1,0 +1,399 @@
+//! A mix: weighted operations on a pool of files, with distributions of sizes, popularity, directories, names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::intent::Action;
+use crate::layout::{Layout, Shape};
+use crate::names::Names;
+use crate::popularity::Popularity;
+use crate::sizes::Sizes;
+
+/// How often each operation is done, relative to the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Weights([u32; Action::COUNT]);
+
+impl Weights {
+    /// The weight of an action.
+    pub fn get(&self, action: Action) -> u32 {
+        self.0[action as usize]
+    }
+
+    /// The same with another weight for an action.
+    #[must_use]
+    pub fn with(mut self, action: Action, weight: u32) -> Self {
+        self.0[action as usize] = weight;
+        self
+    }
+
+    /// The actions that have a weight.
+    pub fn actions(&self) -> impl Iterator<Item = Action> + '_ {
+        Action::operations().filter(|action| self.get(*action) > 0)
+    }
+
+    /// All weights together.
+    pub fn sum(&self) -> u64 {
+        self.0.iter().map(|weight| u64::from(*weight)).sum()
+    }
+
+    /// The weights of the actions that only look (`true`), or of the others.
+    #[must_use]
+    pub fn of_those_that_read(&self, reads: bool) -> Self {
+        let mut some = self.clone();
+        for action in Action::ALL {
+            if action.reads() != reads {
+                some.0[*action as usize] = 0;
+            }
+        }
+        some
+    }
+}
+
+impl fmt::Display for Weights {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, action) in self.actions().enumerate() {
+            let comma = if index == 0 { "" } else { "," };
+            write!(f, "{comma}{}={}", action.name(), self.get(action))?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Weights> for String {
+    fn from(weights: Weights) -> Self {
+        weights.to_string()
+    }
+}
+
+impl TryFrom<String> for Weights {
+    type Error = InvalidMix;
+
+    fn try_from(text: String) -> Result<Self, InvalidMix> {
+        text.parse()
+    }
+}
+
+impl FromStr for Weights {
+    type Err = InvalidMix;
+
+    /// `read=5,append=2,create=1,delete=1`.
+    fn from_str(text: &str) -> Result<Self, InvalidMix> {
+        let mut weights = Self::default();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (name, weight) = part
+                .split_once('=')
+                .ok_or_else(|| InvalidMix::WeightForm(part.to_owned()))?;
+            let action = Action::operations()
+                .find(|action| action.is_asked_for() && action.name() == name.trim())
+                .ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
+            if weights.get(action) > 0 {
+                return Err(InvalidMix::Twice(action.name()));
+            }
+            weights.0[action as usize] = weight
+                .trim()
+                .parse()
+                .map_err(|_| InvalidMix::WeightForm(part.to_owned()))?;
+        }
+        if weights.sum() == 0 {
+            return Err(InvalidMix::NoWeights);
+        }
+        Ok(weights)
+    }
+}
+
+/// The time between an operation's end and the next one's issue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Think {
+    /// None.
+    #[default]
+    None,
+    /// Always the same, in nanoseconds.
+    Fixed(u64),
+    /// Exponentially distributed with this mean, in nanoseconds.
+    Exponential(u64),
+}
+
+impl fmt::Display for Think {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Fixed(ns) => write!(f, "{ns}ns"),
+            Self::Exponential(ns) => write!(f, "exponential:{ns}ns"),
+        }
+    }
+}
+
+/// The numbers make no mix.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidMix {
+    /// A weight that is not one.
+    #[error(
+        "mix: '{0}' is no weight of an operation: write operations with whole numbers, like read=5,create=2,delete=2"
+    )]
+    WeightForm(String),
+    /// No such operation.
+    #[error("mix: there is no operation '{0}'; there are {all}", all = all_actions())]
+    NoAction(String),
+    /// An operation named twice.
+    #[error("mix: the operation {0} is named twice: give it one weight")]
+    Twice(&'static str),
+    /// Nothing has a weight.
+    #[error("mix: no operation has a weight: give at least one, like read=1")]
+    NoWeights,
+    /// A role has nothing to do.
+    #[error("mix: {0} have nothing to do: {1}")]
+    Idle(&'static str, &'static str),
+    /// An empty pool.
+    #[error("files 0: a mix needs at least one file")]
+    NoFiles,
+    /// A pool beyond what can be numbered.
+    #[error("files {0}: more than a pool can hold; give at most {max}", max = Mix::FILES_MAX)]
+    TooManyFiles(u64),
+    /// A pool that does not fit its directories.
+    #[error(
+        "entries-max {entries_max}: {places} directories hold at most {room} entries, and the pool has {files} files: give more directories or a higher bound"
+    )]
+    TooFewDirectories {
+        /// The bound.
+        entries_max: u64,
+        /// How many directories there are.
+        places: u64,
+        /// What they hold together.
+        room: u64,
+        /// The pool.
+        files: u64,
+    },
+    /// A part that is wrong in itself.
+    #[error("{what}: {why}")]
+    Part {
+        /// Which option.
+        what: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A block of 0 bytes or beyond what a call takes.
+    #[error("{what}-block of {bytes} bytes: give 1 to {max} bytes", max = crate::sizes::SIZE_MAX_BYTES)]
+    Block {
+        /// `read` or `write`.
+        what: &'static str,
+        /// The size given.
+        bytes: u64,
+    },
+    /// Sizes above the bound of growth.
+    #[error("size-max {size_max} is below the sizes of new files, which go up to {high}: give at least {high}")]
+    SizeMax {
+        /// The bound.
+        size_max: u64,
+        /// The largest new file.
+        high: u64,
+    },
+    /// Locations times places do not fit.
+    #[error("{0} locations with {1} directories each are too many: at most 16777216 together")]
+    TooManyPlaces(usize, u64),
+    /// A location without a share.
+    #[error("weight 0: give every location a weight of at least 1, or leave it out")]
+    NoWeight,
+}
+
+fn all_actions() -> String {
+    let names: Vec<&str> = Action::operations()
+        .filter(|action| action.is_asked_for())
+        .map(Action::name)
+        .collect();
+    names.join(", ")
+}
+
+/// A mix, complete. Serialised in this form in records.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Mix {
+    /// Files in the initial pool: of every private pool, or of the shared one.
+    pub files: u64,
+    /// Operations of each worker.
+    pub transactions: u64,
+    /// How often each operation is done.
+    pub weights: Weights,
+    /// Sizes of new files.
+    pub sizes: Sizes,
+    /// How much an append adds.
+    pub append_sizes: Sizes,
+    /// How much is read of a range.
+    pub range_sizes: Sizes,
+    /// No append makes a file larger than this, in bytes.
+    pub size_max_bytes: u64,
+    /// Which files are used how often.
+    pub popularity: Popularity,
+    /// The directories of each location.
+    pub layout: Layout,
+    /// How files are called.
+    pub names: Names,
+    /// Time between operations.
+    pub think: Think,
+    /// Bytes of one read call.
+    pub read_block_bytes: u64,
+    /// Bytes of one write call.
+    pub write_block_bytes: u64,
+    /// All sizes are multiples of this many bytes.
+    pub align_bytes: u64,
+    /// The shares of the locations.
+    pub location_weights: Vec<u32>,
+    /// Where the generator begins.
+    pub seed: u64,
+}
+
+impl Default for Mix {
+    fn default() -> Self {
+        Self {
+            files: 500,
+            transactions: 500,
+            weights: Self::classic_pairs(5, 5),
+            sizes: Sizes::Uniform { low: 500, high: 10_000 },
+            append_sizes: Sizes::Uniform { low: 1, high: 10_000 },
+            range_sizes: Sizes::Fixed(4096),
+            size_max_bytes: 10_000,
+            popularity: Popularity::Uniform,
+            layout: Layout {
+                shape: Shape::Flat,
+                entries_max: None,
+                maildir: false,
+            },
+            names: Names::default(),
+            think: Think::None,
+            read_block_bytes: 1 << 16,
+            write_block_bytes: 1 << 16,
+            align_bytes: 1,
+            location_weights: vec![1],
+            seed: 42,
+        }
+    }
+}
+
+impl Mix {
+    /// The greatest pool.
+    pub const FILES_MAX: u64 = 1 << 35;
+
+    /// The weights of the classic pairs: the chances, in tenths, of reading over appending and of creating over deleting.
+    pub fn classic_pairs(read: u32, create: u32) -> Weights {
+        Weights::default()
+            .with(Action::Read, read)
+            .with(Action::Append, 10_u32.saturating_sub(read))
+            .with(Action::Create, create)
+            .with(Action::Delete, 10_u32.saturating_sub(create))
+    }
+
+    /// Checks that the mix can be performed.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidMix> {
+        if self.weights.sum() == 0 {
+            return Err(InvalidMix::NoWeights);
+        }
+        if self.files == 0 {
+            return Err(InvalidMix::NoFiles);
+        }
+        if self.files > Self::FILES_MAX {
+            return Err(InvalidMix::TooManyFiles(self.files));
+        }
+        for (what, sizes) in [
+            ("size", &self.sizes),
+            ("append-size", &self.append_sizes),
+            ("range-size", &self.range_sizes),
+        ] {
+            sizes.validate().map_err(|why| part(what, &why))?;
+        }
+        self.popularity.validate().map_err(|why| part("popularity", &why))?;
+        self.layout.validate().map_err(|why| part("dirs", &why))?;
+        self.names.validate().map_err(|why| part("names", &why))?;
+        for (what, bytes) in [("read", self.read_block_bytes), ("write", self.write_block_bytes)] {
+            if bytes == 0 || bytes > crate::sizes::SIZE_MAX_BYTES {
+                return Err(InvalidMix::Block { what, bytes });
+            }
+        }
+        if self.size_max_bytes < self.sizes.high() {
+            return Err(InvalidMix::SizeMax {
+                size_max: self.size_max_bytes,
+                high: self.sizes.high(),
+            });
+        }
+        if self.location_weights.is_empty() || self.location_weights.contains(&0) {
+            return Err(InvalidMix::NoWeight);
+        }
+        let places = u64::from(self.layout.places());
+        if places * self.location_weights.len() as u64 > 1 << 24 {
+            return Err(InvalidMix::TooManyPlaces(self.location_weights.len(), places));
+        }
+        self.validate_bound(places * self.location_weights.len() as u64)
+    }
+
+    fn validate_bound(&self, places: u64) -> Result<(), InvalidMix> {
+        let Some(entries_max) = self.layout.entries_max else {
+            return Ok(());
+        };
+        let room = entries_max.saturating_mul(places);
+        if room < self.files {
+            return Err(InvalidMix::TooFewDirectories {
+                entries_max,
+                places,
+                room,
+                files: self.files,
+            });
+        }
+        Ok(())
+    }
+
+    /// Which location a place lies in.
+    pub fn location_of(&self, place: u32) -> usize {
+        (place / self.layout.places()) as usize
+    }
+
+    /// Links, and symbolic links, and directories made by the mix, each at most so many at once.
+    pub fn extras_max(&self) -> u64 {
+        self.files.clamp(16, 1 << 20)
+    }
+
+    /// The largest content that one operation moves, in bytes.
+    pub fn content_bytes_max(&self) -> u64 {
+        let aligned = |bytes: u64| bytes.next_multiple_of(self.align_bytes.max(1));
+        aligned(self.size_max_bytes).max(aligned(self.append_sizes.high()))
+    }
+
+    /// Every field with its value, in a fixed form: what the fingerprint is made of.
+    pub fn canonical(&self) -> String {
+        let locations: Vec<String> = self.location_weights.iter().map(u32::to_string).collect();
+        format!(
+            "mix files={} transactions={} weights={} size={} append-size={} range-size={} size-max={} popularity={} \
+             dirs={} entries-max={} maildir={} names={} think={} read-block={} write-block={} align={} locations={} seed={}",
+            self.files,
+            self.transactions,
+            self.weights,
+            self.sizes,
+            self.append_sizes,
+            self.range_sizes,
+            self.size_max_bytes,
+            self.popularity,
+            self.layout.shape,
+            self.layout.entries_max.unwrap_or(0),
+            self.layout.maildir,
+            self.names,
+            self.think,
+            self.read_block_bytes,
+            self.write_block_bytes,
+            self.align_bytes,
+            locations.join(","),
+            self.seed,
+        )
+    }
+}
+
+fn part(what: &'static str, why: &dyn fmt::Display) -> InvalidMix {
+    InvalidMix::Part {
+        what,
+        why: why.to_string(),
+    }
+}

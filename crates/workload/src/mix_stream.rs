@@ -1,0 +1,324 @@
+//! The stream of a mix on a private pool: drafts meet the pool as it will then be.
+//!
+//! With several mixers they take turns on one pool: what a shared pool would do if its workers were equally fast.
+//! A plan of a shared pool is made like that; its run meets the live pool instead.
+
+use crate::extras::{Ring, Thing};
+use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
+use crate::mix::Mix;
+use crate::mixer::{Change, Draft, Mixer, creation, deletion};
+use crate::names::NameKind;
+use crate::pool::{File, Files};
+use crate::popularity::Ranks;
+
+/// See the module's text.
+#[derive(Clone, Debug)]
+pub struct MixStream {
+    mixers: Vec<Mixer>,
+    ranks: Ranks,
+    files: Files,
+    links: Ring,
+    symbolic_links: Ring,
+    directories: Ring,
+    extras_max: u64,
+    /// Entries of each place, where they are bounded.
+    entries: Vec<u64>,
+    entries_max: u64,
+    initial: u64,
+    transactions: u64,
+    /// The last number given.
+    number: u64,
+    begun: u64,
+    deleted: u64,
+    end: End,
+}
+
+impl MixStream {
+    /// The stream of these mixers on one pool.
+    pub fn new(mix: &Mix, mixers: Vec<Mixer>) -> Self {
+        let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
+        let bounded = mix.layout.entries_max.is_some();
+        Self {
+            ranks: Ranks::new(&mix.popularity),
+            files: Files::default(),
+            links: Ring::new(NameKind::Link),
+            symbolic_links: Ring::new(NameKind::SymbolicLink),
+            directories: Ring::new(NameKind::Directory),
+            extras_max: mix.extras_max(),
+            entries: vec![0; if bounded { places as usize } else { 0 }],
+            entries_max: mix.layout.entries_max.unwrap_or(u64::MAX),
+            initial: mix.files,
+            transactions: mix.transactions * mixers.len() as u64,
+            number: 0,
+            begun: 0,
+            deleted: 0,
+            end: End::Complete,
+            mixers,
+        }
+    }
+
+    /// The next file to be created, in a place that has room; nothing where all are full.
+    fn birth(&mut self) -> Option<File> {
+        let births = self.mixers[0].births();
+        let mut file = births.file(self.number + 1);
+        if !self.entries.is_empty() {
+            let mut tried = 0;
+            while self.entries[file.place as usize] >= self.entries_max {
+                tried += 1;
+                if tried == births.places() {
+                    return None;
+                }
+                file.place = births.place_after(file.place);
+            }
+            self.entries[file.place as usize] += 1;
+        }
+        self.number += 1;
+        Some(file)
+    }
+
+    /// Whether a place takes one more entry; counts it.
+    fn takes_one_more(&mut self, place: u32) -> bool {
+        match self.entries.get_mut(place as usize) {
+            Some(entries) if *entries >= self.entries_max => false,
+            Some(entries) => {
+                *entries += 1;
+                true
+            }
+            None => true,
+        }
+    }
+
+    fn one_less(&mut self, place: u32) {
+        if let Some(entries) = self.entries.get_mut(place as usize) {
+            *entries -= 1;
+        }
+    }
+
+    fn create(&mut self, action: Action, think_ns: u64) -> Intent {
+        let Some(file) = self.birth() else {
+            return nothing(think_ns);
+        };
+        self.files.push(file);
+        creation(action, file, think_ns)
+    }
+
+    fn next_in_transactions(&mut self) -> Option<Intent> {
+        if self.begun == self.transactions || self.end != End::Complete {
+            return None;
+        }
+        let turn = (self.begun % self.mixers.len() as u64) as usize;
+        let draft = self.mixers[turn].draft(self.begun / self.mixers.len() as u64);
+        let intent = self.meet(turn, draft);
+        if self.end == End::Complete {
+            self.begun += 1;
+            Some(intent)
+        } else {
+            None
+        }
+    }
+
+    fn meet(&mut self, turn: usize, mut draft: Draft) -> Intent {
+        match draft.action {
+            Action::Create | Action::Deliver => return self.create(draft.action, draft.think_ns),
+            Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
+            Action::ReadLink => match self.symbolic_links.len() {
+                // There is none to read: the first one is made.
+                0 => draft.action = Action::SymbolicLink,
+                links => {
+                    let thing = self.symbolic_links.get(crate::random::below(draft.pick, links));
+                    return thing.map_or(nothing(draft.think_ns), |thing| read_link(thing, draft.think_ns));
+                }
+            },
+            _ => {}
+        }
+        if self.files.is_empty() {
+            if self.mixers.iter().any(Mixer::creates) {
+                return self.create(Action::Create, draft.think_ns);
+            }
+            self.end = End::OutOfFiles;
+            return Intent::NOTHING;
+        }
+        match draft.action {
+            Action::Link => self.link(turn, &draft, NameKind::Link),
+            Action::SymbolicLink => self.link(turn, &draft, NameKind::SymbolicLink),
+            _ => self.on_a_file(turn, &draft),
+        }
+    }
+
+    #[inline]
+    fn on_a_file(&mut self, turn: usize, draft: &Draft) -> Intent {
+        let position = self.ranks.rank(draft.pick, self.files.len());
+        let file = self.files.get(position);
+        let (intent, change) = self.mixers[turn].decide(draft, file, self.number + 1);
+        match change {
+            Change::None => {}
+            Change::Becomes(file) => {
+                self.number = self.number.max(file.number);
+                self.files.set(position, file);
+            }
+            Change::Removed => {
+                self.files.remove(position);
+                self.one_less(file.place);
+            }
+        }
+        intent
+    }
+
+    fn link(&mut self, turn: usize, draft: &Draft, kind: NameKind) -> Intent {
+        let ring = if kind == NameKind::Link {
+            &mut self.links
+        } else {
+            &mut self.symbolic_links
+        };
+        if ring.len() >= self.extras_max {
+            if let Some(thing) = ring.pop() {
+                let intent = ring.removal(thing);
+                self.one_less(thing.place);
+                return asked(intent, draft.think_ns);
+            }
+        }
+        let position = self.ranks.rank(draft.pick, self.files.len());
+        let file = self.files.get(position);
+        if !self.takes_one_more(file.place) {
+            return nothing(draft.think_ns);
+        }
+        self.number += 1;
+        let (intent, _) = self.mixers[turn].decide(draft, file, self.number);
+        let thing = Thing {
+            place: file.place,
+            number: self.number,
+            of: file.number,
+        };
+        if kind == NameKind::Link {
+            self.links.push(thing);
+        } else {
+            self.symbolic_links.push(thing);
+        }
+        intent
+    }
+
+    fn directory(&mut self, draft: &Draft) -> Intent {
+        let full = self.directories.len() >= self.extras_max;
+        let remove = draft.action == Action::RemoveDirectory && !self.directories.is_empty();
+        if remove || full {
+            if let Some(thing) = self.directories.pop() {
+                self.one_less(thing.place);
+                return asked(self.directories.removal(thing), draft.think_ns);
+            }
+        }
+        let place = self.mixers[0].births().file(self.number + 1).place;
+        if !self.takes_one_more(place) {
+            return nothing(draft.think_ns);
+        }
+        self.number += 1;
+        let thing = Thing {
+            place,
+            number: self.number,
+            of: 0,
+        };
+        self.directories.push(thing);
+        make_directory(thing, draft.think_ns)
+    }
+
+    fn next_in_delete(&mut self) -> Option<Intent> {
+        if self.deleted < self.files.len() {
+            let file = self.files.get(self.deleted);
+            self.deleted += 1;
+            return Some(deletion(file));
+        }
+        for ring in [&mut self.links, &mut self.symbolic_links, &mut self.directories] {
+            if let Some(thing) = ring.pop() {
+                return Some(ring.removal(thing));
+            }
+        }
+        None
+    }
+}
+
+fn nothing(think_ns: u64) -> Intent {
+    asked(Intent::NOTHING, think_ns)
+}
+
+/// An intent as the operation of a transaction.
+pub fn asked(intent: Intent, think_ns: u64) -> Intent {
+    Intent {
+        ends_transaction: true,
+        think_ns,
+        ..intent
+    }
+}
+
+/// The making of a directory.
+pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
+    Intent {
+        action: Action::MakeDirectory,
+        ends_transaction: true,
+        place: thing.place,
+        number: thing.number,
+        think_ns,
+        ..Intent::NOTHING
+    }
+}
+
+/// The reading of a symbolic link.
+pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
+    Intent {
+        action: Action::ReadLink,
+        ends_transaction: true,
+        place: thing.place,
+        number: thing.number,
+        other: thing.of,
+        think_ns,
+        ..Intent::NOTHING
+    }
+}
+
+impl Stream for MixStream {
+    #[inline]
+    fn next(&mut self, phase: Phase) -> Option<Intent> {
+        match phase {
+            Phase::Prepare => (self.number < self.initial).then(|| Intent {
+                ends_transaction: false,
+                ..self.create(Action::Create, 0)
+            }),
+            Phase::Transactions => self.next_in_transactions(),
+            Phase::Delete => self.next_in_delete(),
+        }
+    }
+
+    fn remaining(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Prepare => self.initial - self.number.min(self.initial),
+            Phase::Transactions => self.transactions - self.begun,
+            Phase::Delete => {
+                let extras = self.links.len() + self.symbolic_links.len() + self.directories.len();
+                self.files.len() - self.deleted + extras
+            }
+        }
+    }
+
+    fn end(&self) -> End {
+        self.end
+    }
+
+    fn transactions_begun(&self) -> u64 {
+        self.begun
+    }
+
+    fn pool(&self, each: &mut dyn FnMut(Kept)) {
+        for position in self.deleted..self.files.len() {
+            let file = self.files.get(position);
+            each(Kept {
+                kind: NameKind::File,
+                place: file.place,
+                number: file.number,
+                size_bytes: file.size_bytes,
+                file: file.file,
+                version: file.version,
+            });
+        }
+        for ring in [&self.links, &self.symbolic_links, &self.directories] {
+            ring.each(each);
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What a mix draws: which operation comes next, how large it is, which file it is done to. Every value is a
+//! function of seed, worker and index alone; what is drawn becomes an [`Intent`] when it meets a file.
+
+use crate::intent::{Action, Intent};
+use crate::mix::{Mix, Think, Weights};
+use crate::pool::File;
+use crate::random::{Key, below, unit};
+use crate::sizes::Sampler;
+
+/// An operation that has not met its file yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// What is to be done.
+    pub action: Action,
+    /// Chooses the file.
+    pub pick: u64,
+    /// Chooses a size.
+    pub amount: u64,
+    /// Chooses an offset.
+    pub offset: u64,
+    /// Time that passes before the operation is issued, in nanoseconds.
+    pub think_ns: u64,
+}
+
+/// What becomes of a file when an intent has been performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing.
+    None,
+    /// It is another now.
+    Becomes(File),
+    /// It is gone.
+    Removed,
+}
+
+/// Draws of one worker on one mix.
+#[derive(Clone, Debug)]
+pub struct Mixer {
+    /// Each action with the end of its share.
+    actions: Vec<(u64, Action)>,
+    sum: u64,
+    think: Think,
+    append_sizes: Sampler,
+    range_sizes: Sampler,
+    births: Births,
+    size_max: u64,
+    align: u64,
+    keys: Keys,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Keys {
+    action: Key,
+    pick: Key,
+    amount: Key,
+    offset: Key,
+    think: Key,
+}
+
+/// Where files are born and how large: by number alone, whoever makes them.
+#[derive(Clone, Debug)]
+pub struct Births {
+    sizes: Sampler,
+    size: Key,
+    location: Key,
+    /// Where each location's share ends.
+    shares: Vec<u64>,
+    places: u32,
+}
+
+impl Births {
+    /// Of a mix with this seed.
+    pub fn new(mix: &Mix, seed: u64) -> Self {
+        let mut sum = 0;
+        let share = |weight: &u32| {
+            sum += u64::from(*weight);
+            sum
+        };
+        Self {
+            sizes: mix.sizes.sampler(mix.align_bytes),
+            size: Key::new(seed, "size", 0),
+            location: Key::new(seed, "location", 0),
+            shares: mix.location_weights.iter().map(share).collect(),
+            places: mix.layout.places(),
+        }
+    }
+
+    /// The file of a number as it is created. Numbers go round the places of a location.
+    #[inline]
+    pub fn file(&self, number: u64) -> File {
+        let location = match self.shares.as_slice() {
+            [_] => 0,
+            shares => {
+                let share = below(self.location.at(number), shares[shares.len() - 1]);
+                shares.partition_point(|end| *end <= share) as u32
+            }
+        };
+        let inner = if self.places == 1 {
+            0
+        } else {
+            (number % u64::from(self.places)) as u32
+        };
+        File {
+            number,
+            file: number,
+            size_bytes: self.sizes.draw(self.size.at(number)),
+            place: location * self.places + inner,
+            version: 0,
+            has_extended: false,
+        }
+    }
+
+    /// The place that follows another one, round all locations.
+    pub fn place_after(&self, place: u32) -> u32 {
+        (place + 1) % self.places()
+    }
+
+    /// Places of all locations together.
+    pub fn places(&self) -> u32 {
+        self.places * self.shares.len() as u32
+    }
+}
+
+impl Mixer {
+    /// The draws of a worker that does the actions of `weights`, where `seed` is the worker's own; files are born
+    /// with `births_seed`.
+    pub fn new(mix: &Mix, weights: &Weights, seed: u64, worker: u32, births_seed: u64) -> Self {
+        let mut sum = 0;
+        let actions = weights
+            .actions()
+            .map(|action| {
+                sum += u64::from(weights.get(action));
+                (sum, action)
+            })
+            .collect();
+        let key = |name| Key::new(seed, name, worker);
+        Self {
+            actions,
+            sum,
+            think: mix.think,
+            append_sizes: mix.append_sizes.sampler(mix.align_bytes),
+            range_sizes: mix.range_sizes.sampler(mix.align_bytes),
+            births: Births::new(mix, births_seed),
+            size_max: mix.size_max_bytes,
+            align: mix.align_bytes.max(1),
+            keys: Keys {
+                action: key("action"),
+                pick: key("pick"),
+                amount: key("amount"),
+                offset: key("offset"),
+                think: key("think"),
+            },
+        }
+    }
+
+    /// Where files are born.
+    pub fn births(&self) -> &Births {
+        &self.births
+    }
+
+    /// Whether this worker can fill an empty pool.
+    pub fn creates(&self) -> bool {
+        self.actions
+            .iter()
+            .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
+    }
+
+    /// The operation of this index, from 0.
+    #[inline]
+    pub fn draft(&self, index: u64) -> Draft {
+        let share = below(self.keys.action.at(index), self.sum);
+        let action = self.actions.iter().find(|(end, _)| share < *end);
+        Draft {
+            action: action.map_or(Action::Nothing, |(_, action)| *action),
+            pick: self.keys.pick.at(index),
+            amount: self.keys.amount.at(index),
+            offset: self.keys.offset.at(index),
+            think_ns: match self.think {
+                Think::None => 0,
+                Think::Fixed(ns) => ns,
+                Think::Exponential(mean_ns) => {
+                    let open = 1.0 - unit(self.keys.think.at(index));
+                    (-libm::log(open) * mean_ns as f64) as u64
+                }
+            },
+        }
+    }
+
+    /// What a draft that needs a file becomes when it meets one, and what becomes of that; a new name gets the number `fresh`.
+    #[inline]
+    pub fn decide(&self, draft: &Draft, file: File, fresh: u64) -> (Intent, Change) {
+        let mut intent = Intent {
+            action: draft.action,
+            ends_transaction: true,
+            place: file.place,
+            number: file.number,
+            size_bytes: file.size_bytes,
+            file: file.file,
+            version: file.version,
+            think_ns: draft.think_ns,
+            ..Intent::NOTHING
+        };
+        let change = self.change(&mut intent, draft, file, fresh);
+        (intent, change)
+    }
+
+    #[inline]
+    fn change(&self, intent: &mut Intent, draft: &Draft, file: File, fresh: u64) -> Change {
+        let size = file.size_bytes;
+        match draft.action {
+            Action::Read => intent.bytes = size,
+            Action::Delete => return Change::Removed,
+            Action::ReadRange if size > 0 => {
+                intent.bytes = self.range_sizes.draw(draft.amount).clamp(1, size);
+                intent.offset_bytes = below(draft.offset, (size - intent.bytes) / self.align + 1) * self.align;
+            }
+            Action::Append => return self.append(intent, draft, file),
+            Action::Overwrite if size > 0 => {
+                intent.bytes = size;
+                intent.version = file.next_version();
+                return Change::Becomes(File {
+                    version: intent.version,
+                    ..file
+                });
+            }
+            Action::Truncate if size > 0 => {
+                intent.bytes = below(draft.amount, size) / self.align * self.align;
+                return Change::Becomes(File {
+                    size_bytes: intent.bytes,
+                    ..file
+                });
+            }
+            Action::Rename => {
+                intent.other = fresh;
+                return Change::Becomes(File { number: fresh, ..file });
+            }
+            Action::Replace => {
+                intent.bytes = self.births.sizes.draw(draft.amount);
+                intent.version = file.next_version();
+                return Change::Becomes(File {
+                    size_bytes: intent.bytes,
+                    version: intent.version,
+                    // It is a new file under the old name.
+                    has_extended: false,
+                    ..file
+                });
+            }
+            Action::Link | Action::SymbolicLink => intent.other = fresh,
+            Action::GetExtended if file.has_extended => {}
+            Action::SetExtended | Action::GetExtended => {
+                intent.action = Action::SetExtended;
+                return Change::Becomes(File {
+                    has_extended: true,
+                    ..file
+                });
+            }
+            Action::SetAttributes => intent.other = draft.amount & 1,
+            Action::Stat | Action::List | Action::ListWithStat => {}
+            _ => intent.action = Action::Nothing,
+        }
+        Change::None
+    }
+
+    #[inline]
+    fn append(&self, intent: &mut Intent, draft: &Draft, file: File) -> Change {
+        let bytes = self.append_sizes.draw(draft.amount);
+        if bytes == 0 || file.size_bytes + bytes > self.size_max {
+            intent.action = Action::Nothing;
+            return Change::None;
+        }
+        intent.bytes = bytes;
+        intent.offset_bytes = file.size_bytes;
+        Change::Becomes(File {
+            size_bytes: file.size_bytes + bytes,
+            ..file
+        })
+    }
+}
+
+/// The creation of a file, or its delivery.
+#[inline]
+pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
+    Intent {
+        action,
+        ends_transaction: true,
+        place: file.place,
+        number: file.number,
+        bytes: file.size_bytes,
+        file: file.file,
+        version: file.version,
+        think_ns,
+        ..Intent::NOTHING
+    }
+}
+
+/// The removal of what lies in a pool, at its end.
+#[inline]
+pub fn deletion(file: File) -> Intent {
+    Intent {
+        action: Action::Delete,
+        place: file.place,
+        number: file.number,
+        size_bytes: file.size_bytes,
+        file: file.file,
+        version: file.version,
+        ..Intent::NOTHING
+    }
+}

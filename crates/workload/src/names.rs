@@ -1,0 +1,437 @@
+//! Names: short or long, in order or scattered. Each has its file's running number in it, and no name is taken for
+//! one of ours that we would not have written.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{again, before_again};
+
+/// No name is longer, its kind's suffix aside.
+pub const LENGTH_MAX: u8 = 200;
+/// The hexadecimal digits that hold the number in a hashed name.
+const HASH_DIGITS: usize = 16;
+/// Maildir names begin with a time; the numbers count microseconds from this second.
+const MAILDIR_SECONDS: u64 = 1_700_000_000;
+const MICROSECONDS: u64 = 1_000_000;
+const MAILDIR_MIDDLE: &[u8] = b".M";
+const MAILDIR_END: &[u8] = b"P1.postmark";
+
+/// What names look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NameForm {
+    /// The running number: `17`.
+    #[default]
+    Decimal,
+    /// The running number with zeros before it: `0000000000000017`.
+    Padded,
+    /// Hexadecimal digits in no order, as from a hash: `61c8864680b583eb`.
+    Hashed,
+    /// As mail servers call messages: `1700000000.M000017P1.postmark`.
+    Maildir,
+}
+
+/// How files are called. Serialised as its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Names {
+    /// What they look like.
+    pub form: NameForm,
+    /// How many bytes they have; 0 where the form does not take a length.
+    pub length: u8,
+}
+
+/// What has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NameKind {
+    /// A file of the pool.
+    File,
+    /// A file that is yet to get its name.
+    Temporary,
+    /// A further name of a file.
+    Link,
+    /// A symbolic link.
+    SymbolicLink,
+    /// A directory.
+    Directory,
+}
+
+impl NameKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] = [
+        Self::File,
+        Self::Temporary,
+        Self::Link,
+        Self::SymbolicLink,
+        Self::Directory,
+    ];
+
+    /// What names of this kind end with.
+    pub const fn suffix(self) -> &'static [u8] {
+        match self {
+            Self::File => b"",
+            Self::Temporary => b".t",
+            Self::Link => b".l",
+            Self::SymbolicLink => b".y",
+            Self::Directory => b".d",
+        }
+    }
+}
+
+/// No form of names.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidNames {
+    /// No known form.
+    #[error("'{0}' is no form of names: write decimal, padded:16, hashed:20 or maildir")]
+    UnknownForm(String),
+    /// A length that is none.
+    #[error("'{text}': {form} names have {low} to {LENGTH_MAX} bytes; write {form}:{low}")]
+    Length {
+        /// All that was given.
+        text: String,
+        /// The form.
+        form: &'static str,
+        /// The shortest.
+        low: u8,
+    },
+    /// A length where none belongs.
+    #[error("'{0}': these names are as long as they need; leave the length out")]
+    NoLength(String),
+}
+
+impl NameForm {
+    const ALL: [Self; 4] = [Self::Decimal, Self::Padded, Self::Hashed, Self::Maildir];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Decimal => "decimal",
+            Self::Padded => "padded",
+            Self::Hashed => "hashed",
+            Self::Maildir => "maildir",
+        }
+    }
+
+    /// The shortest length that can be asked for, where one can.
+    const fn length_min(self) -> Option<u8> {
+        match self {
+            Self::Padded => Some(1),
+            Self::Hashed => Some(HASH_DIGITS as u8),
+            Self::Decimal | Self::Maildir => None,
+        }
+    }
+}
+
+impl Names {
+    /// Checks that names can be written.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidNames> {
+        match self.form.length_min() {
+            Some(low) if !(low..=LENGTH_MAX).contains(&self.length) => Err(InvalidNames::Length {
+                text: self.to_string(),
+                form: self.form.name(),
+                low,
+            }),
+            None if self.length != 0 => Err(InvalidNames::NoLength(format!("{self}:{}", self.length))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends the name of this kind with this number.
+    #[inline]
+    pub fn write(&self, kind: NameKind, number: u64, to: &mut Vec<u8>) {
+        match self.form {
+            NameForm::Decimal => push_decimal(number, 1, to),
+            NameForm::Padded => push_decimal(number, usize::from(self.length), to),
+            NameForm::Hashed => push_hashed(number, usize::from(self.length), to),
+            NameForm::Maildir => {
+                push_decimal(MAILDIR_SECONDS + number / MICROSECONDS, 1, to);
+                to.extend_from_slice(MAILDIR_MIDDLE);
+                push_decimal(number % MICROSECONDS, 6, to);
+                to.extend_from_slice(MAILDIR_END);
+            }
+        }
+        to.extend_from_slice(kind.suffix());
+    }
+
+    /// What a name says, if it is one that [`Self::write`] writes.
+    pub fn parse(&self, name: &[u8]) -> Option<(NameKind, u64)> {
+        let mut others = NameKind::ALL[1..].iter().copied();
+        let kind = others
+            .find(|kind| name.ends_with(kind.suffix()))
+            .unwrap_or(NameKind::File);
+        let stem = name.strip_suffix(kind.suffix())?;
+        let number = match self.form {
+            NameForm::Decimal | NameForm::Padded => parse_decimal(stem)?,
+            NameForm::Hashed => parse_hashed(stem)?,
+            NameForm::Maildir => {
+                let end = stem.len().checked_sub(MAILDIR_MIDDLE.len() + 6 + MAILDIR_END.len())?;
+                let seconds = parse_decimal(&stem[..end])?.checked_sub(MAILDIR_SECONDS)?;
+                let microseconds = parse_decimal(&stem[end + MAILDIR_MIDDLE.len()..end + MAILDIR_MIDDLE.len() + 6])?;
+                seconds.checked_mul(MICROSECONDS)?.checked_add(microseconds)?
+            }
+        };
+        // Written again it must be the same: no other spelling of a number is ours.
+        let mut written = Vec::with_capacity(name.len());
+        self.write(kind, number, &mut written);
+        (written == name).then_some((kind, number))
+    }
+
+    /// The bytes of the longest name, of whatever kind, with a number up to `numbers_max`.
+    pub fn length_max(&self, numbers_max: u64) -> usize {
+        let mut longest = Vec::new();
+        self.write(NameKind::Temporary, numbers_max, &mut longest);
+        longest.len()
+    }
+}
+
+#[inline]
+pub(crate) fn push_decimal(mut number: u64, digits_min: usize, to: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    let digits = &digits[at..];
+    if digits.len() < digits_min {
+        to.resize(to.len() + digits_min - digits.len(), b'0');
+    }
+    to.extend_from_slice(digits);
+}
+
+/// The number that digits say, zeros before it allowed.
+pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
+    if digits.is_empty() {
+        return None;
+    }
+    digits.iter().try_fold(0_u64, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| u64::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
+}
+
+fn push_hashed(number: u64, length: usize, to: &mut Vec<u8>) {
+    let end = to.len() + length.max(HASH_DIGITS);
+    let mut hash = number;
+    while to.len() < end {
+        hash = again(hash);
+        let digits = (end - to.len()).min(HASH_DIGITS);
+        to.extend((0..digits).map(|digit| b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]));
+    }
+}
+
+fn parse_hashed(stem: &[u8]) -> Option<u64> {
+    let hash = stem.get(..HASH_DIGITS)?.iter().try_fold(0_u64, |hash, digit| {
+        let digit = char::from(*digit).to_digit(16)?;
+        Some(hash << 4 | u64::from(digit))
+    })?;
+    Some(before_again(hash))
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.form.name())?;
+        match self.form.length_min() {
+            Some(_) => write!(f, ":{}", self.length),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Names {
+    type Err = InvalidNames;
+
+    /// `decimal`, `padded:16`, `hashed:20`, `maildir`; a length may be left out: 16.
+    fn from_str(text: &str) -> Result<Self, InvalidNames> {
+        let text = text.trim();
+        let (name, length) = match text.split_once(':') {
+            Some((name, length)) => (name, Some(length.trim())),
+            None => (text, None),
+        };
+        let form = NameForm::ALL
+            .into_iter()
+            .find(|form| form.name() == name.trim())
+            .ok_or_else(|| InvalidNames::UnknownForm(text.to_owned()))?;
+        let length = match (form.length_min(), length) {
+            (None, None) => 0,
+            (None, Some(_)) => return Err(InvalidNames::NoLength(text.to_owned())),
+            (Some(_), None) => HASH_DIGITS as u8,
+            (Some(low), Some(length)) => length
+                .parse()
+                .ok()
+                .filter(|length| (low..=LENGTH_MAX).contains(length))
+                .ok_or_else(|| InvalidNames::Length {
+                    text: text.to_owned(),
+                    form: form.name(),
+                    low,
+                })?,
+        };
+        Ok(Self { form, length })
+    }
+}
+
+impl From<Names> for String {
+    fn from(names: Names) -> Self {
+        names.to_string()
+    }
+}
+
+impl TryFrom<String> for Names {
+    type Error = InvalidNames;
+
+    fn try_from(text: String) -> Result<Self, InvalidNames> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn names(text: &str) -> Names {
+        text.parse().unwrap()
+    }
+
+    fn written(text: &str, kind: NameKind, number: u64) -> String {
+        let mut bytes = Vec::new();
+        names(text).write(kind, number, &mut bytes);
+        String::from_utf8(bytes).unwrap()
+    }
+
+    const FORMS: [&str; 8] = [
+        "decimal",
+        "padded:1",
+        "padded:16",
+        "padded:200",
+        "hashed:16",
+        "hashed:20",
+        "hashed:200",
+        "maildir",
+    ];
+
+    #[test]
+    fn names_look_as_said() {
+        assert_eq!(written("decimal", NameKind::File, 17), "17");
+        assert_eq!(written("decimal", NameKind::Temporary, 0), "0.t");
+        assert_eq!(written("padded:8", NameKind::File, 17), "00000017");
+        assert_eq!(written("padded:2", NameKind::Link, 12_345), "12345.l");
+        assert_eq!(written("hashed:16", NameKind::File, 0), "e220a8397b1dcdaf");
+        assert_eq!(
+            written("hashed:20", NameKind::SymbolicLink, 0),
+            "e220a8397b1dcdafa706.y"
+        );
+        assert_eq!(
+            written("maildir", NameKind::File, 3_000_017),
+            "1700000003.M000017P1.postmark"
+        );
+        assert_eq!(
+            written("maildir", NameKind::Directory, 1),
+            "1700000000.M000001P1.postmark.d"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8, kind in 0_usize..5) {
+            let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
+            let mut name = Vec::new();
+            names.write(kind, number, &mut name);
+            prop_assert_eq!(names.parse(&name), Some((kind, number)));
+            prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
+            // Nothing next to it says the same.
+            for at in 0..name.len() {
+                let mut other = name.clone();
+                other[at] ^= 1;
+                prop_assert!(names.parse(&other) != Some((kind, number)));
+                other.remove(at);
+                prop_assert!(names.parse(&other) != Some((kind, number)));
+            }
+        }
+
+        #[test]
+        fn what_is_read_would_be_written(name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydx])?", form in 0_usize..8) {
+            let names = names(FORMS[form]);
+            if let Some((kind, number)) = names.parse(name.as_bytes()) {
+                let mut written = Vec::new();
+                names.write(kind, number, &mut written);
+                prop_assert_eq!(written, name.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn names_of_others_are_none_of_ours() {
+        for name in [
+            "",
+            ".",
+            "..",
+            ".t",
+            "t",
+            "017",
+            "+17",
+            "-1",
+            " 17",
+            "17 ",
+            "17.T",
+            "17.x",
+            "17.t.t",
+            "0x17",
+            "18446744073709551616",
+            "README",
+            "s3",
+            ".postmark-manifest.json",
+        ] {
+            assert_eq!(names("decimal").parse(name.as_bytes()), None, "{name}");
+        }
+        for (form, name) in [
+            ("padded:4", "17"),
+            ("padded:4", "00017"),
+            ("hashed:16", "E220A8397B1DCDAF"),
+            ("hashed:16", "e220a8397b1dcdafa706"),
+            ("hashed:20", "e220a8397b1dcdafa707"),
+            ("hashed:16", "e220a8397b1dcda"),
+            ("maildir", "1699999999.M000001P1.postmark"),
+            ("maildir", "01700000000.M000001P1.postmark"),
+            ("maildir", "1700000000.M1P1.postmark"),
+            ("maildir", "1700000000.M000001P2.postmark"),
+            ("maildir", "17"),
+        ] {
+            assert_eq!(names(form).parse(name.as_bytes()), None, "{form} {name}");
+        }
+    }
+
+    #[test]
+    fn texts_are_read_and_written_alike() {
+        for text in FORMS {
+            assert_eq!(names(text).to_string(), text);
+            assert_eq!(names(text).validate(), Ok(()));
+        }
+        assert_eq!(names("hashed"), names("hashed:16"));
+        for (text, part) in [
+            ("", "write decimal"),
+            ("random", "write decimal"),
+            ("decimal:5", "leave the length out"),
+            ("padded:0", "1 to 200"),
+            ("padded:x", "1 to 200"),
+            ("hashed:15", "16 to 200"),
+            ("hashed:201", "16 to 200"),
+        ] {
+            let message = text.parse::<Names>().unwrap_err().to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+        let wrong = [(NameForm::Decimal, 3), (NameForm::Hashed, 0), (NameForm::Padded, 201)];
+        for (form, length) in wrong {
+            assert!(Names { form, length }.validate().is_err());
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! A pool of files as a mix knows it: positions from 0 without gaps, in chunks, so that it grows without
+//! moving. A file takes 24 bytes. The last file takes the position of one that is removed.
+
+/// A file of a mix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The running number in its name, below 2^48.
+    pub number: u64,
+    /// Which file it is, whatever its name, below 2^48.
+    pub file: u64,
+    /// Its size in bytes, below 2^40.
+    pub size_bytes: u64,
+    /// Where it lies.
+    pub place: u32,
+    /// The version of its contents, below 2^23.
+    pub version: u32,
+    /// Whether it has the extended attribute that mixes set.
+    pub has_extended: bool,
+}
+
+/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, 1 of attribute.
+pub type Packed = [u64; 3];
+
+const BITS_48: u64 = (1 << 48) - 1;
+const BITS_40: u64 = (1 << 40) - 1;
+
+/// Versions are counted up to this, and then from 1 again.
+pub const VERSION_MAX: u32 = (1 << 23) - 1;
+
+impl File {
+    /// The file in 24 bytes.
+    #[inline]
+    pub fn pack(self) -> Packed {
+        let size = self.size_bytes & BITS_40;
+        let version = u64::from(self.version & VERSION_MAX) << 1 | u64::from(self.has_extended);
+        [
+            self.number & BITS_48 | (size & 0xffff) << 48,
+            self.file & BITS_48 | (size >> 16 & 0xffff) << 48,
+            u64::from(self.place) | version << 32 | (size >> 32) << 56,
+        ]
+    }
+
+    /// The file in these 24 bytes.
+    #[inline]
+    pub fn unpack([a, b, c]: Packed) -> Self {
+        Self {
+            number: a & BITS_48,
+            file: b & BITS_48,
+            size_bytes: a >> 48 | b >> 48 << 16 | c >> 56 << 32,
+            place: c as u32,
+            version: (c >> 33) as u32 & VERSION_MAX,
+            has_extended: c >> 32 & 1 == 1,
+        }
+    }
+
+    /// The version that follows.
+    #[must_use]
+    pub fn next_version(self) -> u32 {
+        if self.version == VERSION_MAX {
+            1
+        } else {
+            self.version + 1
+        }
+    }
+}
+
+const CHUNK: usize = 1 << 14;
+
+/// See the module's text.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    chunks: Vec<Vec<Packed>>,
+    count: usize,
+}
+
+impl Files {
+    /// How many files there are.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.count as u64
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The file at a position.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[inline]
+    pub fn get(&self, position: u64) -> File {
+        let position = position as usize;
+        File::unpack(self.chunks[position / CHUNK][position % CHUNK])
+    }
+
+    /// Changes the file at a position.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[inline]
+    pub fn set(&mut self, position: u64, file: File) {
+        let position = position as usize;
+        self.chunks[position / CHUNK][position % CHUNK] = file.pack();
+    }
+
+    /// Adds a file behind the last one. Memory is taken a chunk at a time.
+    #[inline]
+    pub fn push(&mut self, file: File) {
+        if self.count == self.chunks.len() * CHUNK {
+            self.chunks.push(Vec::with_capacity(CHUNK));
+        }
+        let chunk = &mut self.chunks[self.count / CHUNK];
+        if chunk.len() == self.count % CHUNK {
+            chunk.push(file.pack());
+        } else {
+            chunk[self.count % CHUNK] = file.pack();
+        }
+        self.count += 1;
+    }
+
+    /// Removes the file at a position; the last one takes its place.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[inline]
+    pub fn remove(&mut self, position: u64) -> File {
+        let file = self.get(position);
+        let last = self.get(self.len() - 1);
+        self.set(position, last);
+        self.count -= 1;
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn files() -> impl Strategy<Value = File> {
+        (
+            0..=BITS_48,
+            0..=BITS_48,
+            0..=BITS_40,
+            any::<u32>(),
+            0..=VERSION_MAX,
+            any::<bool>(),
+        )
+            .prop_map(|(number, file, size_bytes, place, version, has_extended)| File {
+                number,
+                file,
+                size_bytes,
+                place,
+                version,
+                has_extended,
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn a_file_comes_out_as_it_went_in(file in files()) {
+            prop_assert_eq!(File::unpack(file.pack()), file);
+        }
+
+        #[test]
+        fn a_pool_is_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
+            let mut pool = Files::default();
+            let mut vector: Vec<File> = Vec::new();
+            for (choice, file) in steps {
+                let position = usize::from(choice) % (vector.len() + 1);
+                match choice % 4 {
+                    0 if position < vector.len() => {
+                        prop_assert_eq!(pool.remove(position as u64), vector.swap_remove(position));
+                    }
+                    1 if position < vector.len() => {
+                        pool.set(position as u64, file);
+                        vector[position] = file;
+                    }
+                    _ => {
+                        pool.push(file);
+                        vector.push(file);
+                    }
+                }
+                prop_assert_eq!(pool.len(), vector.len() as u64);
+            }
+            for (position, file) in vector.iter().enumerate() {
+                prop_assert_eq!(pool.get(position as u64), *file);
+            }
+        }
+    }
+
+    #[test]
+    fn chunks_are_used_again() {
+        let mut pool = Files::default();
+        let file = File {
+            number: 1,
+            file: 1,
+            size_bytes: 1,
+            place: 0,
+            version: 0,
+            has_extended: false,
+        };
+        for _ in 0..3 {
+            for number in 0..CHUNK as u64 + 5 {
+                pool.push(File { number, ..file });
+            }
+            assert_eq!(pool.get(CHUNK as u64 + 4).number, CHUNK as u64 + 4);
+            while !pool.is_empty() {
+                pool.remove(0);
+            }
+        }
+        assert_eq!(pool.chunks.len(), 2);
+    }
+}

@@ -1,0 +1,425 @@
+//! Which files are used how often: a rank is drawn, 0 the most popular.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{again, below, unit};
+
+/// The steepest Zipf distribution.
+pub const EXPONENT_MAX: f64 = 10.0;
+
+/// How uses are distributed over files. Serialised as its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Popularity {
+    /// All files alike.
+    #[default]
+    Uniform,
+    /// The file of rank r (from 0) in proportion to 1 / (r + 1)^exponent.
+    Zipf {
+        /// 0 is uniform; 0.99 is usual for storage.
+        exponent: f64,
+    },
+    /// Some files take most of the uses; alike within both groups.
+    Hot {
+        /// How many of the files are hot, in percent.
+        files_percent: f64,
+        /// How many of the uses go to them, in percent.
+        accesses_percent: f64,
+    },
+}
+
+/// No popularity.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidPopularity {
+    /// No known form.
+    #[error("'{0}' is no popularity: write uniform, zipf:0.99 or hot:10%/90%")]
+    UnknownForm(String),
+    /// An exponent that is none.
+    #[error("zipf exponent '{0}': give a number from 0 to {EXPONENT_MAX}, like zipf:0.99")]
+    Exponent(String),
+    /// Shares that are none.
+    #[error("hot '{0}': give two percentages, like hot:10%/90% for 90 % of the uses on 10 % of the files")]
+    Shares(String),
+    /// Shares out of range.
+    #[error(
+        "hot:{files}%/{accesses}%: the files must be above 0 % and below 100 %, the uses up to 100 % and no smaller a share than the files"
+    )]
+    Cold {
+        /// Share of the files.
+        files: f64,
+        /// Share of the uses.
+        accesses: f64,
+    },
+}
+
+impl Popularity {
+    /// Checks that ranks can be drawn.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidPopularity> {
+        match *self {
+            Self::Uniform => Ok(()),
+            Self::Zipf { exponent } if (0.0..=EXPONENT_MAX).contains(&exponent) => Ok(()),
+            Self::Zipf { exponent } => Err(InvalidPopularity::Exponent(exponent.to_string())),
+            Self::Hot {
+                files_percent: files,
+                accesses_percent: accesses,
+            } => {
+                if files > 0.0 && files < 100.0 && accesses <= 100.0 && accesses >= files {
+                    Ok(())
+                } else {
+                    Err(InvalidPopularity::Cold { files, accesses })
+                }
+            }
+        }
+    }
+}
+
+impl FromStr for Popularity {
+    type Err = InvalidPopularity;
+
+    /// `uniform`, `zipf:0.99`, `hot:10%/90%`.
+    fn from_str(text: &str) -> Result<Self, InvalidPopularity> {
+        let text = text.trim();
+        let popularity = if text == "uniform" {
+            Self::Uniform
+        } else if let Some(exponent) = text.strip_prefix("zipf:") {
+            Self::Zipf {
+                exponent: exponent
+                    .trim()
+                    .parse()
+                    .map_err(|_| InvalidPopularity::Exponent(exponent.to_owned()))?,
+            }
+        } else if let Some(shares) = text.strip_prefix("hot:") {
+            let percent = |text: &str| text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
+            let (files_percent, accesses_percent) = shares
+                .split_once('/')
+                .and_then(|(files, accesses)| Some((percent(files)?, percent(accesses)?)))
+                .ok_or_else(|| InvalidPopularity::Shares(shares.to_owned()))?;
+            Self::Hot {
+                files_percent,
+                accesses_percent,
+            }
+        } else {
+            return Err(InvalidPopularity::UnknownForm(text.to_owned()));
+        };
+        popularity.validate()?;
+        Ok(popularity)
+    }
+}
+
+impl fmt::Display for Popularity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Uniform => f.write_str("uniform"),
+            Self::Zipf { exponent } => write!(f, "zipf:{exponent}"),
+            Self::Hot {
+                files_percent,
+                accesses_percent,
+            } => write!(f, "hot:{files_percent}%/{accesses_percent}%"),
+        }
+    }
+}
+
+impl From<Popularity> for String {
+    fn from(popularity: Popularity) -> Self {
+        popularity.to_string()
+    }
+}
+
+impl TryFrom<String> for Popularity {
+    type Error = InvalidPopularity;
+
+    fn try_from(text: String) -> Result<Self, InvalidPopularity> {
+        text.parse()
+    }
+}
+
+/// Draws ranks of one popularity among pools of any size.
+#[derive(Clone, Debug)]
+pub struct Ranks(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Uniform,
+    Zipf(Box<Zipf>),
+    /// Shares of the files and of the uses, the latter of 2^64.
+    Hot {
+        files: f64,
+        uses: u64,
+    },
+}
+
+impl Ranks {
+    /// Of a popularity that is valid.
+    pub fn new(popularity: &Popularity) -> Self {
+        Self(match *popularity {
+            Popularity::Uniform => Kind::Uniform,
+            Popularity::Zipf { exponent } => Kind::Zipf(Box::new(Zipf::new(exponent))),
+            Popularity::Hot {
+                files_percent,
+                accesses_percent,
+            } => Kind::Hot {
+                files: files_percent / 100.0,
+                // 100 % saturates.
+                uses: (accesses_percent / 100.0 * 18_446_744_073_709_551_616.0) as u64,
+            },
+        })
+    }
+
+    /// The rank that belongs to a random value among `n` files, from 0 to `n` - 1 (0 where there is no file): a
+    /// pure function of both; what is kept between calls only saves time.
+    #[inline]
+    pub fn rank(&mut self, random: u64, n: u64) -> u64 {
+        match &mut self.0 {
+            Kind::Uniform => below(random, n),
+            Kind::Zipf(zipf) => zipf.rank(random, n),
+            Kind::Hot { files, uses } => {
+                let hot = ((n as f64 * *files).ceil() as u64).min(n);
+                if random < *uses || hot == n {
+                    below(again(random), hot)
+                } else {
+                    hot + below(again(random), n - hot)
+                }
+            }
+        }
+    }
+}
+
+const KEPT: usize = 256;
+
+/// Rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): exact whatever the pool, with less than 1.02
+/// values a rank on average.
+#[derive(Clone, Debug)]
+struct Zipf {
+    exponent: f64,
+    /// The integral up to 1.5, less the weight of the first.
+    first: f64,
+    /// Below this distance from a whole number nothing is rejected.
+    safe: f64,
+    /// For some sizes of pools the integral up to their end.
+    kept: [(u64, f64); KEPT],
+}
+
+impl Zipf {
+    fn new(exponent: f64) -> Self {
+        let mut zipf = Self {
+            exponent,
+            first: 0.0,
+            safe: 0.0,
+            kept: [(0, 0.0); KEPT],
+        };
+        zipf.first = zipf.integral(1.5) - 1.0;
+        zipf.safe = 2.0 - zipf.inverse(zipf.integral(2.5) - zipf.weight(2.0));
+        zipf
+    }
+
+    fn rank(&mut self, random: u64, n: u64) -> u64 {
+        if n <= 1 {
+            return 0;
+        }
+        let last = self.integral_to_end(n);
+        let mut random = random;
+        loop {
+            let area = last + unit(random) * (self.first - last);
+            let x = self.inverse(area);
+            let number = ((x + 0.5) as u64).clamp(1, n);
+            let k = number as f64;
+            if k - x <= self.safe || area >= self.integral(k + 0.5) - self.weight(k) {
+                return number - 1;
+            }
+            random = again(random);
+        }
+    }
+
+    #[inline]
+    fn integral_to_end(&mut self, n: u64) -> f64 {
+        let at = n as usize % KEPT;
+        if self.kept[at].0 != n {
+            self.kept[at] = (n, self.integral(n as f64 + 0.5));
+        }
+        self.kept[at].1
+    }
+
+    /// 1 / x^exponent.
+    fn weight(&self, x: f64) -> f64 {
+        libm::exp(-self.exponent * libm::log(x))
+    }
+
+    /// The integral of [`Self::weight`] from 1 to x: (x^(1-exponent) - 1) / (1-exponent), or the logarithm.
+    fn integral(&self, x: f64) -> f64 {
+        let log = libm::log(x);
+        let y = (1.0 - self.exponent) * log;
+        let factor = if y.abs() > 1e-8 {
+            libm::expm1(y) / y
+        } else {
+            1.0 + y / 2.0 * (1.0 + y / 3.0)
+        };
+        factor * log
+    }
+
+    /// The inverse of [`Self::integral`].
+    fn inverse(&self, area: f64) -> f64 {
+        // Rounding may lead below -1, of which there is no logarithm.
+        let y = (area * (1.0 - self.exponent)).max(-1.0);
+        let factor = if y.abs() > 1e-8 {
+            libm::log1p(y) / y
+        } else {
+            1.0 - y * (0.5 - y / 3.0)
+        };
+        libm::exp(factor * area)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Key;
+
+    fn counts(popularity: &str, n: u64, draws: u64) -> Vec<u64> {
+        let mut ranks = Ranks::new(&popularity.parse().unwrap());
+        let key = Key::new(11, popularity, 0);
+        let mut counts = vec![0; n as usize];
+        for index in 0..draws {
+            counts[ranks.rank(key.at(index), n) as usize] += 1;
+        }
+        counts
+    }
+
+    /// How far chi-squared is from its mean, in standard deviations; ranks expected less than 20 times count as one.
+    fn deviation(counts: &[u64], probabilities: &[f64]) -> f64 {
+        let draws = counts.iter().sum::<u64>() as f64;
+        let sum: f64 = probabilities.iter().sum();
+        let (mut chi, mut cells, mut seldom) = (0.0, 0, (0.0, 0.0));
+        for (count, probability) in counts.iter().zip(probabilities) {
+            let expected = draws * probability / sum;
+            if expected < 20.0 {
+                seldom = (seldom.0 + *count as f64, seldom.1 + expected);
+            } else {
+                chi += (*count as f64 - expected) * (*count as f64 - expected) / expected;
+                cells += 1;
+            }
+        }
+        if seldom.1 > 5.0 {
+            chi += (seldom.0 - seldom.1) * (seldom.0 - seldom.1) / seldom.1;
+            cells += 1;
+        }
+        let freedom = f64::from(cells - 1).max(1.0);
+        (chi - freedom) / (2.0 * freedom).sqrt()
+    }
+
+    #[test]
+    fn zipf_has_its_exact_probabilities() {
+        for exponent in ["0", "0.5", "0.99", "1", "1.000001", "1.5", "3", "10"] {
+            for n in [2, 3, 10, 1_000] {
+                let counts = counts(&format!("zipf:{exponent}"), n, 400_000);
+                let exponent: f64 = exponent.parse().unwrap();
+                let probabilities: Vec<f64> = (1..=n).map(|k| (k as f64).powf(-exponent)).collect();
+                let off = deviation(&counts, &probabilities);
+                assert!(off < 4.5, "{exponent} of {n}: {off}");
+            }
+        }
+    }
+
+    #[test]
+    fn hot_files_take_their_share() {
+        let counts = counts("hot:10%/90%", 200, 1_000_000);
+        let probabilities: Vec<f64> = (0..200)
+            .map(|rank| if rank < 20 { 0.045 } else { 0.1 / 180.0 })
+            .collect();
+        assert!(deviation(&counts, &probabilities) < 4.0);
+        let all = self::counts("hot:1%/100%", 200, 10_000);
+        assert_eq!(all[0] + all[1], 10_000);
+    }
+
+    #[test]
+    fn uniform_is_uniform() {
+        let counts = counts("uniform", 100, 1_000_000);
+        assert!(deviation(&counts, &[1.0; 100]).abs() < 4.0);
+    }
+
+    #[test]
+    fn a_lower_rank_is_more_popular() {
+        for popularity in ["zipf:0.99", "zipf:1", "zipf:2", "hot:20%/80%"] {
+            let counts = counts(popularity, 1_024, 2_000_000);
+            let groups: Vec<u64> = (0..5)
+                .map(|group| counts[group * 4..group * 4 + 4].iter().sum())
+                .collect();
+            let later: u64 = counts[512..516].iter().sum();
+            if popularity.starts_with("zipf") {
+                assert!(groups.is_sorted_by(|a, b| a > b), "{popularity} {groups:?}");
+            }
+            assert!(groups[0] > 2 * later, "{popularity} {groups:?} {later}");
+        }
+    }
+
+    #[test]
+    fn ranks_are_frozen() {
+        let ranks = |text: &str| {
+            let mut ranks = Ranks::new(&text.parse().unwrap());
+            let key = Key::new(7, "frozen", 0);
+            let bytes: Vec<u8> = (0..100_000)
+                .flat_map(|index| ranks.rank(key.at(index), 1_000_000 + index % 7).to_le_bytes())
+                .collect();
+            xxhash_rust::xxh3::xxh3_64(&bytes)
+        };
+        assert_eq!(ranks("zipf:0.99"), 1_956_315_330_957_701_322);
+        assert_eq!(ranks("zipf:1"), 7_935_112_995_987_738_137);
+        assert_eq!(ranks("hot:10%/90%"), 12_697_790_797_124_319_846);
+    }
+
+    #[test]
+    fn ranks_depend_on_nothing_but_the_value_and_the_pool() {
+        for popularity in ["uniform", "zipf:0.99", "zipf:1", "zipf:10", "hot:10%/90%"] {
+            let popularity: Popularity = popularity.parse().unwrap();
+            let mut used = Ranks::new(&popularity);
+            let key = Key::new(3, "pure", 0);
+            for index in 0..20_000 {
+                let n = match index % 3 {
+                    0 => 1 + index % 5,
+                    1 => 20_000 + index % 600,
+                    _ => 1 << (index % 48),
+                };
+                let rank = used.rank(key.at(index), n);
+                assert_eq!(rank, Ranks::new(&popularity).rank(key.at(index), n));
+                assert!(rank < n, "{popularity}: {rank} of {n}");
+            }
+            assert_eq!((used.rank(u64::MAX, 1), used.rank(0, 1)), (0, 0));
+        }
+    }
+
+    #[test]
+    fn texts_are_read_and_written_alike() {
+        for text in [
+            "uniform",
+            "zipf:0.99",
+            "zipf:1",
+            "zipf:0",
+            "hot:10%/90%",
+            "hot:0.5%/99.9%",
+        ] {
+            assert_eq!(text.parse::<Popularity>().unwrap().to_string(), text);
+        }
+        assert_eq!("hot:10/90".parse(), "hot:10%/90%".parse::<Popularity>());
+        for (text, part) in [
+            ("", "write uniform"),
+            ("zipf", "zipf:0.99"),
+            ("zipf:x", "from 0 to 10"),
+            ("zipf:-1", "from 0 to 10"),
+            ("zipf:NaN", "from 0 to 10"),
+            ("hot:10", "two percentages"),
+            ("hot:0%/90%", "above 0 %"),
+            ("hot:10%/101%", "up to 100 %"),
+            ("hot:90%/10%", "no smaller a share"),
+            ("hot:NaN/90", "above 0 %"),
+        ] {
+            let message = text.parse::<Popularity>().unwrap_err().to_string();
+            assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+}

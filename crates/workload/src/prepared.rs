@@ -1,0 +1,106 @@
+//! A stream that was drawn before its run: drawing then costs nothing while operations are measured.
+
+use std::collections::VecDeque;
+
+use crate::intent::{End, Intent, Kept, Phase, Stream};
+
+/// All intents of a stream.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    intents: [VecDeque<Intent>; 3],
+    /// What the pool holds after the transactions.
+    pool: Vec<Kept>,
+    end: End,
+    transactions: u64,
+    begun: u64,
+}
+
+impl Prepared {
+    /// Draws a stream to its end.
+    pub fn new(mut stream: impl Stream) -> Self {
+        let mut intents: [VecDeque<Intent>; 3] = Default::default();
+        let mut pool = Vec::new();
+        for phase in Phase::ALL {
+            while let Some(intent) = stream.next(phase) {
+                intents[phase as usize].push_back(intent);
+            }
+            if phase == Phase::Transactions {
+                stream.pool(&mut |kept| pool.push(kept));
+            }
+        }
+        Self {
+            intents,
+            pool,
+            end: stream.end(),
+            transactions: stream.transactions_begun(),
+            begun: 0,
+        }
+    }
+}
+
+impl Stream for Prepared {
+    #[inline]
+    fn next(&mut self, phase: Phase) -> Option<Intent> {
+        let intent = self.intents[phase as usize].pop_front()?;
+        self.begun += u64::from(intent.ends_transaction);
+        Some(intent)
+    }
+
+    fn remaining(&self, phase: Phase) -> u64 {
+        match phase {
+            Phase::Prepare | Phase::Delete => self.intents[phase as usize].len() as u64,
+            Phase::Transactions => self.transactions - self.begun,
+        }
+    }
+
+    fn end(&self) -> End {
+        self.end
+    }
+
+    fn transactions_begun(&self) -> u64 {
+        self.begun
+    }
+
+    fn pool(&self, each: &mut dyn FnMut(Kept)) {
+        self.pool.iter().copied().for_each(each);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::Mix;
+    use crate::{ClassicStream, whole::Workload};
+
+    fn equal(mut prepared: Prepared, mut stream: impl Stream) {
+        for phase in Phase::ALL {
+            assert_eq!(prepared.remaining(phase), stream.remaining(phase));
+            loop {
+                let intent = stream.next(phase);
+                assert_eq!(prepared.next(phase), intent);
+                if intent.is_none() {
+                    break;
+                }
+            }
+            if phase == Phase::Transactions {
+                let mut pools = (Vec::new(), Vec::new());
+                prepared.pool(&mut |kept| pools.0.push(kept));
+                stream.pool(&mut |kept| pools.1.push(kept));
+                assert_eq!(pools.0, pools.1);
+            }
+        }
+        assert_eq!(prepared.end(), stream.end());
+        assert_eq!(prepared.transactions_begun(), stream.transactions_begun());
+    }
+
+    #[test]
+    fn it_is_the_stream_that_it_was_drawn_from() {
+        let classic = ClassicStream::new(&crate::Classic::default()).unwrap();
+        equal(Prepared::new(classic.clone()), classic);
+        let mix: Workload = Mix::default().into();
+        equal(
+            Prepared::new(mix.stream(0, |_| ()).unwrap()),
+            mix.stream(0, |_| ()).unwrap(),
+        );
+    }
+}

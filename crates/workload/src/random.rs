@@ -1,0 +1,181 @@
+//! The one generator of everything that is not a classic edition: a value is a pure function of a seed, a
+//! stream's name, a worker and an index, so that any of them can be had without those before it.
+//!
+//! It is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014) read by
+//! position: the key is the state that it starts from, and value `index` is the finaliser of the state after
+//! `index + 1` steps. The key is XXH3-64 over the seed (8 bytes, little-endian), the worker (4 bytes,
+//! little-endian) and the stream's name.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The step of SplitMix64's state: 2^64 divided by the golden ratio, odd.
+const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+/// The factors of the finaliser.
+const FACTORS: [u64; 2] = [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB];
+/// Their inverses modulo 2^64.
+const INVERSES: [u64; 2] = [0x96DE_1B17_3F11_9089, 0x3196_42B2_D24D_8EC3];
+
+/// A stream of random values, all there at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key(u64);
+
+impl Key {
+    /// The stream of this name of a worker.
+    pub fn new(seed: u64, name: &str, worker: u32) -> Self {
+        let mut bytes = Vec::with_capacity(12 + name.len());
+        bytes.extend_from_slice(&seed.to_le_bytes());
+        bytes.extend_from_slice(&worker.to_le_bytes());
+        bytes.extend_from_slice(name.as_bytes());
+        Self(xxh3_64(&bytes))
+    }
+
+    /// The stream that belongs to a value of another one.
+    #[inline]
+    pub const fn of(random: u64) -> Self {
+        Self(random)
+    }
+
+    /// The value at an index.
+    #[inline]
+    pub const fn at(self, index: u64) -> u64 {
+        finish(self.0.wrapping_add(index.wrapping_add(1).wrapping_mul(STEP)))
+    }
+}
+
+/// Another value, made of one: where one value is not enough. Different values give different ones.
+#[inline]
+pub const fn again(random: u64) -> u64 {
+    finish(random.wrapping_add(STEP))
+}
+
+/// The value that [`again`] makes this one of.
+pub(crate) const fn before_again(random: u64) -> u64 {
+    let mut z = random;
+    z = (z ^ z >> 31 ^ z >> 62).wrapping_mul(INVERSES[1]);
+    z = (z ^ z >> 27 ^ z >> 54).wrapping_mul(INVERSES[0]);
+    (z ^ z >> 30 ^ z >> 60).wrapping_sub(STEP)
+}
+
+/// A whole number below `bound`, by multiplication (a bound of 0 gives 0). No bound below 2^40 prefers any number by
+/// more than one part in 2^24.
+#[inline]
+pub const fn below(random: u64, bound: u64) -> u64 {
+    ((random as u128 * bound as u128) >> 64) as u64
+}
+
+/// A number from 0 to below 1, of 53 bits.
+#[inline]
+pub const fn unit(random: u64) -> f64 {
+    (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+}
+
+#[inline]
+const fn finish(state: u64) -> u64 {
+    let mut z = state;
+    z = (z ^ z >> 30).wrapping_mul(FACTORS[0]);
+    z = (z ^ z >> 27).wrapping_mul(FACTORS[1]);
+    z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_gives_the_published_sequence_of_splitmix64() {
+        // The first outputs for the seed 1234567, as the reference implementation prints them.
+        let key = Key::of(1_234_567);
+        let first: Vec<u64> = (0..5).map(|index| key.at(index)).collect();
+        assert_eq!(
+            first,
+            [
+                6_457_827_717_110_365_317,
+                3_203_168_211_198_807_973,
+                9_817_491_932_198_370_423,
+                4_593_380_528_125_082_431,
+                16_408_922_859_458_223_821,
+            ]
+        );
+    }
+
+    #[test]
+    fn values_of_named_streams_are_frozen() {
+        let values = [
+            Key::new(42, "sizes", 0).at(0),
+            Key::new(42, "sizes", 0).at(1 << 40),
+            Key::new(42, "sizes", 1).at(0),
+            Key::new(42, "files", 0).at(0),
+            Key::new(43, "sizes", 0).at(0),
+        ];
+        assert_eq!(
+            values,
+            [
+                13_212_690_476_812_173_620,
+                10_237_214_623_436_749_808,
+                1_297_770_624_884_316_003,
+                13_618_776_257_090_213_991,
+                17_495_997_879_136_496_246,
+            ]
+        );
+    }
+
+    #[test]
+    fn again_can_be_undone() {
+        assert_eq!(FACTORS[0].wrapping_mul(INVERSES[0]), 1);
+        assert_eq!(FACTORS[1].wrapping_mul(INVERSES[1]), 1);
+        for value in (0..1_000).map(|index| Key::of(5).at(index)).chain([0, 1, u64::MAX]) {
+            assert_eq!(before_again(again(value)), value);
+        }
+    }
+
+    /// Chi-squared of counts that should all be equal.
+    fn chi_squared(counts: &[u64]) -> f64 {
+        let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        counts
+            .iter()
+            .map(|count| (*count as f64 - expected) * (*count as f64 - expected) / expected)
+            .sum()
+    }
+
+    #[test]
+    fn low_and_high_bits_are_equally_often_everything() {
+        // 255 degrees of freedom: above 377.1 once in a million. All is fixed, so this passes always or never.
+        for (name, worker) in [("a", 0), ("a", 1), ("b", 0)] {
+            let key = Key::new(1, name, worker);
+            let mut counts = [[0; 256]; 4];
+            for index in 0..256_000 {
+                let value = key.at(index);
+                let other = again(value);
+                counts[0][value as usize % 256] += 1;
+                counts[1][(value >> 56) as usize] += 1;
+                counts[2][other as usize % 256] += 1;
+                // Of both, whether they go together.
+                counts[3][(value >> 60 << 4 | other >> 60) as usize] += 1;
+            }
+            for counts in counts {
+                let chi = chi_squared(&counts);
+                assert!((150.0..377.1).contains(&chi), "{name} {worker}: {chi}");
+            }
+        }
+    }
+
+    #[test]
+    fn below_and_unit_stay_inside() {
+        assert_eq!(
+            (below(u64::MAX, 7), below(0, 7), below(u64::MAX, u64::MAX)),
+            (6, 0, u64::MAX - 1)
+        );
+        assert_eq!((below(5, 0), below(u64::MAX, 1)), (0, 0));
+        assert_eq!(unit(0), 0.0);
+        assert!(unit(u64::MAX) < 1.0);
+        let key = Key::new(9, "unit", 0);
+        let mut counts = [0; 10];
+        for index in 0..100_000 {
+            let value = key.at(index);
+            counts[(unit(value) * 10.0) as usize] += 1;
+            assert_eq!(below(value, 10), (unit(value) * 10.0) as u64);
+        }
+        // 9 degrees of freedom.
+        assert!(chi_squared(&counts) < 45.0, "{counts:?}");
+    }
+}

@@ -1,0 +1,469 @@
+//! Distributions of sizes: what they are, how they are written, and what is wrong with them.
+
+pub mod sampler;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::sampler::{Sampler, aligned};
+use crate::quantity::{self, InvalidQuantity};
+
+/// No file is larger when it is made: 1 GiB.
+pub const SIZE_MAX_BYTES: u64 = 1 << 30;
+/// No histogram has more bins.
+pub const BINS_MAX: usize = 1 << 16;
+/// No lognormal distribution is wider.
+const SIGMA_MAX: f64 = 10.0;
+
+const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB or \
+                     histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20";
+
+/// How sizes are distributed, in bytes. Serialised as its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Sizes {
+    /// All the same.
+    Fixed(u64),
+    /// Each from `low` to `high` equally likely.
+    Uniform {
+        /// The smallest.
+        low: u64,
+        /// The largest.
+        high: u64,
+    },
+    /// The logarithm is normally distributed; what is outside the bounds is drawn as the bound.
+    Lognormal {
+        /// Half are smaller.
+        median: u64,
+        /// The standard deviation of the natural logarithm.
+        sigma: f64,
+        /// The lower bound.
+        low: u64,
+        /// The upper bound.
+        high: u64,
+    },
+    /// Exponentially distributed; what is outside the bounds is drawn as the bound.
+    Exponential {
+        /// The mean without bounds.
+        mean: u64,
+        /// The lower bound.
+        low: u64,
+        /// The upper bound.
+        high: u64,
+    },
+    /// A bin by its weight, then a size in it, each equally likely.
+    Histogram(Vec<Bin>),
+}
+
+/// Sizes of a histogram that share a weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// The smallest.
+    pub low: u64,
+    /// The largest.
+    pub high: u64,
+    /// How often the bin is drawn, relative to the others.
+    pub weight: u64,
+}
+
+/// No distribution of sizes.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidSizes {
+    /// No known form.
+    #[error("'{0}' is no distribution of sizes: write one like {FORMS}")]
+    UnknownForm(String),
+    /// A size that is none.
+    #[error(transparent)]
+    Quantity(#[from] InvalidQuantity),
+    /// A part that is no parameter.
+    #[error("'{part}' is no parameter of {form}: write it like {example}")]
+    Parameter {
+        /// The part.
+        part: String,
+        /// The distribution.
+        form: &'static str,
+        /// A right one.
+        example: &'static str,
+    },
+    /// A parameter named twice.
+    #[error("'{0}' is given twice: give it once")]
+    Twice(String),
+    /// A parameter that is not there.
+    #[error("{form} has no '{name}': write it like {example}")]
+    Missing {
+        /// The distribution.
+        form: &'static str,
+        /// The parameter.
+        name: &'static str,
+        /// A right one.
+        example: &'static str,
+    },
+    /// A width that is none.
+    #[error("sigma '{0}' is no width: give a number above 0 and up to {SIGMA_MAX}, like 1.2")]
+    Sigma(String),
+    /// A mean or median of nothing.
+    #[error("{0} is 0: give at least 1 byte")]
+    Nothing(&'static str),
+    /// Bounds the wrong way round.
+    #[error("sizes from {low} to {high}: the first must not be larger; write {high}..{low}")]
+    Order {
+        /// The first.
+        low: u64,
+        /// The second.
+        high: u64,
+    },
+    /// Beyond [`SIZE_MAX_BYTES`].
+    #[error("a size of {0} bytes is too large: give at most 1GiB")]
+    TooLarge(u64),
+    /// A bin without a weight.
+    #[error("'{0}' is no bin: write sizes and a weight, like 1KiB..8KiB=50 or 64KiB=20, in a file 1KiB..8KiB 50")]
+    Bin(String),
+    /// Nothing can be drawn.
+    #[error("a histogram in which no bin has a weight: give one bin at least a weight of 1")]
+    NoWeight,
+    /// More than [`BINS_MAX`], or weights that do not fit.
+    #[error("a histogram with too many bins or too large weights: give at most {BINS_MAX} bins with a sum below 2^64")]
+    TooMany,
+    /// A line of a file.
+    #[error("line {line}: {why}")]
+    Line {
+        /// Its number, from 1.
+        line: usize,
+        /// What is wrong there.
+        why: Box<InvalidSizes>,
+    },
+}
+
+impl Sizes {
+    /// The smallest that can be drawn.
+    pub fn low(&self) -> u64 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { low, .. } | Self::Lognormal { low, .. } | Self::Exponential { low, .. } => *low,
+            Self::Histogram(bins) => drawn(bins).map(|bin| bin.low).min().unwrap_or(0),
+        }
+    }
+
+    /// The largest that can be drawn.
+    pub fn high(&self) -> u64 {
+        match self {
+            Self::Fixed(size) => *size,
+            Self::Uniform { high, .. } | Self::Lognormal { high, .. } | Self::Exponential { high, .. } => *high,
+            Self::Histogram(bins) => drawn(bins).map(|bin| bin.high).max().unwrap_or(0),
+        }
+    }
+
+    /// The mean of what is drawn, bounds considered.
+    pub fn mean(&self) -> f64 {
+        match self {
+            Self::Fixed(size) => *size as f64,
+            Self::Uniform { low, high } => (*low as f64 + *high as f64) / 2.0,
+            Self::Lognormal {
+                median,
+                sigma,
+                low,
+                high,
+            } => lognormal_mean(*median as f64, *sigma, *low as f64, *high as f64),
+            Self::Exponential { mean, low, high } => {
+                let mean = *mean as f64;
+                *low as f64 + mean * (libm::exp(-(*low as f64) / mean) - libm::exp(-(*high as f64) / mean))
+            }
+            Self::Histogram(bins) => {
+                let weights: f64 = bins.iter().map(|bin| bin.weight as f64).sum();
+                let sizes = |bin: &Bin| (bin.low as f64 + bin.high as f64) / 2.0 * bin.weight as f64;
+                bins.iter().map(sizes).sum::<f64>() / weights
+            }
+        }
+    }
+
+    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes, at least one; an
+    /// `align` of 1 changes nothing.
+    pub fn sampler(&self, align: u64) -> Sampler {
+        Sampler::new(self, align)
+    }
+
+    /// Checks that sizes can be drawn.
+    ///
+    /// # Errors
+    /// What is wrong, and what would be right.
+    pub fn validate(&self) -> Result<(), InvalidSizes> {
+        match self {
+            Self::Fixed(size) => bounds(*size, *size),
+            Self::Uniform { low, high } => bounds(*low, *high),
+            Self::Lognormal {
+                median,
+                sigma,
+                low,
+                high,
+            } => {
+                // Not a number is refused too.
+                if !(*sigma > 0.0 && *sigma <= SIGMA_MAX) {
+                    return Err(InvalidSizes::Sigma(sigma.to_string()));
+                }
+                something("median", *median)?;
+                bounds(*low, *high)
+            }
+            Self::Exponential { mean, low, high } => {
+                something("mean", *mean)?;
+                bounds(*low, *high)
+            }
+            Self::Histogram(bins) => {
+                bins.iter().try_for_each(|bin| bounds(bin.low, bin.high))?;
+                let sum = bins.iter().try_fold(0_u64, |sum, bin| sum.checked_add(bin.weight));
+                match sum {
+                    Some(0) => Err(InvalidSizes::NoWeight),
+                    Some(_) if bins.len() <= BINS_MAX => Ok(()),
+                    _ => Err(InvalidSizes::TooMany),
+                }
+            }
+        }
+    }
+}
+
+fn drawn(bins: &[Bin]) -> impl Iterator<Item = &Bin> {
+    bins.iter().filter(|bin| bin.weight > 0)
+}
+
+fn bounds(low: u64, high: u64) -> Result<(), InvalidSizes> {
+    if low > high {
+        return Err(InvalidSizes::Order { low, high });
+    }
+    if high > SIZE_MAX_BYTES {
+        return Err(InvalidSizes::TooLarge(high));
+    }
+    Ok(())
+}
+
+fn something(name: &'static str, bytes: u64) -> Result<(), InvalidSizes> {
+    match bytes {
+        0 => Err(InvalidSizes::Nothing(name)),
+        1..=SIZE_MAX_BYTES => Ok(()),
+        _ => Err(InvalidSizes::TooLarge(bytes)),
+    }
+}
+
+fn lognormal_mean(median: f64, sigma: f64, low: f64, high: f64) -> f64 {
+    let deviation = |size: f64| {
+        if size > 0.0 {
+            libm::log(size / median) / sigma
+        } else {
+            f64::NEG_INFINITY
+        }
+    };
+    let (from, to) = (deviation(low), deviation(high));
+    let inside = sampler::normal(to - sigma) - sampler::normal(from - sigma);
+    let inside = if inside > 0.0 {
+        median * libm::exp(sigma * sigma / 2.0) * inside
+    } else {
+        0.0
+    };
+    low * sampler::normal(from) + inside + high * sampler::normal(-to)
+}
+
+/// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#` begins a comment.
+///
+/// # Errors
+/// What is wrong, with its line.
+pub fn parse_histogram(text: &str) -> Result<Sizes, InvalidSizes> {
+    let mut bins = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        if line.is_empty() {
+            continue;
+        }
+        let bin = parse_bin(line, line.rsplit_once(char::is_whitespace));
+        bins.push(bin.map_err(|why| InvalidSizes::Line {
+            line: index + 1,
+            why: Box::new(why),
+        })?);
+    }
+    valid(Sizes::Histogram(bins))
+}
+
+fn valid(sizes: Sizes) -> Result<Sizes, InvalidSizes> {
+    sizes.validate()?;
+    Ok(sizes)
+}
+
+fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, InvalidSizes> {
+    let (range, weight) = parts.ok_or_else(|| InvalidSizes::Bin(text.to_owned()))?;
+    let (low, high) = quantity::byte_range(range)?;
+    bounds(low, high)?;
+    Ok(Bin {
+        low,
+        high,
+        weight: quantity::count(weight)?,
+    })
+}
+
+/// The parameters of a distribution, as given.
+struct Parameters<'a> {
+    form: &'static str,
+    example: &'static str,
+    given: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Parameters<'a> {
+    fn parse(form: &'static str, example: &'static str, names: &[&str], text: &'a str) -> Result<Self, InvalidSizes> {
+        let mut given: Vec<(&str, &str)> = Vec::new();
+        for part in text.split(',').map(str::trim) {
+            let parameter = part.split_once('=').map(|(name, value)| (name.trim(), value.trim()));
+            let Some((name, value)) = parameter.filter(|(name, _)| names.contains(name)) else {
+                return Err(InvalidSizes::Parameter {
+                    part: part.to_owned(),
+                    form,
+                    example,
+                });
+            };
+            if given.iter().any(|(other, _)| *other == name) {
+                return Err(InvalidSizes::Twice(name.to_owned()));
+            }
+            given.push((name, value));
+        }
+        Ok(Self { form, example, given })
+    }
+
+    fn find(&self, name: &str) -> Option<&'a str> {
+        self.given
+            .iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, value)| *value)
+    }
+
+    fn text(&self, name: &'static str) -> Result<&'a str, InvalidSizes> {
+        self.find(name).ok_or(InvalidSizes::Missing {
+            form: self.form,
+            name,
+            example: self.example,
+        })
+    }
+
+    fn bytes(&self, name: &'static str) -> Result<u64, InvalidSizes> {
+        Ok(quantity::bytes(self.text(name)?)?)
+    }
+
+    /// The lower bound, 1 where none is given.
+    fn low(&self) -> Result<u64, InvalidSizes> {
+        Ok(self.find("min").map_or(Ok(1), quantity::bytes)?)
+    }
+}
+
+impl FromStr for Sizes {
+    type Err = InvalidSizes;
+
+    /// As [`Sizes`] are displayed; see the message of [`InvalidSizes::UnknownForm`].
+    fn from_str(text: &str) -> Result<Self, InvalidSizes> {
+        let text = text.trim();
+        let Some((form, rest)) = text.split_once(':') else {
+            if !text.starts_with(|first: char| first.is_ascii_digit()) {
+                return Err(InvalidSizes::UnknownForm(text.to_owned()));
+            }
+            let (low, high) = quantity::byte_range(text)?;
+            let is_range = text.contains("..") || text.contains('-');
+            return valid(if is_range {
+                Self::Uniform { low, high }
+            } else {
+                Self::Fixed(low)
+            });
+        };
+        valid(match form.trim() {
+            "lognormal" => {
+                let example = "lognormal:median=8KiB,sigma=1.2,max=1MiB,min=1";
+                let given = Parameters::parse("lognormal", example, &["median", "sigma", "max", "min"], rest)?;
+                let sigma = given.text("sigma")?;
+                Self::Lognormal {
+                    median: given.bytes("median")?,
+                    sigma: sigma.parse().map_err(|_| InvalidSizes::Sigma(sigma.to_owned()))?,
+                    low: given.low()?,
+                    high: given.bytes("max")?,
+                }
+            }
+            "exponential" => {
+                let example = "exponential:mean=16KiB,max=1MiB,min=1";
+                let given = Parameters::parse("exponential", example, &["mean", "max", "min"], rest)?;
+                Self::Exponential {
+                    mean: given.bytes("mean")?,
+                    low: given.low()?,
+                    high: given.bytes("max")?,
+                }
+            }
+            "histogram" => {
+                let bins = rest.split(',').map(|bin| parse_bin(bin.trim(), bin.split_once('=')));
+                Self::Histogram(bins.collect::<Result<_, _>>()?)
+            }
+            _ => return Err(InvalidSizes::UnknownForm(text.to_owned())),
+        })
+    }
+}
+
+/// A number of bytes in the largest unit that it is a multiple of.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+        match units.iter().find(|(unit, _)| self.0 > 0 && self.0 % unit == 0) {
+            Some((unit, name)) => write!(f, "{}{name}", self.0 / unit),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let min = |f: &mut fmt::Formatter<'_>, low: u64| match low {
+            1 => Ok(()),
+            _ => write!(f, ",min={}", Bytes(low)),
+        };
+        match self {
+            Self::Fixed(size) => write!(f, "{}", Bytes(*size)),
+            Self::Uniform { low, high } => write!(f, "{}..{}", Bytes(*low), Bytes(*high)),
+            Self::Lognormal {
+                median,
+                sigma,
+                low,
+                high,
+            } => {
+                let (median, high) = (Bytes(*median), Bytes(*high));
+                write!(f, "lognormal:median={median},sigma={sigma},max={high}")?;
+                min(f, *low)
+            }
+            Self::Exponential { mean, low, high } => {
+                write!(f, "exponential:mean={},max={}", Bytes(*mean), Bytes(*high))?;
+                min(f, *low)
+            }
+            Self::Histogram(bins) => {
+                f.write_str("histogram")?;
+                for (index, bin) in bins.iter().enumerate() {
+                    f.write_str(if index == 0 { ":" } else { "," })?;
+                    write!(f, "{}", Bytes(bin.low))?;
+                    if bin.high != bin.low {
+                        write!(f, "..{}", Bytes(bin.high))?;
+                    }
+                    write!(f, "={}", bin.weight)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl From<Sizes> for String {
+    fn from(sizes: Sizes) -> Self {
+        sizes.to_string()
+    }
+}
+
+impl TryFrom<String> for Sizes {
+    type Error = InvalidSizes;
+
+    fn try_from(text: String) -> Result<Self, InvalidSizes> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests;

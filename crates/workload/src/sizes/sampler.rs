@@ -1,0 +1,339 @@
+//! Drawing sizes: whole numbers only, so that the draws are equal on every machine.
+//!
+//! A lognormal or exponential distribution becomes a table of its quantiles when the sampler is made. Each half of the
+//! probabilities is cut into octaves towards its end, and each octave into 64 cells, so that the tails are
+//! as fine as the middle; between two quantiles the size is linear in the probability.
+
+use super::Sizes;
+use crate::random::{again, below};
+
+const OCTAVES: usize = 40;
+const CELLS_BITS: u32 = 6;
+const CELLS: usize = 1 << CELLS_BITS;
+/// From the end of a half to its middle.
+const POINTS: usize = OCTAVES * CELLS + 1;
+/// Bits behind the point of a quantile, and of a position in a cell.
+const FRACTION_BITS: u32 = 16;
+
+/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked for.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    source: Source,
+    align: u64,
+    low: u64,
+    high: u64,
+}
+
+#[derive(Clone, Debug)]
+enum Source {
+    /// From `low`, so many different sizes.
+    Uniform { low: u64, count: u64 },
+    /// The quantiles of both halves, the lower half's first, each from its end to the middle.
+    Quantiles(Vec<i64>),
+    /// The sums of weights up to each bin, and the first size and the count of sizes of each.
+    Histogram { sums: Vec<u64>, bins: Vec<(u64, u64)> },
+}
+
+impl Sampler {
+    /// For a distribution that is valid; an `align` of 0 is taken for 1.
+    pub(super) fn new(sizes: &Sizes, align: u64) -> Self {
+        let align = align.max(1);
+        let source = match sizes {
+            Sizes::Fixed(size) => Source::Uniform { low: *size, count: 1 },
+            Sizes::Uniform { low, high } => Source::Uniform {
+                low: *low,
+                count: high.saturating_sub(*low) + 1,
+            },
+            Sizes::Lognormal {
+                median,
+                sigma,
+                low,
+                high,
+            } => lognormal(*median as f64, *sigma, *low, *high),
+            Sizes::Exponential { mean, low, high } => exponential(*mean as f64, *low, *high),
+            Sizes::Histogram(bins) => {
+                let mut sum = 0_u64;
+                Source::Histogram {
+                    sums: bins
+                        .iter()
+                        .map(|bin| {
+                            sum = sum.saturating_add(bin.weight);
+                            sum
+                        })
+                        .collect(),
+                    bins: bins
+                        .iter()
+                        .map(|bin| (bin.low, bin.high.saturating_sub(bin.low) + 1))
+                        .collect(),
+                }
+            }
+        };
+        Self {
+            source,
+            align,
+            low: aligned(sizes.low(), align),
+            high: aligned(sizes.high(), align),
+        }
+    }
+
+    /// No draw is smaller.
+    pub fn low(&self) -> u64 {
+        self.low
+    }
+
+    /// No draw is larger.
+    pub fn high(&self) -> u64 {
+        self.high
+    }
+
+    /// The size that belongs to a random value.
+    #[inline]
+    pub fn draw(&self, random: u64) -> u64 {
+        let size = match &self.source {
+            Source::Uniform { low, count } => low + below(random, *count),
+            Source::Quantiles(quantiles) => quantile(quantiles, random),
+            Source::Histogram { sums, bins } => {
+                let pick = below(random, sums.last().copied().unwrap_or(0));
+                let bin = sums.partition_point(|sum| *sum <= pick);
+                bins.get(bin)
+                    .map_or(0, |(low, count)| low + below(again(random), *count))
+            }
+        };
+        aligned(size, self.align)
+    }
+}
+
+/// A size rounded up to a multiple, at least one; an `align` of 1 changes nothing.
+#[inline]
+pub fn aligned(size: u64, align: u64) -> u64 {
+    if align <= 1 {
+        size
+    } else if align.is_power_of_two() {
+        (size.max(1) + align - 1) & !(align - 1)
+    } else {
+        size.max(1).next_multiple_of(align)
+    }
+}
+
+#[inline]
+fn quantile(quantiles: &[i64], random: u64) -> u64 {
+    let is_upper = random >> 63 == 1;
+    // How far from the end of its half, of 2^63; the last 2^-40 of the probabilities are one size.
+    let distance = if is_upper { !random } else { random }.max(1 << (63 - OCTAVES));
+    let octave = distance.leading_zeros() - 1;
+    // The bits behind the leading one: first the cell, then the position in it.
+    let behind = distance << (octave + 2);
+    let cell = (behind >> (64 - CELLS_BITS)) as usize;
+    let position = (behind << CELLS_BITS >> (64 - FRACTION_BITS)) as i64;
+    let index = (OCTAVES - 1 - octave as usize) * CELLS + cell + usize::from(is_upper) * POINTS;
+    let (from, to) = (quantiles[index], quantiles[index + 1]);
+    let size = from + (((to - from) * position) >> FRACTION_BITS);
+    ((size + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS) as u64
+}
+
+/// The probabilities at which a half has its points, from its end to the middle.
+fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
+    (0..POINTS).map(|point| {
+        let octave = OCTAVES - 1 - (point / CELLS).min(OCTAVES - 1);
+        let cell = point - (OCTAVES - 1 - octave) * CELLS;
+        (CELLS + cell) as f64 / CELLS as f64 / (1_u64 << (octave + 2)) as f64
+    })
+}
+
+fn exponential(mean: f64, low: u64, high: u64) -> Source {
+    let lower = probabilities().map(|p| -mean * libm::log1p(-p));
+    let upper = probabilities().map(|p| -mean * libm::log(p));
+    Source::Quantiles(lower.chain(upper).map(|size| fixed(size, low, high)).collect())
+}
+
+fn lognormal(median: f64, sigma: f64, low: u64, high: u64) -> Source {
+    let deviations = normal_quantiles();
+    let lower = deviations.iter().map(|z| median * libm::exp(sigma * z));
+    let upper = deviations.iter().map(|z| median * libm::exp(-sigma * z));
+    Source::Quantiles(lower.chain(upper).map(|size| fixed(size, low, high)).collect())
+}
+
+fn fixed(size: f64, low: u64, high: u64) -> i64 {
+    let scale = (1_u64 << FRACTION_BITS) as f64;
+    (size.clamp(low as f64, high as f64) * scale + 0.5) as i64
+}
+
+/// The quantiles of the standard normal distribution in its lower half, at [`probabilities`].
+fn normal_quantiles() -> Vec<f64> {
+    let mut z = 0.0;
+    let mut quantiles: Vec<f64> = probabilities()
+        .rev()
+        .map(|p| {
+            // Newton's method from the neighbour, which is near: the error is squared at each step.
+            for _ in 0..5 {
+                z -= (normal(z) - p) / (libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI));
+            }
+            z
+        })
+        .collect();
+    quantiles.reverse();
+    quantiles
+}
+
+/// The probability that a standard normal variable is below `z`.
+pub(super) fn normal(z: f64) -> f64 {
+    0.5 * libm::erfc(-z * std::f64::consts::FRAC_1_SQRT_2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Key;
+    use crate::sizes::Bin;
+
+    /// The random value at which a probability lies.
+    fn at(probability: f64) -> u64 {
+        (probability * 18_446_744_073_709_551_616.0) as u64
+    }
+
+    fn near(found: u64, expected: f64) {
+        let tolerance = 0.51 + expected * 1e-4;
+        assert!((found as f64 - expected).abs() <= tolerance, "{found} for {expected}");
+    }
+
+    #[test]
+    fn normal_quantiles_are_those_of_the_tables() {
+        let quantiles = normal_quantiles();
+        let by_probability = |p: f64| {
+            let index = probabilities().position(|other| other >= p).unwrap();
+            assert_eq!(probabilities().nth(index), Some(p));
+            quantiles[index]
+        };
+        assert!((by_probability(0.5)).abs() < 1e-15);
+        assert!((by_probability(0.25) + 0.674_489_750_196_081_7).abs() < 1e-13);
+        // 2^-10 and 2^-20.
+        assert!((by_probability(1.0 / 1_024.0) + 3.097_269_078_198_784).abs() < 1e-6);
+        for (z, p) in quantiles.iter().zip(probabilities()) {
+            assert!((normal(*z) / p - 1.0).abs() < 1e-12, "{z} {p}");
+        }
+    }
+
+    #[test]
+    fn exponential_sizes_have_the_quantiles_of_theory() {
+        let sampler = Sampler::new(
+            &Sizes::Exponential {
+                mean: 100_000,
+                low: 0,
+                high: 1 << 30,
+            },
+            1,
+        );
+        for p in [1e-6, 0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.999_999] {
+            near(sampler.draw(at(p)), -100_000.0 * (1.0 - p).ln());
+        }
+        assert_eq!(sampler.draw(0), 0);
+        assert!(sampler.draw(u64::MAX) > 2_700_000);
+    }
+
+    #[test]
+    fn lognormal_sizes_have_the_quantiles_of_theory() {
+        let sizes = Sizes::Lognormal {
+            median: 8_192,
+            sigma: 1.2,
+            low: 1,
+            high: 1 << 20,
+        };
+        let sampler = Sampler::new(&sizes, 1);
+        for (p, z) in [
+            (0.001, -3.090_232_306_167_813),
+            (0.025, -1.959_963_984_540_054),
+            (0.25, -0.674_489_750_196_081_7),
+            (0.5, 0.0),
+            (0.8, 0.841_621_233_572_914_3),
+            (0.99, 2.326_347_874_040_841),
+            (0.999, 3.090_232_306_167_813),
+        ] {
+            near(sampler.draw(at(p)), 8_192.0 * (1.2_f64 * z).exp());
+        }
+        assert_eq!(sampler.draw(u64::MAX), 1 << 20);
+        let key = Key::new(1, "test", 0);
+        let sum: u64 = (0..1_000_000).map(|index| sampler.draw(key.at(index))).sum();
+        let mean = sum as f64 / 1_000_000.0;
+        assert!((mean / sizes.mean() - 1.0).abs() < 0.01, "{mean} {}", sizes.mean());
+    }
+
+    #[test]
+    fn sizes_grow_with_the_random_value() {
+        for text in [
+            "lognormal:median=100,sigma=4,max=1GiB",
+            "exponential:mean=3,max=40,min=0",
+            "3..9",
+        ] {
+            let sampler = text.parse::<Sizes>().unwrap().sampler(1);
+            let mut before = 0;
+            for random in (0..=u64::MAX).step_by((u64::MAX / 100_000) as usize) {
+                let size = sampler.draw(random);
+                assert!(
+                    size >= before && size >= sampler.low() && size <= sampler.high(),
+                    "{text}: {size}"
+                );
+                before = size;
+            }
+        }
+    }
+
+    #[test]
+    fn bins_are_drawn_by_their_weights_and_evenly_inside() {
+        let bin = |low, high, weight| Bin { low, high, weight };
+        let sampler = Sampler::new(
+            &Sizes::Histogram(vec![bin(0, 9, 30), bin(5, 5, 0), bin(100, 103, 70)]),
+            1,
+        );
+        let key = Key::new(2, "test", 0);
+        let mut counts = [0_u32; 104];
+        for index in 0..1_000_000 {
+            counts[sampler.draw(key.at(index)) as usize] += 1;
+        }
+        for (size, count) in counts.into_iter().enumerate() {
+            let expected = match size {
+                0..10 => 30_000.0_f64,
+                100.. => 175_000.0,
+                _ => 0.0,
+            };
+            let difference = f64::from(count) - expected;
+            assert!(difference.abs() <= 5.0 * expected.sqrt(), "{size}: {count}");
+        }
+    }
+
+    #[test]
+    fn draws_are_frozen() {
+        let draws = |text: &str| {
+            let sampler = text.parse::<Sizes>().unwrap().sampler(1);
+            let key = Key::new(7, "frozen", 0);
+            let bytes: Vec<u8> = (0..100_000)
+                .flat_map(|index| sampler.draw(key.at(index)).to_le_bytes())
+                .collect();
+            xxhash_rust::xxh3::xxh3_64(&bytes)
+        };
+        assert_eq!(draws("500..10000"), 7_259_140_111_060_470_331);
+        assert_eq!(
+            draws("lognormal:median=8KiB,sigma=1.2,max=1GiB"),
+            34_773_895_326_142_104
+        );
+        assert_eq!(draws("exponential:mean=16KiB,max=1MiB"), 8_193_970_329_224_497_428);
+        assert_eq!(
+            draws("histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20"),
+            10_950_821_527_957_318_930
+        );
+    }
+
+    #[test]
+    fn aligned_sizes_are_multiples() {
+        assert_eq!(
+            [0, 1, 4_096, 4_097].map(|size| aligned(size, 4_096)),
+            [4_096, 4_096, 4_096, 8_192]
+        );
+        assert_eq!([0, 1, 100, 101].map(|size| aligned(size, 100)), [100, 100, 100, 200]);
+        assert_eq!([0, 5].map(|size| aligned(size, 1)), [0, 5]);
+        let sampler = Sizes::Uniform { low: 0, high: 10_000 }.sampler(512);
+        assert_eq!((sampler.low(), sampler.high()), (512, 10_240));
+        for random in (0..=u64::MAX).step_by(1 << 50) {
+            assert_eq!(sampler.draw(random) % 512, 0);
+        }
+    }
+}
