@@ -13,6 +13,9 @@ pub struct Meter {
     pub bytes: u64,
     /// Operations that failed; they count in no other number here.
     pub failed: u64,
+    /// Operations that found their file removed by a worker elsewhere; they count in no other number here.
+    #[serde(default)]
+    pub missed: u64,
     /// From issued to completed, of the operations above; empty where latencies were not asked for.
     pub latency: Histogram,
 }
@@ -30,6 +33,7 @@ impl Meter {
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.failed += other.failed;
+        self.missed += other.missed;
         self.latency.merge(&other.latency);
     }
 }

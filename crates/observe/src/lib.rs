@@ -24,6 +24,7 @@
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
+//! | [`io`] | what this process fetched from storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 
 pub mod cgroup;
@@ -32,6 +33,7 @@ pub mod cpu;
 pub mod device;
 pub mod fact;
 pub mod host;
+pub mod io;
 pub mod memory;
 pub mod mount;
 pub mod mount_changes;
@@ -45,6 +47,7 @@ pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference};
 pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
 pub use fact::Fact;
 pub use host::{Host, Kernel, LoadAverage};
+pub use io::{drop_caches, fetched_bytes, may_drop_caches};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;

@@ -159,6 +159,22 @@ fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
         .map(|governors| governors.into_iter().collect::<Vec<_>>().join(","))
 }
 
+/// Binds the calling thread to one of the processors that it may use: the one of this number among them, and round
+/// again where there are fewer.
+///
+/// # Errors
+/// What the system answered.
+pub fn pin_to(number: u32) -> std::io::Result<()> {
+    let allowed = rustix::thread::sched_getaffinity(None)?;
+    let usable: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
+    let Some(cpu) = usable.get(number as usize % usable.len().max(1)) else {
+        return Err(std::io::Error::other("the thread may use no processor"));
+    };
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(*cpu);
+    Ok(rustix::thread::sched_setaffinity(None, &one)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,8 +13,11 @@ pub use measure::{Histogram, Meter};
 pub use observe::{Fact, Host, Target};
 pub use plan::PlanRecord;
 pub use run::{
-    Actual, CleanUp, ErrorRecord, Left, LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room,
-    RoomVolume, Segment, SystemDuring, Tool,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
+    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, Settle, StepRecord, Stuck, SystemDuring, Tool,
+    WorkerPhase,
 };
-pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Summary};
-pub use workload::{Action, Classic, Edition, End, Fingerprint, Phase, Plan, StreamHash};
+pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use workload::{
+    Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
+};

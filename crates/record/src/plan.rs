@@ -2,7 +2,7 @@
 
 use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
-use workload::{Classic, Plan};
+use workload::{Plan, Workload};
 
 use crate::run::{Room, Tool};
 
@@ -12,7 +12,7 @@ pub struct PlanRecord {
     /// What made it.
     pub tool: Tool,
     /// The complete workload as meant.
-    pub workload: Classic,
+    pub workload: Workload,
     /// The storage's name.
     pub storage: String,
     /// What the stream would do.

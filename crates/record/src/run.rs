@@ -1,10 +1,10 @@
 //! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock since the
 //! run's origin.
 
-use measure::Meter;
+use measure::{Histogram, Meter};
 use observe::{Fact, Host, Target};
 use serde::{Deserialize, Serialize};
-use workload::{Action, Classic, End, Fingerprint, Phase, StreamHash};
+use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
 
 use crate::classic::ClassicFigures;
 use crate::summary::Summary;
@@ -67,13 +67,132 @@ pub struct LocationRecord {
     pub target: Fact<Target>,
 }
 
-/// Operations of one kind in a segment.
+/// Operations of one kind, done by workers of one role, in a segment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationRecord {
+    /// Who did them.
+    pub role: Role,
     /// Which kind.
     pub action: Action,
     /// What they did.
     pub meter: Meter,
+    /// The steps that they were made of, where these were timed.
+    pub steps: Vec<StepRecord>,
+}
+
+/// One step of operations of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StepRecord {
+    /// Which step.
+    pub step: String,
+    /// How long it took.
+    pub latency: Histogram,
+}
+
+/// How long workers of one role waited for files that others had claimed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClaimWaits {
+    /// Who waited.
+    pub role: Role,
+    /// Claims that had to wait.
+    pub wait: Histogram,
+}
+
+/// What one worker did in a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkerPhase {
+    /// The worker's number, from 0.
+    pub worker: u32,
+    /// What it does.
+    pub role: Role,
+    /// When it began, in nanoseconds since the origin.
+    pub began_ns: u64,
+    /// When it was done, in nanoseconds since the origin.
+    pub ended_ns: u64,
+    /// Transactions that it completed.
+    pub transactions: u64,
+    /// Operations that it completed.
+    pub operations: u64,
+    /// Bytes that those read or wrote.
+    pub bytes: u64,
+}
+
+/// The moment at which the first worker was done with a phase: from then on not all were at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FirstDone {
+    /// Which one.
+    pub worker: u32,
+    /// When, in nanoseconds since the origin.
+    pub at_ns: u64,
+    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by then.
+    pub done: u64,
+}
+
+/// The writing back of what a phase has left in memory: syncfs(2) of every file system of the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    /// When it began, in nanoseconds since the origin.
+    pub began_ns: u64,
+    /// When it ended, in nanoseconds since the origin.
+    pub ended_ns: u64,
+    /// After deletion: nanoseconds from the last deletion until the file system showed the space as free again.
+    pub space_back_ns: Fact<u64>,
+}
+
+/// How the work was done, besides the workload itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct How {
+    /// The policy of durability.
+    pub durability: String,
+    /// Whether contents went past the page cache.
+    pub direct: bool,
+    /// What was asked of the page cache before the transactions.
+    pub cache: String,
+    /// Whether the contents of reads were verified.
+    pub verify: bool,
+    /// What errors were to do.
+    pub on_error: String,
+    /// Whether each worker was bound to a processor.
+    pub pinned: bool,
+    /// Whether the pool was taken from an earlier run.
+    pub reused: bool,
+    /// Whether the pool was left for a later run.
+    pub kept: bool,
+}
+
+/// The look at the names after the transactions: exactly the files that should exist, with their sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// Files, links and directories that were looked at.
+    pub names: u64,
+    /// Directories that were listed.
+    pub directories: u64,
+    /// How long it took.
+    pub duration_ns: u64,
+}
+
+/// What the reads of the transactions fetched from the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fetched {
+    /// Bytes that the process's reads fetched from storage (`read_bytes` of proc(5), `/proc/PID/io`).
+    pub device_bytes: Fact<u64>,
+    /// Bytes that its operations read.
+    pub read_bytes: u64,
+}
+
+/// A worker that did not come back from an operation for a long time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stuck {
+    /// Which one; nothing: the run itself, between phases.
+    pub worker: Option<u32>,
+    /// What it was doing.
+    pub operation: String,
+    /// To what.
+    pub path: String,
+    /// How long it had been at it when it was last looked at.
+    pub ns: u64,
+    /// Whether it came back.
+    pub came_back: bool,
 }
 
 /// A stretch of a phase with meters of its own.
@@ -98,10 +217,20 @@ pub struct PhaseRecord {
     pub complete: bool,
     /// Transactions that were completed in it.
     pub transactions: u64,
-    /// Halves of transactions that the edition's rules leave without an operation.
+    /// Operations that the edition's rules, or the pool as it was, left undone.
     pub nothing: u64,
+    /// Operations that were not sent, because an earlier one on the same file had failed.
+    pub skipped: u64,
     /// Its stretches, in order.
     pub segments: Vec<Segment>,
+    /// What each worker did.
+    pub workers: Vec<WorkerPhase>,
+    /// When the first worker was done.
+    pub first_done: Option<FirstDone>,
+    /// How long workers waited for one another's files; nothing in private pools.
+    pub claim_waits: Vec<ClaimWaits>,
+    /// The writing back that followed.
+    pub settle: Option<Settle>,
 }
 
 /// Errors of one kind.
@@ -220,8 +349,16 @@ pub struct Actual {
     pub phases: Vec<PhaseRecord>,
     /// Errors, by operation, step and error number.
     pub errors: Vec<ErrorRecord>,
-    /// What the original's report is made of.
-    pub classic: ClassicFigures,
+    /// The look at the names after the transactions.
+    pub check: Fact<Check>,
+    /// The look at the pool that was taken from an earlier run: by count and by sample.
+    pub taken: Option<Check>,
+    /// What the transactions' reads fetched from the device.
+    pub fetched: Option<Fetched>,
+    /// Operations that took very long.
+    pub stuck: Vec<Stuck>,
+    /// What the original's report is made of; nothing for other workloads.
+    pub classic: Option<ClassicFigures>,
     /// What was removed after an unfinished run.
     pub clean_up: Option<CleanUp>,
 }
@@ -236,9 +373,11 @@ pub struct Record {
     /// The arguments as said.
     pub said: Vec<String>,
     /// The complete workload as meant.
-    pub workload: Classic,
+    pub workload: Workload,
     /// The storage's name.
     pub storage: String,
+    /// How it was done.
+    pub how: How,
     /// Whether the latency of every operation was recorded.
     pub latencies: bool,
     /// The locations, in order.

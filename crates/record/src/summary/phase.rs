@@ -1,0 +1,283 @@
+//! The numbers of a phase.
+
+use std::collections::BTreeMap;
+
+use measure::{Histogram, Percentile};
+use observe::Fact;
+use serde::{Deserialize, Serialize};
+use workload::{Action, Phase, Role};
+
+use super::{Rate, operations, span};
+use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, StepRecord, WorkerPhase};
+
+/// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Until {
+    /// From the start of the phase to the moment, in nanoseconds.
+    pub ns: u64,
+    /// How much was done by then, and a second of that time.
+    pub done: Rate,
+}
+
+impl Until {
+    fn new(done: u64, ns: u64) -> Self {
+        Self {
+            ns,
+            done: Rate::over(done, ns),
+        }
+    }
+}
+
+/// One phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseSummary {
+    /// Which one.
+    pub phase: Phase,
+    /// Whether it was performed to its end.
+    pub complete: bool,
+    /// From its first segment's start to its last one's end, in nanoseconds.
+    pub duration_ns: u64,
+    /// Transactions, and a second of the phase; nothing in phases that have none.
+    pub transactions: Option<Rate>,
+    /// Until the first worker was done; nothing where none was.
+    pub first_done: Option<Until>,
+    /// Until the last worker was done: the whole phase.
+    pub last_done: Until,
+    /// Until everything was on the device: the phase and the settling after it; nothing where that was not measured.
+    pub until_durable: Option<Until>,
+    /// How long the settling took, in nanoseconds.
+    pub settle_ns: Option<u64>,
+    /// From the end of the deletion until the file system showed the space as free again, in nanoseconds; nothing
+    /// where that was not looked at.
+    pub space_back_ns: Option<Fact<u64>>,
+    /// The workers' rates, by role; nothing where there is one.
+    pub spread: Vec<Spread>,
+    /// Waits for claimed files, by role, where somebody had to wait.
+    pub claim_waits: Vec<ClaimWaitSummary>,
+    /// Operations that the edition's rules, or the pool as it was, left undone.
+    pub nothing: u64,
+    /// Operations that were not sent, because an earlier one on the same file had failed.
+    pub skipped: u64,
+    /// By role and kind of operation.
+    pub operations: Vec<OperationSummary>,
+}
+
+/// Operations of one kind, done by workers of one role, in one phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OperationSummary {
+    /// Who did them: by role in `transactions`, else `worker`, whoever it was.
+    pub role: Role,
+    /// Which kind.
+    pub action: Action,
+    /// Completed operations, and a second of the phase.
+    pub operations: Rate,
+    /// Bytes moved, and a second of the phase.
+    pub bytes: Rate,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Operations that found their file removed by a worker elsewhere.
+    pub missed: u64,
+    /// Mean latency in nanoseconds; nothing where latencies were not recorded.
+    pub mean_ns: Option<f64>,
+    /// Latency percentiles.
+    pub percentiles: Vec<Percentile>,
+    /// The greatest latency in nanoseconds.
+    pub max_ns: Option<u64>,
+    /// Latencies past the histogram's range.
+    pub overflow: u64,
+    /// The steps that the operations were made of, where these were timed.
+    pub steps: Vec<StepSummary>,
+}
+
+/// One step of operations of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StepSummary {
+    /// Which step.
+    pub step: String,
+    /// How often.
+    pub count: u64,
+    /// Mean duration in nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// Percentiles of its duration.
+    pub percentiles: Vec<Percentile>,
+    /// The greatest duration in nanoseconds.
+    pub max_ns: Option<u64>,
+}
+
+/// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`, a second of each
+/// worker's own time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Whose: by role in `transactions`, else `worker`, whoever it was.
+    pub role: Role,
+    /// How many workers.
+    pub workers: u64,
+    /// All of them added up.
+    pub sum_per_second: f64,
+    /// The sum over the number of workers.
+    pub mean_per_second: f64,
+    /// The slowest worker's.
+    pub min_per_second: f64,
+    /// The one in the middle, or half-way between the two there.
+    pub median_per_second: f64,
+    /// The fastest worker's.
+    pub max_per_second: f64,
+}
+
+/// Waits for files that other workers had claimed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClaimWaitSummary {
+    /// Who waited.
+    pub role: Role,
+    /// How often somebody had to.
+    pub count: u64,
+    /// Mean wait in nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// Percentiles of the waits.
+    pub percentiles: Vec<Percentile>,
+    /// The longest in nanoseconds.
+    pub max_ns: Option<u64>,
+}
+
+pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
+    let duration_ns = span(&record.segments);
+    let began_ns = record.segments.first().map_or(0, |segment| segment.began_ns);
+    let done = match record.phase {
+        Phase::Transactions => record.transactions,
+        // Links and directories of a mix are removed with the files, and counted with them.
+        Phase::Prepare | Phase::Delete => operations(record).map(|operation| operation.meter.operations).sum(),
+    };
+    let settle = record.settle.as_ref();
+    let settle_ns = settle.map(|settle| settle.ended_ns.saturating_sub(settle.began_ns));
+    PhaseSummary {
+        phase: record.phase,
+        complete: record.complete,
+        duration_ns,
+        transactions: (record.phase == Phase::Transactions).then(|| Rate::over(record.transactions, duration_ns)),
+        first_done: record
+            .first_done
+            .map(|first| Until::new(first.done, first.at_ns.saturating_sub(began_ns))),
+        last_done: Until::new(done, duration_ns),
+        until_durable: settle_ns.map(|settle_ns| Until::new(done, duration_ns + settle_ns)),
+        settle_ns,
+        space_back_ns: settle
+            .map(|settle| settle.space_back_ns.clone())
+            .filter(|space_back| *space_back != Fact::NotApplicable),
+        spread: spread(record.phase, &record.workers),
+        claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
+        nothing: record.nothing,
+        skipped: record.skipped,
+        operations: by_role(record)
+            .into_values()
+            .map(|record| operation(&record, duration_ns))
+            .collect(),
+    }
+}
+
+/// What a worker is in a phase: roles differ in transactions only, else all do the same.
+fn role_in(phase: Phase, role: Role) -> Role {
+    match phase {
+        Phase::Transactions => role,
+        Phase::Prepare | Phase::Delete => Role::Worker,
+    }
+}
+
+/// The operations of a phase by role and kind, segments merged.
+fn by_role(record: &PhaseRecord) -> BTreeMap<(Role, Action), OperationRecord> {
+    let mut all: BTreeMap<(Role, Action), OperationRecord> = BTreeMap::new();
+    for operation in operations(record) {
+        let role = role_in(record.phase, operation.role);
+        let Some(sum) = all.get_mut(&(role, operation.action)) else {
+            let first = OperationRecord {
+                role,
+                ..operation.clone()
+            };
+            all.insert((role, operation.action), first);
+            continue;
+        };
+        sum.meter.merge(&operation.meter);
+        for step in &operation.steps {
+            match sum.steps.iter_mut().find(|known| known.step == step.step) {
+                Some(known) => known.latency.merge(&step.latency),
+                None => sum.steps.push(step.clone()),
+            }
+        }
+    }
+    all
+}
+
+fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
+    let meter = &record.meter;
+    OperationSummary {
+        role: record.role,
+        action: record.action,
+        operations: Rate::over(meter.operations, duration_ns),
+        bytes: Rate::over(meter.bytes, duration_ns),
+        failed: meter.failed,
+        missed: meter.missed,
+        mean_ns: meter.latency.mean_ns(),
+        percentiles: meter.latency.percentiles(),
+        max_ns: meter.latency.max_ns(),
+        overflow: meter.latency.overflow(),
+        steps: record.steps.iter().map(step).collect(),
+    }
+}
+
+fn step(record: &StepRecord) -> StepSummary {
+    StepSummary {
+        step: record.step.clone(),
+        count: record.latency.count(),
+        mean_ns: record.latency.mean_ns(),
+        percentiles: record.latency.percentiles(),
+        max_ns: record.latency.max_ns(),
+    }
+}
+
+/// Nothing where nobody had to wait.
+fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
+    let wait: &Histogram = &record.wait;
+    (wait.count() > 0).then(|| ClaimWaitSummary {
+        role: record.role,
+        count: wait.count(),
+        mean_ns: wait.mean_ns(),
+        percentiles: wait.percentiles(),
+        max_ns: wait.max_ns(),
+    })
+}
+
+/// The workers' own rates, by role.
+fn spread(phase: Phase, workers: &[WorkerPhase]) -> Vec<Spread> {
+    if workers.len() < 2 {
+        return Vec::new();
+    }
+    let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
+    for worker in workers {
+        let ns = worker.ended_ns.saturating_sub(worker.began_ns);
+        let done = match phase {
+            Phase::Transactions => worker.transactions,
+            Phase::Prepare | Phase::Delete => worker.operations,
+        };
+        let rate = Rate::over(done, ns).per_second.unwrap_or(0.0);
+        by_role.entry(role_in(phase, worker.role)).or_default().push(rate);
+    }
+    by_role.into_iter().map(spread_of).collect()
+}
+
+fn spread_of((role, mut rates): (Role, Vec<f64>)) -> Spread {
+    rates.sort_by(f64::total_cmp);
+    let middle = rates.len() / 2;
+    let sum_per_second: f64 = rates.iter().sum();
+    Spread {
+        role,
+        workers: rates.len() as u64,
+        sum_per_second,
+        mean_per_second: sum_per_second / rates.len() as f64,
+        min_per_second: rates[0],
+        median_per_second: if rates.len() % 2 == 1 {
+            rates[middle]
+        } else {
+            (rates[middle - 1] + rates[middle]) / 2.0
+        },
+        max_per_second: rates[rates.len() - 1],
+    }
+}

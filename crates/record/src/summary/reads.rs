@@ -1,0 +1,56 @@
+//! What reads fetched from the device, and whether that is what the run asked of the cache.
+
+use observe::Fact;
+use serde::{Deserialize, Serialize};
+
+use crate::run::{Fetched, How};
+
+/// Of what the reads of a cold cache return, at least this share comes from the device.
+const COLD_MIN: f64 = 0.5;
+/// Of what the reads of a warm cache return, at most this share comes from the device.
+const WARM_MAX: f64 = 0.1;
+
+/// A cache that was not as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Surprise {
+    /// A cold cache, and less than half of what was read came from the device.
+    LittleThoughCold,
+    /// A warm cache, and more than a tenth of what was read came from the device.
+    MuchThoughWarm,
+}
+
+/// What the transactions' reads fetched from the device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FetchedSummary {
+    /// Bytes that the process's reads fetched from the device.
+    pub device_bytes: Fact<u64>,
+    /// Bytes that its operations read.
+    pub read_bytes: u64,
+    /// The first over the second; nothing where one is not known, or nothing was read.
+    pub fraction: Option<f64>,
+    /// Where that is not what was asked of the cache.
+    pub surprise: Option<Surprise>,
+}
+
+pub(super) fn summary(fetched: &Fetched, how: &How) -> FetchedSummary {
+    let read_bytes = fetched.read_bytes;
+    let known = fetched.device_bytes.known().filter(|_| read_bytes > 0);
+    let fraction = known.map(|bytes| *bytes as f64 / read_bytes as f64);
+    FetchedSummary {
+        device_bytes: fetched.device_bytes.clone(),
+        read_bytes,
+        fraction,
+        surprise: fraction.and_then(|fraction| surprise(fraction, how)),
+    }
+}
+
+fn surprise(fraction: f64, how: &How) -> Option<Surprise> {
+    match how.cache.as_str() {
+        // Past the cache everything comes from the device.
+        _ if how.direct => None,
+        "cold" | "cold-data" if fraction < COLD_MIN => Some(Surprise::LittleThoughCold),
+        "warm" if fraction > WARM_MAX => Some(Surprise::MuchThoughWarm),
+        _ => None,
+    }
+}
