@@ -1,17 +1,22 @@
 //! The clock as a value: the machine's, or a virtual one in tests.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 use storage::simulated::Simulated;
 
 /// Where moments come from.
-pub trait Clock: Sync {
+pub trait Clock: Clone + Send + Sync + 'static {
     /// Nanoseconds of a clock that never goes back.
     fn now_ns(&self) -> u64;
 
     /// Whole seconds of wall clock, as the original reads them.
     fn wall_s(&self) -> i64;
+
+    /// Lets so many nanoseconds pass.
+    fn sleep(&self, ns: u64) {
+        std::thread::sleep(Duration::from_nanos(ns));
+    }
 }
 
 /// The machine's clocks: `CLOCK_MONOTONIC` and the wall clock.

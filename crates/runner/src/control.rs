@@ -1,8 +1,10 @@
-//! What passes between a run's workers and everybody else while it goes on: a wish to stop, and counters.
-//! Neither side ever waits for the other.
+//! What passes between a run's workers and everybody else while it goes on: a wish to stop, counters, and what
+//! each worker is about to do. Neither side ever waits for the other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use workload::Intent;
 
 use crate::events::Progress;
 
@@ -16,15 +18,76 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
-    counters: Counters,
+    /// Errors of all workers.
+    errors: AtomicU64,
+    /// One for every worker; taken once, before the workers begin.
+    slots: Mutex<Vec<Arc<Slot>>>,
 }
 
-/// On a line of cache of their own: the worker writes them at every operation.
+/// What one worker says of itself, on a line of cache of its own: it writes here at every operation.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Counters {
+pub(crate) struct Slot {
     done: AtomicU64,
     total: AtomicU64,
+    /// Twice the operations that were issued, and one more while one is under way.
+    ticket: AtomicU64,
+    action: AtomicU64,
+    place: AtomicU64,
+    number: AtomicU64,
+}
+
+/// An operation under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct UnderWay {
+    /// Differs from operation to operation.
+    pub ticket: u64,
+    /// The action's number.
+    pub action: u64,
+    pub place: u32,
+    pub number: u64,
+}
+
+impl Slot {
+    /// An operation is about to be issued.
+    #[inline]
+    pub(crate) fn issue(&self, intent: &Intent) {
+        self.action.store(intent.action as u64, Ordering::Relaxed);
+        self.place.store(intent.place.into(), Ordering::Relaxed);
+        self.number.store(intent.number, Ordering::Relaxed);
+        // One writer: no exchange is needed.
+        self.ticket
+            .store(self.ticket.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// It is completed.
+    #[inline]
+    pub(crate) fn complete(&self) {
+        self.ticket
+            .store(self.ticket.load(Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// The operation that is under way.
+    pub(crate) fn under_way(&self) -> Option<UnderWay> {
+        let ticket = self.ticket.load(Ordering::Acquire);
+        let seen = UnderWay {
+            ticket,
+            action: self.action.load(Ordering::Relaxed),
+            place: self.place.load(Ordering::Relaxed) as u32,
+            number: self.number.load(Ordering::Relaxed),
+        };
+        (ticket % 2 == 1 && self.ticket.load(Ordering::Acquire) == ticket).then_some(seen)
+    }
+
+    pub(crate) fn begin(&self, total: u64) {
+        self.done.store(0, Ordering::Relaxed);
+        self.total.store(total, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn publish(&self, done: u64) {
+        self.done.store(done, Ordering::Relaxed);
+    }
 }
 
 impl Control {
@@ -52,20 +115,36 @@ impl Control {
         self.shared.stop.load(Ordering::Relaxed) || self.signal.load(Ordering::Relaxed) != 0
     }
 
-    pub(crate) fn begin(&self, total: u64) {
-        self.shared.counters.done.store(0, Ordering::Relaxed);
-        self.shared.counters.total.store(total, Ordering::Relaxed);
+    /// Counts an error. Gives how many there are with it.
+    pub(crate) fn count_error(&self) -> u64 {
+        self.shared.errors.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    #[inline]
-    pub(crate) fn publish(&self, done: u64) {
-        self.shared.counters.done.store(done, Ordering::Relaxed);
+    /// Operations that all workers together have issued.
+    pub(crate) fn operations(&self) -> u64 {
+        self.slots()
+            .iter()
+            .map(|slot| slot.ticket.load(Ordering::Relaxed) / 2)
+            .sum()
+    }
+
+    /// Slots for so many workers.
+    pub(crate) fn engage(&self, workers: u32) -> Vec<Arc<Slot>> {
+        let slots: Vec<Arc<Slot>> = (0..workers).map(|_| Arc::default()).collect();
+        self.slots().clone_from(&slots);
+        slots
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Slot>>> {
+        self.shared.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn progress(&self) -> Progress {
+        let slots = self.slots();
+        let sum = |part: fn(&Slot) -> &AtomicU64| slots.iter().map(|slot| part(slot).load(Ordering::Relaxed)).sum();
         Progress {
-            done: self.shared.counters.done.load(Ordering::Relaxed),
-            total: Some(self.shared.counters.total.load(Ordering::Relaxed)),
+            done: sum(|slot| &slot.done),
+            total: Some(sum(|slot| &slot.total)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
+use record::Stuck;
 use workload::{End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -9,6 +10,16 @@ pub enum Stage {
     MakeDirectories,
     /// A phase of the workload.
     Phase(Phase),
+    /// The pool of an earlier run is checked, by count and by sample.
+    Take,
+    /// What a phase has left in memory is written back.
+    Settle,
+    /// Every file is read once, so that it is in the page cache.
+    Warm,
+    /// The kernel is advised to forget contents.
+    Cool,
+    /// The names are checked.
+    Check,
     /// The subdirectories are removed, after the clocks have stopped.
     RemoveDirectories,
     /// What an unfinished run has made is removed.
@@ -25,7 +36,7 @@ pub struct Progress {
 }
 
 /// Something that happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A stage begins.
     Began(Stage, Progress),
@@ -35,6 +46,8 @@ pub enum Event {
     Ended(Stage, Progress, End),
     /// A stage was left before its end: an error or an interruption.
     Broken(Stage, Progress),
+    /// A worker, or the run itself, has been in one operation for very long.
+    Stuck(Stuck),
 }
 
 /// Takes events.

@@ -6,16 +6,27 @@
 pub mod clock;
 pub mod control;
 pub mod events;
+pub mod request;
 pub mod room;
 pub mod run;
 pub mod site;
+pub mod verify_after;
 
 mod advice;
+mod crew;
+mod failures;
+mod journal;
+mod naming;
+mod shared;
+mod source;
+mod stopwatch;
 mod supervisor;
 mod worker;
 
 pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Stage};
-pub use run::{Place, Refused, Request, RequestedLocation, run};
+pub use request::{Cache, Keeping, OnError, Place, Refused, Request, RequestedLocation};
+pub use run::run;
 pub use site::{CleanError, Cleaned, clean};
+pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};

@@ -8,10 +8,14 @@ use std::path::PathBuf;
 use observe::{Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
-use workload::{Classic, Plan, Planner, Volume};
+use workload::{Plan, Planner, Volume, Workload};
 
-/// Bytes that a name takes in a directory: short names with their headers, in blocks half to three quarters full.
+/// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters full. What a name
+/// has beyond 16 bytes is added, as much again for what stays free.
 const NAME_BYTES: u64 = 32;
+
+/// So many transactions are followed to find the peak exactly: it takes a few seconds.
+const FOLLOWED_MAX: u64 = 20_000_000;
 
 /// What a file system takes for an inode out of the room that it states for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
@@ -34,17 +38,23 @@ pub(crate) struct Volumes {
     blocks: Vec<u64>,
     directories: Vec<u64>,
     inode_bytes: Vec<u64>,
+    /// What names take beyond that of short ones.
+    long_name_bytes: u64,
 }
 
 impl Volumes {
     /// Looks at the locations; those on one device are one volume.
-    pub(crate) fn of(workload: &Classic, targets: &[Target]) -> Self {
+    pub(crate) fn of(workload: &Workload, targets: &[Target]) -> Self {
         let mut volumes = Self {
             volume_of: Vec::new(),
             rooms: Vec::new(),
             blocks: Vec::new(),
             directories: Vec::new(),
             inode_bytes: Vec::new(),
+            long_name_bytes: workload.mix().map_or(0, |mix| {
+                let bytes = mix.names.length_max(workload.numbers_max()) as u64;
+                2 * bytes.saturating_sub(16)
+            }),
         };
         let mut devices = Vec::new();
         for target in targets {
@@ -61,11 +71,7 @@ impl Volumes {
             });
             volumes.volume_of.push(volume);
             volumes.rooms[volume].locations.push(target.path.clone());
-            volumes.directories[volume] += 1 + if workload.subdirectories > 1 {
-                u64::from(workload.subdirectories)
-            } else {
-                0
-            };
+            volumes.directories[volume] += 1 + workload.directories();
         }
         volumes
     }
@@ -97,7 +103,7 @@ impl Volumes {
         let needed_inodes = peak.files_peak.saturating_add(directories + marks);
         let names = peak
             .files_peak
-            .saturating_mul(NAME_BYTES)
+            .saturating_mul(NAME_BYTES + self.long_name_bytes)
             .div_ceil(block)
             .saturating_mul(block);
         let parts = [
@@ -115,7 +121,7 @@ impl Volumes {
     }
 
     /// What the whole stream would do, and whether there is room for it.
-    pub(crate) fn plan(&self, workload: &Classic) -> Result<(Plan, Room), StreamError> {
+    pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), StreamError> {
         let plan = Planner::with_volumes(workload, self.volume_of.clone(), &self.blocks)
             .plan_with_hint(observe::memory::prefer_huge_pages)?;
         let volumes = plan.volumes.iter().enumerate();
@@ -124,10 +130,9 @@ impl Volumes {
     }
 
     /// Whether there is room. An upper bound decides where it fits; the stream is only gone through where it does not.
-    pub(crate) fn check(&self, workload: &Classic) -> Result<Room, StreamError> {
-        let files = workload
-            .slots()
-            .min(workload.files.saturating_add(workload.transactions));
+    pub(crate) fn check(&self, workload: &Workload) -> Result<Room, StreamError> {
+        let files = workload.files_max();
+        let size = workload.size_max_bytes();
         let volumes: Vec<RoomVolume> = self
             .blocks
             .iter()
@@ -136,17 +141,28 @@ impl Volumes {
                 let peak = Volume {
                     block_bytes: *block,
                     files_peak: files,
-                    bytes_peak: files.saturating_mul(workload.size_high_bytes),
-                    allocated_bytes_peak: files
-                        .saturating_mul(workload.size_high_bytes.div_ceil(*block).saturating_mul(*block)),
+                    bytes_peak: files.saturating_mul(size),
+                    allocated_bytes_peak: files.saturating_mul(size.div_ceil(*block).saturating_mul(*block)),
                 };
                 self.room(volume, peak)
             })
             .collect();
-        if volumes.iter().any(RoomVolume::is_full) {
+        if !volumes.iter().any(RoomVolume::is_full) {
+            return Ok(Room { exact: false, volumes });
+        }
+        let transactions = workload.transactions().saturating_mul(workload.crew.workers().into());
+        if transactions <= FOLLOWED_MAX {
             return Ok(self.plan(workload)?.1);
         }
-        Ok(Room { exact: false, volumes })
+        if workload.grows() {
+            return Ok(Room { exact: false, volumes });
+        }
+        // A pool that does not grow for ever has seen its peak by then, or nearly.
+        let shorter = workload.with_transactions(FOLLOWED_MAX / u64::from(workload.crew.workers()));
+        Ok(Room {
+            exact: false,
+            ..self.plan(&shorter)?.1
+        })
     }
 }
 
@@ -157,9 +173,13 @@ impl Volumes {
 ///
 /// # Panics
 /// Where there are not as many directories as the workload has weights.
-pub fn plan(workload: &Classic, directories: &[PathBuf]) -> Result<(Plan, Room, Vec<Target>), StreamError> {
-    assert_eq!(directories.len(), workload.weights.len(), "every location has a weight");
-    workload.validate()?;
+pub fn plan(workload: &Workload, directories: &[PathBuf]) -> Result<(Plan, Room, Vec<Target>), StreamError> {
+    assert_eq!(
+        directories.len(),
+        workload.location_weights().len(),
+        "every location has a weight"
+    );
+    workload.validate().map_err(StreamError::from)?;
     let targets: Vec<Target> = directories
         .iter()
         .map(|directory| Target::read(&Sources::default(), directory))

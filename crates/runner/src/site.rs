@@ -5,6 +5,7 @@
 
 mod before;
 mod clean;
+mod kept;
 pub mod manifest;
 mod prepare;
 mod removal;
@@ -14,6 +15,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use record::CleanUp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat, unlinkat};
@@ -21,12 +23,13 @@ use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 pub use clean::{CleanError, Cleaned, clean};
+pub(crate) use kept::take_kept;
 pub use prepare::PrepareError;
 pub(crate) use prepare::{Wish, prepare};
 
 use crate::advice;
-use manifest::{Kind, Manifest};
-use removal::Removal;
+use manifest::{Kept, Kind, Manifest};
+use removal::{Birth, Removal};
 
 /// A run's place.
 pub(crate) trait Site: Sync {
@@ -36,6 +39,41 @@ pub(crate) trait Site: Sync {
     /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
     /// whatever bears a higher one is somebody else's.
     fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
+
+    /// A pool that was kept is in use from now on.
+    fn begin_use(&self) -> Result<(), String>;
+
+    /// Leaves everything as it is, for a later run.
+    fn keep(&mut self, kept: Kept) -> Result<(), String>;
+
+    /// The file systems of the place.
+    fn volumes(&self) -> Volumes;
+
+    /// The place in words.
+    fn describe(&self) -> String;
+}
+
+/// File systems, each by a directory of it that is held open. A value that may be used from any thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Volumes(Arc<Vec<OwnedFd>>);
+
+impl Volumes {
+    /// Writes back everything: syncfs(2).
+    pub(crate) fn sync(&self) -> Result<(), String> {
+        self.0
+            .iter()
+            .try_for_each(|directory| rustix::fs::syncfs(directory).map_err(|errno| errno.to_string()))
+    }
+
+    /// The free space of all together; nothing where one does not tell.
+    pub(crate) fn free_bytes(&self) -> Option<u64> {
+        let mut sum = (!self.0.is_empty()).then_some(0_u64)?;
+        for directory in self.0.iter() {
+            let facts = rustix::fs::fstatvfs(directory).ok()?;
+            sum += facts.f_bfree * facts.f_frsize;
+        }
+        Some(sum)
+    }
 }
 
 /// Now, by the clock with which the kernel stamps files.
@@ -55,6 +93,22 @@ impl Site for NoSite {
     fn leave(&mut self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
         CleanUp::default()
     }
+
+    fn begin_use(&self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn keep(&mut self, _: Kept) -> Result<(), String> {
+        Err("nothing can be kept nowhere".to_owned())
+    }
+
+    fn volumes(&self) -> Volumes {
+        Volumes::default()
+    }
+
+    fn describe(&self) -> String {
+        "nowhere".to_owned()
+    }
 }
 
 /// A directory that holds files of the run.
@@ -67,8 +121,10 @@ pub(crate) struct Ground {
     /// Where the user's own directory is held: the one above, or the same.
     users: OwnedFd,
     manifest: Manifest,
+    /// What the run's files have in common.
+    birth: Birth,
     /// Locked as long as the run lives.
-    _lock: File,
+    lock: Mutex<File>,
     device: u64,
     inode: u64,
     /// When the place was last seen to be the same, in nanoseconds of the epoch by the clock that stamps files.
@@ -107,19 +163,12 @@ impl Ground {
 
     /// Removes what the run made here; then its mark, its own directory, and the traces in the user's.
     fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
-        let (mut done, all_gone) = match Removal::new(&self.manifest, &self.held, numbers_made, progress) {
-            Ok(mut removal) => {
-                removal.directory(&self.held, &self.directory);
-                if self.check().is_err() {
-                    self.leave_beneath(&mut removal);
-                }
-                removal.finish()
-            }
-            Err(errno) => (
-                left(&self.directory, format!("its manifest cannot be examined: {errno}")),
-                false,
-            ),
-        };
+        let mut removal = Removal::new(&self.manifest, self.birth, numbers_made, progress);
+        removal.directory(&self.held, &self.directory);
+        if self.check().is_err() {
+            self.leave_beneath(&mut removal);
+        }
+        let (mut done, all_gone) = removal.finish();
         if all_gone {
             self.unmark(&mut done);
         } else {
@@ -139,6 +188,21 @@ impl Ground {
         if let Ok(beneath) = openat(CWD, &self.directory, flags, Mode::empty()) {
             removal.beneath(&beneath, &self.directory, self.well_at_ns.load(Ordering::Relaxed));
         }
+    }
+
+    /// Says in the manifest whether the pool is kept.
+    fn rewrite(&self, kept: Option<Kept>) -> Result<(), String> {
+        let manifest = Manifest {
+            kept,
+            born: Some(self.birth),
+            process: rustix::process::getpid().as_raw_nonzero().get() as u32,
+            ..self.manifest.clone()
+        };
+        let lock = manifest
+            .rewrite(&self.held)
+            .map_err(|errno| format!("cannot write the manifest in {}: {errno}", self.directory.display()))?;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+        Ok(())
     }
 
     /// Whether the run's own directory still has this name in the user's.
@@ -199,17 +263,70 @@ impl Site for Grounds {
         }
         done
     }
+
+    fn begin_use(&self) -> Result<(), String> {
+        self.0.iter().try_for_each(|ground| ground.rewrite(None))
+    }
+
+    fn keep(&mut self, kept: Kept) -> Result<(), String> {
+        self.0.iter().try_for_each(|ground| ground.rewrite(Some(kept.clone())))
+    }
+
+    fn volumes(&self) -> Volumes {
+        let mut devices = Vec::new();
+        let mut held = Vec::new();
+        for ground in &self.0 {
+            if !devices.contains(&ground.device) {
+                devices.push(ground.device);
+                // One that cannot be held twice is synced with the others' or not at all: it says so in no number.
+                held.extend(rustix::io::dup(&ground.held));
+            }
+        }
+        Volumes(Arc::new(held))
+    }
+
+    fn describe(&self) -> String {
+        let paths: Vec<String> = self
+            .0
+            .iter()
+            .map(|ground| ground.directory.display().to_string())
+            .collect();
+        paths.join(", ")
+    }
+}
+
+impl Grounds {
+    /// Makes a directory for each worker in every place. On failure everything is removed again.
+    pub(crate) fn make_worker_directories(&mut self, workers: u32) -> Result<(), PrepareError> {
+        for ground in &self.0 {
+            for worker in 0..workers {
+                let name = format!("w{worker}");
+                let made = rustix::fs::mkdirat(&ground.held, &name, Mode::from_raw_mode(0o755));
+                if let Err(errno) = made {
+                    let path = ground.directory.join(&name);
+                    self.leave(0, &mut |_| ());
+                    return Err(prepare::system("make the directory", &path, errno));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Ground {
     fn new(directory: PathBuf, held: OwnedFd, users: OwnedFd, manifest: Manifest, lock: File) -> Result<Self, Errno> {
         let facts = fstat(&held)?;
+        let birth = match manifest.born {
+            Some(born) => born,
+            None => Birth::of_manifest(&held)?,
+        };
         Ok(Self {
+            birth,
             directory,
             held,
             users,
             manifest,
-            _lock: lock,
+            lock: Mutex::new(lock),
             device: facts.st_dev,
             inode: facts.st_ino,
             well_at_ns: AtomicI64::new(0),

@@ -1,51 +1,80 @@
-//! The thread that looks on while the worker works: lets it pass the borders of phases, watches that the
-//! place is still the same, and tells those who watch how far it is.
+//! The thread that looks on while workers work: lets them pass the borders of stages together, has file systems
+//! settle, watches that the place is still the same and that nobody is stuck, and tells those who watch how far it is.
 
+use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 
 use observe::{MountChanges, Sources, Waited};
+use record::{Fact, Settle, Stuck};
 use rustix::pipe::PipeFlags;
-use workload::End;
+use workload::{End, Phase};
 
-use crate::control::Control;
+use crate::control::{Control, Slot, UnderWay};
 use crate::events::{Event, Events, Progress, Stage};
-use crate::site::Site;
-use crate::worker::Rendezvous;
+use crate::naming::Namer;
+use crate::site::{Site, Volumes};
+use crate::worker::{PhaseReport, Rendezvous, Report};
+
+mod stuck;
 
 /// How often watchers are told.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
+/// A worker that is in one operation for longer is no reason to ask its file system for anything else.
+const BUSY_AFTER: Duration = Duration::from_secs(2);
+/// A run that is to stop does not wait longer than this for a worker that does not come back.
+const GRACE: Duration = Duration::from_secs(10);
+/// A worker that is stuck for this many times the time after which it is named ends the run.
+const GIVE_UP_AFTER: u32 = 5;
+/// A run that is given up waits so long for those workers that are not stuck.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// After deletion the space is waited for so long.
+const SPACE_BACK_MAX: Duration = Duration::from_secs(10);
+/// The space is back when no more than this is missing: directories and the manifest are still there.
+const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
-/// What a worker says at a border.
-#[derive(Clone, Copy, Debug)]
+/// What a worker says.
+#[derive(Debug)]
 pub(crate) enum Message {
+    /// It waits to begin a stage.
     Begins(Stage),
+    /// It has ended a stage.
     Ended(Stage, u64, End),
+    /// What it did in a phase.
+    Phase(Box<PhaseReport>),
+    /// It is done with everything, or could not begin.
+    Done(Box<Result<Report, String>>),
 }
 
-/// The worker's end: it waits for an answer before each stage.
+/// A worker's end: it waits for an answer before each stage.
 pub(crate) struct Border {
-    pub messages: Sender<Message>,
+    pub worker: u32,
+    pub messages: Sender<(u32, Message)>,
     pub answers: Receiver<bool>,
 }
 
 impl Rendezvous for Border {
     fn begins(&mut self, stage: Stage) -> bool {
         // A supervisor that is gone has nothing more to allow.
-        self.messages.send(Message::Begins(stage)).is_ok() && self.answers.recv().unwrap_or(false)
+        self.messages.send((self.worker, Message::Begins(stage))).is_ok() && self.answers.recv().unwrap_or(false)
     }
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
         // Nobody left to be told is no reason to stop.
-        let _ = self.messages.send(Message::Ended(stage, done, end));
+        let _ = self.messages.send((self.worker, Message::Ended(stage, done, end)));
+    }
+
+    fn reports(&mut self, phase: PhaseReport) {
+        let _ = self.messages.send((self.worker, Message::Phase(Box::new(phase))));
     }
 }
 
-/// Stops the worker as soon as a change of mounts takes its place away: calls by path would meet what lies
+/// Stops the workers as soon as a change of mounts takes their place away: calls by path would meet what lies
 /// beneath. Watches until what it gives is dropped; gives nothing where the system has no such watch, and the
 /// looks of every second remain.
 pub(crate) fn watch_mounts<'scope>(
@@ -66,56 +95,379 @@ pub(crate) fn watch_mounts<'scope>(
     Some(end)
 }
 
-/// Looks on until the worker is done. Gives what became of the place, where that was not well.
-pub(crate) fn supervise(
-    messages: &Receiver<Message>,
-    answers: &Sender<bool>,
-    control: &Control,
-    site: &dyn Site,
-    events: &mut dyn Events,
-) -> Option<String> {
-    let mut gone = None;
-    let mut current = None;
-    let mut checked = Instant::now();
-    loop {
-        let message = messages.recv_timeout(TELL_EVERY);
-        let at_a_border = matches!(message, Ok(Message::Begins(_)));
-        if gone.is_none() && (at_a_border || checked.elapsed() >= CHECK_EVERY) {
-            gone = site.check().err();
-            checked = Instant::now();
-            if gone.is_some() {
-                control.stop();
+/// What was seen of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// By worker; nothing of those that did not come back.
+    pub reports: Vec<Option<Result<Report, String>>>,
+    /// By worker, what it did.
+    pub phases: Vec<Vec<PhaseReport>>,
+    /// What became of the place, where that was not well.
+    pub gone: Option<String>,
+    /// After which phase, how the file systems settled.
+    pub settled: BTreeMap<Phase, Settle>,
+    /// Why settling failed, or dropping caches.
+    pub failed: Option<String>,
+    pub stuck: Vec<Stuck>,
+    /// Somebody did not come back: nothing of theirs is to be touched.
+    pub abandoned: bool,
+    /// A pool that was taken from an earlier run has begun to change.
+    pub in_use: bool,
+    /// Bytes that the process had fetched from storage when the transactions began and ended.
+    pub fetched: [Option<Fact<u64>>; 2],
+}
+
+/// What the supervisor is to do, and with what.
+pub(crate) struct Watch<'a> {
+    pub messages: Receiver<(u32, Message)>,
+    /// By worker.
+    pub answers: Vec<Sender<bool>>,
+    pub slots: Vec<Arc<Slot>>,
+    /// By worker, to name what one is stuck in.
+    pub namers: Vec<Namer>,
+    pub control: &'a Control,
+    pub site: &'a dyn Site,
+    pub settle: bool,
+    /// Whether caches are dropped before the transactions.
+    pub drop_caches: bool,
+    /// Whether the pool is one of an earlier run.
+    pub reuse: bool,
+    pub stuck_after: Duration,
+    pub now_ns: &'a dyn Fn() -> u64,
+    pub origin_ns: u64,
+}
+
+/// One worker as its supervisor sees it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    under_way: Option<UnderWay>,
+    since: Instant,
+    /// Its place among those that are stuck.
+    stuck: Option<usize>,
+}
+
+struct Supervisor<'a, 'e> {
+    watch: Watch<'a>,
+    events: &'e mut dyn Events,
+    watched: Watched,
+    seen: Vec<Seen>,
+    /// Workers that wait at a border.
+    waiting: u32,
+    /// Workers that have not ended.
+    alive: u32,
+    current: Option<Stage>,
+    /// The workers that have ended the current stage, and what they have done in it.
+    ended: (u32, u64, End),
+    /// The stage that all have ended, and not settled yet.
+    unsettled: Option<Phase>,
+    checked: Instant,
+    stopping_since: Option<Instant>,
+    free_before: Option<u64>,
+}
+
+/// Looks on until all workers are done, or do not come back.
+pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
+    let workers = watch.answers.len();
+    let seen = Seen {
+        under_way: None,
+        since: Instant::now(),
+        stuck: None,
+    };
+    let mut supervisor = Supervisor {
+        free_before: watch.site.volumes().free_bytes(),
+        watch,
+        events,
+        watched: Watched {
+            reports: (0..workers).map(|_| None).collect(),
+            phases: (0..workers).map(|_| Vec::new()).collect(),
+            ..Watched::default()
+        },
+        seen: vec![seen; workers],
+        waiting: 0,
+        alive: workers as u32,
+        current: None,
+        ended: (0, 0, End::Complete),
+        unsettled: None,
+        checked: Instant::now(),
+        stopping_since: None,
+    };
+    supervisor.look_on();
+    supervisor.watched
+}
+
+impl Supervisor<'_, '_> {
+    fn look_on(&mut self) {
+        while self.alive > 0 {
+            let message = self.watch.messages.recv_timeout(TELL_EVERY);
+            match message {
+                Ok((worker, message)) => self.hear(worker, message),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(stage) = self.current {
+                        self.events.event(Event::Going(stage, self.watch.control.progress()));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if self.checked.elapsed() >= CHECK_EVERY && !self.is_anybody_busy() {
+                self.check();
+            }
+            self.look_for_stuck();
+            if self.watched.abandoned || self.is_to_be_given_up() {
+                self.watched.abandoned = true;
+                self.watch.control.stop();
+                self.hear_the_others();
+                break;
             }
         }
+        if let Some(stage) = self.current {
+            self.events.event(Event::Broken(stage, self.watch.control.progress()));
+        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsettled) {
+            // Nothing follows, as where a pool is kept.
+            self.settle(phase);
+        }
+    }
+
+    /// What those have to say who are not stuck.
+    fn hear_the_others(&mut self) {
+        self.answer(false);
+        let began = Instant::now();
+        while self.alive > 0 && began.elapsed() < LAST_WORDS {
+            if let Ok((worker, message)) = self.watch.messages.recv_timeout(TELL_EVERY) {
+                self.hear(worker, message);
+                self.answer(false);
+            }
+        }
+    }
+
+    fn hear(&mut self, worker: u32, message: Message) {
         match message {
-            Ok(Message::Begins(stage)) => {
-                let goes_on = !control.is_stopping();
-                if goes_on {
-                    events.event(Event::Began(stage, control.progress()));
-                    current = Some(stage);
-                }
-                // The worker waits for this answer, so it is there to take it.
-                let _ = answers.send(goes_on);
-            }
-            Ok(Message::Ended(stage, done, end)) => {
-                // The counters may be the next stage's already.
-                let progress = Progress {
-                    done,
-                    total: Some(done),
-                };
-                events.event(Event::Ended(stage, progress, end));
-                current = None;
-            }
-            Err(RecvTimeoutError::Timeout) => {
-                if let Some(stage) = current {
-                    events.event(Event::Going(stage, control.progress()));
+            Message::Begins(stage) => {
+                self.waiting += 1;
+                if self.waiting == self.alive {
+                    self.border(stage);
                 }
             }
-            Err(RecvTimeoutError::Disconnected) => break,
+            Message::Ended(stage, done, end) => {
+                self.ended.0 += 1;
+                self.ended.1 += done;
+                if self.ended.2 == End::Complete {
+                    self.ended.2 = end;
+                }
+                if self.ended.0 == self.alive {
+                    self.stage_ended(stage);
+                }
+            }
+            Message::Phase(report) => self.watched.phases[worker as usize].push(*report),
+            Message::Done(report) => {
+                self.alive -= 1;
+                let well = matches!(&*report, Ok(report) if report.failed.is_none() && !report.is_stopped);
+                self.watched.reports[worker as usize] = Some(*report);
+                if !well {
+                    self.watch.control.stop();
+                }
+                // Those who wait for this one wait in vain.
+                if self.waiting > 0 && self.waiting == self.alive {
+                    self.answer(!self.watch.control.is_stopping());
+                }
+            }
         }
     }
-    if let Some(stage) = current {
-        events.event(Event::Broken(stage, control.progress()));
+
+    fn stage_ended(&mut self, stage: Stage) {
+        // The counters may be the next stage's already.
+        let (_, done, end) = self.ended;
+        let progress = Progress {
+            done,
+            total: Some(done),
+        };
+        self.events.event(Event::Ended(stage, progress, end));
+        self.current = None;
+        self.ended = (0, 0, End::Complete);
+        if let Stage::Phase(phase) = stage {
+            self.unsettled = Some(phase);
+            if phase == Phase::Transactions {
+                self.watched.fetched[1] = Some(observe::fetched_bytes(&Sources::default()));
+            }
+        }
     }
-    gone
+
+    /// All wait to begin a stage.
+    fn border(&mut self, stage: Stage) {
+        if let Some(phase) = self.unsettled.take() {
+            self.settle(phase);
+        }
+        if self.watched.abandoned {
+            // A file system that does not answer is not asked for anything else.
+            return self.answer(false);
+        }
+        self.check();
+        if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.watch.control.is_stopping() {
+            match self.watch.site.begin_use() {
+                Ok(()) => self.watched.in_use = true,
+                Err(why) => {
+                    self.watched.failed = Some(why);
+                    self.watch.control.stop();
+                }
+            }
+        }
+        if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
+            self.drop_caches();
+            self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
+        }
+        let goes_on = !self.watch.control.is_stopping();
+        if goes_on {
+            self.events.event(Event::Began(stage, self.watch.control.progress()));
+            self.current = Some(stage);
+        }
+        self.answer(goes_on);
+    }
+
+    fn answer(&mut self, goes_on: bool) {
+        self.waiting = 0;
+        for answers in &self.watch.answers {
+            // A worker waits for this answer, or has ended and needs none.
+            let _ = answers.send(goes_on);
+        }
+    }
+
+    fn check(&mut self) {
+        self.checked = Instant::now();
+        if self.watched.gone.is_none() {
+            self.watched.gone = self.watch.site.check().err();
+            if self.watched.gone.is_some() {
+                self.watch.control.stop();
+            }
+        }
+    }
+
+    fn now_ns(&self) -> u64 {
+        (self.watch.now_ns)().saturating_sub(self.watch.origin_ns)
+    }
+
+    /// Has the file systems write back what a phase has left. In a thread of its own: it may take for ever.
+    fn settle(&mut self, phase: Phase) {
+        if !self.watch.settle || self.watch.control.is_stopping() {
+            return;
+        }
+        self.events.event(Event::Began(Stage::Settle, Progress::default()));
+        let began_ns = self.now_ns();
+        let volumes = self.watch.site.volumes();
+        let Some(synced) = self.wait_for("settle (syncfs)", volumes.clone(), |volumes| volumes.sync()) else {
+            return;
+        };
+        let ended_ns = self.now_ns();
+        if let Err(why) = synced {
+            self.watched.failed = Some(format!(
+                "cannot sync the file system after the phase '{}': {why}",
+                phase.name()
+            ));
+            self.watch.control.stop();
+            return;
+        }
+        let space_back_ns = if phase == Phase::Delete {
+            self.wait_for_space(&volumes, began_ns)
+        } else {
+            Fact::NotApplicable
+        };
+        self.watched.settled.insert(
+            phase,
+            Settle {
+                began_ns,
+                ended_ns,
+                space_back_ns,
+            },
+        );
+        self.events
+            .event(Event::Ended(Stage::Settle, Progress::default(), End::Complete));
+    }
+
+    fn wait_for_space(&self, volumes: &Volumes, since_ns: u64) -> Fact<u64> {
+        let Some(before) = self.free_before else {
+            return Fact::Unavailable("the file system does not tell its free space".to_owned());
+        };
+        let began = Instant::now();
+        loop {
+            let free = volumes.free_bytes().unwrap_or(0);
+            if free.saturating_add(SPACE_SLACK_BYTES) >= before {
+                return Fact::Known(self.now_ns().saturating_sub(since_ns));
+            }
+            if began.elapsed() >= SPACE_BACK_MAX || self.watch.control.is_stopping() {
+                return Fact::Unavailable(format!(
+                    "{} bytes were still missing after {} s",
+                    before - free,
+                    began.elapsed().as_secs()
+                ));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn drop_caches(&mut self) {
+        if !self.watch.drop_caches {
+            return;
+        }
+        let dropped = self.wait_for("drop the caches", self.watch.site.volumes(), |volumes| {
+            volumes.sync()?;
+            observe::drop_caches().map_err(|error| error.to_string())
+        });
+        if let Some(Err(why)) = dropped {
+            self.watched.failed = Some(format!("cannot drop the system's caches: {why}"));
+            self.watch.control.stop();
+        }
+    }
+
+    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
+    fn wait_for<A: Send + 'static>(
+        &mut self,
+        what: &str,
+        volumes: Volumes,
+        act: impl FnOnce(Volumes) -> A + Send + 'static,
+    ) -> Option<A> {
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            // Nobody may be waiting any more.
+            let _ = tell.send(act(volumes));
+        });
+        let began = Instant::now();
+        let mut named = None;
+        let mut stopping_since = None;
+        loop {
+            match told.recv_timeout(TELL_EVERY) {
+                Ok(answer) => {
+                    if let Some(index) = named {
+                        let stuck: &mut Stuck = &mut self.watched.stuck[index];
+                        stuck.came_back = true;
+                        stuck.ns = began.elapsed().as_nanos() as u64;
+                    }
+                    return Some(answer);
+                }
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let elapsed = began.elapsed();
+            if elapsed >= self.watch.stuck_after && named.is_none() {
+                named = Some(self.watched.stuck.len());
+                self.name_stuck(Stuck {
+                    worker: None,
+                    operation: what.to_owned(),
+                    path: self.watch.site.describe(),
+                    ns: elapsed.as_nanos() as u64,
+                    came_back: false,
+                });
+            }
+            if self.watch.control.is_stopping() {
+                stopping_since.get_or_insert_with(Instant::now);
+            }
+            let in_vain = stopping_since.is_some_and(|since| since.elapsed() >= GRACE);
+            if in_vain || elapsed >= self.watch.stuck_after * GIVE_UP_AFTER {
+                self.watched.abandoned = true;
+                self.watched.failed = Some(format!(
+                    "cannot {what}: it did not come back for {} s",
+                    elapsed.as_secs()
+                ));
+                self.watch.control.stop();
+                return None;
+            }
+        }
+    }
 }

@@ -1,16 +1,27 @@
-//! The worker loop: the only one. Takes intents from a stream, performs them on a session, stamps and counts.
+//! The worker loop: the only one. Takes intents from a source, performs them on a session, stamps and counts.
 //!
-//! Stream, session and stopwatch are values given to it, resolved at compile time. Between two stamps lies the
+//! Source, session and stopwatch are values given to it, resolved at compile time. Between two stamps lies the
 //! operation and nothing else.
 
-use measure::Meter;
-use record::{OperationRecord, PhaseRecord, Segment};
-use storage::{Failure, Name, NoSteps, Operation, PathBuffer, Session, Submitted, Ticket};
-use workload::{Action, End, Intent, Phase, Stream, StreamHash, StreamHasher};
+use std::sync::Arc;
+
+use record::{Check, ErrorRecord, Histogram, OperationRecord};
+use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
+use workload::contents::Contents;
+use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
 use crate::clock::Clock;
-use crate::control::Control;
+use crate::control::{Control, Slot};
 use crate::events::Stage;
+use crate::failures::{Failed, Failures};
+use crate::journal::Log;
+use crate::naming::Namer;
+use crate::request::Cache;
+use crate::site::manifest::Position;
+use crate::source::{Expected, Source};
+use crate::stopwatch::{Meters, Stopwatch};
+
+mod look;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
@@ -19,91 +30,117 @@ pub(crate) trait Rendezvous {
 
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
-}
 
-/// How latencies are taken.
-pub(crate) trait Stopwatch {
-    /// A moment.
-    type Moment: Copy;
-    /// Now.
-    fn moment(&self) -> Self::Moment;
-    /// Counts the time between two moments.
-    fn record(&self, meter: &mut Meter, issued: Self::Moment, completed: Self::Moment);
-}
-
-/// Every operation is timed.
-pub(crate) struct Timed<'a, C>(pub &'a C);
-
-impl<C: Clock> Stopwatch for Timed<'_, C> {
-    type Moment = u64;
-
-    #[inline]
-    fn moment(&self) -> u64 {
-        self.0.now_ns()
-    }
-
-    #[inline]
-    fn record(&self, meter: &mut Meter, issued: u64, completed: u64) {
-        meter.latency.record(completed.saturating_sub(issued));
-    }
-}
-
-/// Nothing is timed but phases.
-pub(crate) struct Untimed;
-
-impl Stopwatch for Untimed {
-    type Moment = ();
-
-    #[inline]
-    fn moment(&self) {}
-
-    #[inline]
-    fn record(&self, _: &mut Meter, (): (), (): ()) {}
+    /// What was done in a phase, however it ended: told at once, so that it is there even if the worker is not.
+    fn reports(&mut self, phase: PhaseReport);
 }
 
 /// What the worker does its work with.
-pub(crate) struct Tools<'a, T, S, C, W> {
-    pub stream: T,
+pub(crate) struct Tools<O, S, C, W> {
+    pub source: O,
     pub session: S,
-    pub clock: &'a C,
+    pub clock: C,
     pub stopwatch: W,
-    pub control: &'a Control,
+    pub control: Control,
+    pub slot: Arc<Slot>,
     /// The origin of the record's moments.
     pub origin_ns: u64,
+    /// Acknowledged operations are logged there.
+    pub log: Option<Log>,
 }
 
-/// What the worker's files are called and made of.
-pub(crate) struct Material<'a> {
-    /// One for every location.
-    pub paths: Vec<PathBuffer>,
-    /// Locations that have a directory of their own: all but those said twice.
-    pub distinct: Vec<usize>,
-    pub subdirectories: u32,
-    pub text: &'a [u8],
+/// What files hold.
+pub(crate) enum Matter {
+    /// The classic edition's text: every operation writes its first bytes.
+    Text(Arc<Vec<u8>>),
+    /// A function of file, version and offset, made in a buffer before the operation.
+    Made { contents: Contents, buffer: Vec<u8> },
 }
 
-/// What failed.
-#[derive(Clone, Debug)]
-pub(crate) struct Failed {
-    pub operation: &'static str,
-    pub path: String,
-    pub failure: Failure,
+impl Matter {
+    /// What an intent writes.
+    #[inline]
+    fn of(&mut self, intent: &Intent) -> &[u8] {
+        if !intent.action.moves_bytes_out() {
+            return &[];
+        }
+        let bytes = intent.bytes as usize;
+        match self {
+            Self::Text(text) => &text[..bytes],
+            Self::Made { contents, buffer } => {
+                let made = &mut buffer[..bytes];
+                contents.fill(intent.file, intent.version, intent.offset_bytes, made);
+                made
+            }
+        }
+    }
+}
+
+/// What a worker is to do.
+pub(crate) struct Duty {
+    pub namer: Namer,
+    pub matter: Matter,
+    pub failures: Failures,
+    pub role: Role,
+    /// Which directories this worker makes and removes, by location.
+    pub directories: Vec<(usize, Vec<u8>)>,
+    /// Whether anybody makes directories.
+    pub has_directories: bool,
+    pub cache: Cache,
+    pub verify: bool,
+    pub check: bool,
+    /// The pool is there already, and so far.
+    pub reuse: Option<Position>,
+    /// Whether the pool stays.
+    pub keep: bool,
+    /// Hashes the intents, where they are a function of the workload.
+    pub hasher: StreamHasher,
+}
+
+/// What a worker did in a phase.
+#[derive(Debug)]
+pub(crate) struct PhaseReport {
+    pub phase: Phase,
+    pub role: Role,
+    pub complete: bool,
+    pub transactions: u64,
+    pub nothing: u64,
+    pub skipped: u64,
+    pub began_ns: u64,
+    pub ended_ns: u64,
+    pub operations: u64,
+    pub bytes: u64,
+    pub records: Vec<OperationRecord>,
+    pub waits: Option<Histogram>,
+    /// What all workers together had done when this one was done.
+    pub done_by_all: u64,
 }
 
 /// What the worker did.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    pub phases: Vec<PhaseRecord>,
     pub failed: Option<Failed>,
+    pub errors: Vec<ErrorRecord>,
+    /// Whether there are files whose state is not known.
+    pub any_spoiled: bool,
     /// Somebody's wish ended the work before its end.
     pub is_stopped: bool,
     /// The hash of the stream, where all of it was performed.
     pub stream_hash: Option<StreamHash>,
     pub end: Option<End>,
+    /// How far the stream's transactions were performed.
+    pub position: Position,
+    /// Whether the whole pool is there: it was prepared, or taken.
+    pub has_pool: bool,
+    /// Files, links and directories of the pool when the transactions had ended.
+    pub names: u64,
+    /// The look at a pool of an earlier run.
+    pub taken: Option<Check>,
     /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin and end, all is deleted.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
+    pub check: Option<Check>,
 }
 
 /// Why a stage was left before its end.
@@ -112,19 +149,24 @@ enum Left {
     Failed(Failed),
 }
 
-struct Worker<'a, 'm, T, S, C, W, R> {
-    tools: Tools<'a, T, S, C, W>,
-    material: Material<'m>,
+impl From<Failed> for Left {
+    fn from(failed: Failed) -> Self {
+        Self::Failed(failed)
+    }
+}
+
+struct Worker<O, S, C, W, R> {
+    tools: Tools<O, S, C, W>,
+    duty: Duty,
     rendezvous: R,
-    hasher: StreamHasher,
     tickets: u64,
     report: Report,
 }
 
 /// Does all of a worker's work: directories, phases, directories.
-pub(crate) fn work<T, S, C, W, R>(tools: Tools<'_, T, S, C, W>, material: Material<'_>, rendezvous: R) -> Report
+pub(crate) fn work<O, S, C, W, R>(tools: Tools<O, S, C, W>, duty: Duty, rendezvous: R) -> Report
 where
-    T: Stream,
+    O: Source,
     S: Session,
     C: Clock,
     W: Stopwatch,
@@ -132,9 +174,8 @@ where
 {
     let mut worker = Worker {
         tools,
-        material,
+        duty,
         rendezvous,
-        hasher: StreamHasher::default(),
         tickets: 0,
         report: Report::default(),
     };
@@ -143,31 +184,54 @@ where
         Err(Left::Stopped) => worker.report.is_stopped = true,
         Err(Left::Failed(failed)) => worker.report.failed = Some(failed),
     }
+    worker.report.position.transactions = worker.tools.source.transactions_begun();
+    worker.report.any_spoiled = worker.duty.failures.any_spoiled();
+    worker.report.errors = worker.duty.failures.records;
     worker.report
 }
 
-impl<T, S, C, W, R> Worker<'_, '_, T, S, C, W, R>
+impl<O, S, C, W, R> Worker<O, S, C, W, R>
 where
-    T: Stream,
+    O: Source,
     S: Session,
     C: Clock,
     W: Stopwatch,
     R: Rendezvous,
 {
     fn stages(&mut self) -> Result<(), Left> {
-        let has_directories = self.material.subdirectories > 1;
-        if has_directories {
+        if self.duty.has_directories && self.duty.reuse.is_none() {
             self.directories(Stage::MakeDirectories)?;
         }
         for phase in Phase::ALL {
-            self.tools.control.begin(self.tools.stream.remaining(phase));
+            match (phase, self.duty.reuse) {
+                (Phase::Prepare, Some(position)) => {
+                    self.take_pool(position)?;
+                    continue;
+                }
+                (Phase::Prepare, None) => {}
+                (Phase::Transactions, _) => {
+                    self.report.has_pool = true;
+                    self.prepare_cache()?;
+                }
+                (Phase::Delete, _) => {
+                    self.report.names = self.tools.source.remaining(Phase::Delete);
+                    if self.duty.check {
+                        self.check_names()?;
+                    }
+                    if self.duty.keep {
+                        return Ok(());
+                    }
+                }
+            }
+            self.tools.slot.begin(self.tools.source.remaining(phase));
             self.begins(Stage::Phase(phase))?;
             if phase != Phase::Delete {
                 self.report.borders_s.push(self.tools.clock.wall_s());
             }
             self.phase(phase)?;
         }
-        if has_directories {
+        // A file whose state is not known may keep its directory from going: the clean-up sees to them.
+        if self.duty.has_directories && !self.duty.failures.any_spoiled() {
             self.directories(Stage::RemoveDirectories)?;
         }
         Ok(())
@@ -182,29 +246,35 @@ where
     }
 
     fn directories(&mut self, stage: Stage) -> Result<(), Left> {
-        let count = self.material.subdirectories;
-        self.tools
-            .control
-            .begin(self.material.distinct.len() as u64 * u64::from(count));
+        let mut directories = std::mem::take(&mut self.duty.directories);
+        self.tools.slot.begin(directories.len() as u64);
         self.begins(stage)?;
-        let mut done = 0;
-        for location in self.material.distinct.clone() {
-            for subdirectory in 0..count {
-                if self.tools.control.is_stopping() {
-                    return Err(Left::Stopped);
-                }
-                let name = self.material.paths[location].directory(subdirectory);
-                let (what, operation) = if stage == Stage::MakeDirectories {
-                    ("make directory", Operation::MakeDirectory { name })
-                } else {
-                    ("remove directory", Operation::RemoveDirectory { name })
-                };
-                submit(&mut self.tools.session, &mut self.tickets, &operation)
-                    .map_err(|failure| failed(what, name, failure))?;
-                done += 1;
-                self.tools.control.publish(done);
-            }
+        let makes = stage == Stage::MakeDirectories;
+        if !makes {
+            // Parents come first when they are made.
+            directories.reverse();
         }
+        let mut done = 0;
+        for (location, directory) in &directories {
+            if self.tools.control.is_stopping() {
+                return Err(Left::Stopped);
+            }
+            let name = self.duty.namer.relative(*location, directory);
+            let (what, operation) = if makes {
+                ("make directory", Operation::MakeDirectory { name })
+            } else {
+                ("remove directory", Operation::RemoveDirectory { name })
+            };
+            submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps).map_err(|failure| {
+                let failed = Failed::operation(what, name.path.to_string_lossy().into_owned(), failure);
+                // It ends the run, whatever errors are allowed: nothing can be done without its directories.
+                let _ = self.duty.failures.count(failed.clone());
+                Left::Failed(failed)
+            })?;
+            done += 1;
+            self.tools.slot.publish(done);
+        }
+        self.duty.directories = directories;
         self.rendezvous.ended(stage, done, End::Complete);
         Ok(())
     }
@@ -215,27 +285,25 @@ where
         let began_ns = self.tools.clock.now_ns();
         let left = self.intents(phase, &mut done);
         let ended_ns = self.tools.clock.now_ns();
-        let operations = Action::OPERATIONS
-            .into_iter()
-            .zip(done.meters)
-            .filter(|(_, meter)| meter.operations > 0 || meter.failed > 0)
-            .map(|(action, meter)| OperationRecord { action, meter })
-            .collect();
-        self.report.phases.push(PhaseRecord {
+        let (operations, bytes) = done.meters.totals();
+        self.rendezvous.reports(PhaseReport {
             phase,
+            role: self.duty.role,
             complete: left.is_ok(),
             transactions: done.transactions,
             nothing: done.nothing,
-            segments: vec![Segment {
-                name: "measured".to_owned(),
-                began_ns: began_ns.saturating_sub(self.tools.origin_ns),
-                ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
-                operations,
-            }],
+            skipped: done.skipped,
+            began_ns: began_ns.saturating_sub(self.tools.origin_ns),
+            ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
+            operations,
+            bytes,
+            records: done.meters.into_records(self.duty.role),
+            waits: self.tools.source.take_waits(),
+            done_by_all: self.tools.control.progress().done,
         });
         let performed = left?;
         let end = match phase {
-            Phase::Transactions => self.tools.stream.end(),
+            Phase::Transactions => self.tools.source.end(),
             Phase::Prepare | Phase::Delete => End::Complete,
         };
         if phase == Phase::Transactions {
@@ -244,7 +312,10 @@ where
         }
         if phase == Phase::Delete {
             self.report.borders_s.push(self.tools.clock.wall_s());
-            self.report.stream_hash = Some(std::mem::take(&mut self.hasher).finish());
+            if O::IS_PURE && self.duty.reuse.is_none() {
+                let hasher = std::mem::replace(&mut self.duty.hasher, StreamHasher::narrow());
+                self.report.stream_hash = Some(hasher.finish());
+            }
         }
         self.rendezvous.ended(Stage::Phase(phase), performed, end);
         Ok(())
@@ -257,93 +328,121 @@ where
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
-            let Some(intent) = self.tools.stream.next(phase) else {
+            let Some(intent) = self.tools.source.next(phase) else {
+                if self.tools.control.is_stopping() {
+                    return Err(Left::Stopped);
+                }
                 return Ok(published);
             };
-            self.hasher.take(&intent);
+            if O::IS_PURE {
+                self.duty.hasher.take(&intent);
+            }
+            self.report.position.intents += u64::from(phase == Phase::Transactions);
+            if intent.think_ns > 0 {
+                self.tools.clock.sleep(intent.think_ns);
+            }
             if intent.action == Action::Nothing {
                 done.nothing += 1;
+                self.tools.source.completed(&intent, true);
+            } else if self.duty.failures.skips(&intent) {
+                done.skipped += 1;
+                self.tools.source.completed(&intent, false);
             } else {
-                self.operation(&intent, &mut done.meters[intent.action as usize])?;
+                self.operation(&intent, &mut done.meters)?;
             }
             done.transactions += u64::from(intent.ends_transaction);
             published += u64::from(intent.ends_transaction || phase != Phase::Transactions);
-            self.tools.control.publish(published);
+            self.tools.slot.publish(published);
         }
     }
 
     #[inline]
-    fn operation(&mut self, intent: &Intent, meter: &mut Meter) -> Result<(), Left> {
-        let material = &mut self.material;
-        let (location, subdirectory) = if material.subdirectories == 1 {
-            (intent.place, None)
-        } else {
-            let subdirectory = intent.place % material.subdirectories;
-            (intent.place / material.subdirectories, Some(subdirectory))
-        };
-        let name = material.paths[location as usize].file(subdirectory, intent.number);
-        let content = || &material.text[..intent.bytes as usize];
-        let operation = match intent.action {
-            Action::Create => Operation::Create {
-                name,
-                content: content(),
-            },
-            Action::Append => Operation::Append {
-                name,
-                content: content(),
-            },
-            Action::Read => Operation::Read {
-                name,
-                bytes: intent.bytes,
-            },
-            Action::Delete | Action::Nothing => Operation::Delete { name },
-        };
-        let issued = self.tools.stopwatch.moment();
-        let outcome = submit(&mut self.tools.session, &mut self.tickets, &operation);
-        let completed = self.tools.stopwatch.moment();
-        if let Err(failure) = outcome {
-            meter.failed += 1;
-            return Err(failed(intent.action.name(), name, failure));
+    fn operation(&mut self, intent: &Intent, meters: &mut Meters) -> Result<(), Left> {
+        let Tools {
+            source,
+            session,
+            stopwatch,
+            slot,
+            log,
+            ..
+        } = &mut self.tools;
+        let content = self.duty.matter.of(intent);
+        let operation = self.duty.namer.operation(intent, content);
+        let lists = matches!(intent.action, Action::List | Action::ListWithStat);
+        if lists {
+            source.listing_begins(intent.place);
         }
-        self.tools.stopwatch.record(meter, issued, completed);
-        meter.count(intent.bytes);
-        match intent.action {
-            Action::Read => self.report.classic_bytes_read += intent.bytes as f32,
-            _ => self.report.classic_bytes_written += intent.bytes as f32,
+        if let Some(log) = log {
+            log.begins(intent, &operation)?;
+        }
+        slot.issue(intent);
+        let issued = stopwatch.moment();
+        let outcome = submit(session, &mut self.tickets, &operation, stopwatch.steps(issued));
+        let completed = stopwatch.moment();
+        slot.complete();
+        if let Err(failure) = outcome {
+            return self.fails(intent, failure, meters);
+        }
+        if let Some(log) = log {
+            log.acknowledges(intent);
+        }
+        let expected = if lists {
+            source.listing(intent.place)
+        } else {
+            Expected::Unknown
+        };
+        source.completed(intent, true);
+        stopwatch.record(intent.action, meters, issued, completed);
+        meters.of(intent.action).count(intent.bytes);
+        if intent.action.moves_bytes_in() {
+            self.report.classic_bytes_read += intent.bytes as f32;
+            if self.duty.verify {
+                self.verify(intent)?;
+            }
+        } else if intent.action.moves_bytes_out() {
+            self.report.classic_bytes_written += intent.bytes as f32;
+        } else if lists {
+            self.verify_listing(intent, expected)?;
         }
         Ok(())
+    }
+
+    #[cold]
+    fn fails(&mut self, intent: &Intent, failure: Failure, meters: &mut Meters) -> Result<(), Left> {
+        self.tools.source.completed(intent, false);
+        meters.of(intent.action).failed += 1;
+        self.duty.failures.spoil(intent);
+        let path = self.duty.namer.operation(intent, &[]).name().path;
+        let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
+        Ok(self.duty.failures.count(failed)?)
     }
 }
 
 /// What was done in a phase so far.
 #[derive(Default)]
 struct Done {
-    /// By operation, in the order of [`Action::OPERATIONS`].
-    meters: [Meter; 4],
+    meters: Meters,
     transactions: u64,
     nothing: u64,
+    skipped: u64,
 }
 
 /// Performs one operation to its end.
 #[inline]
-fn submit<S: Session>(session: &mut S, tickets: &mut u64, operation: &Operation<'_>) -> Result<(), Failure> {
+fn submit<S: Session, P: Steps>(
+    session: &mut S,
+    tickets: &mut u64,
+    operation: &Operation<'_>,
+    steps: &mut P,
+) -> Result<(), Failure> {
     let ticket = Ticket(*tickets);
     *tickets += 1;
-    match session.submit(ticket, operation, &mut NoSteps) {
+    match session.submit(ticket, operation, steps) {
         Submitted::Done(outcome) => outcome,
         Submitted::InFlight => {
-            let (completed, outcome) = session.complete(&mut NoSteps).expect("an operation is in flight");
+            let (completed, outcome) = session.complete(steps).expect("an operation is in flight");
             assert_eq!(completed, ticket, "one operation is in flight at a time");
             outcome
         }
     }
-}
-
-#[cold]
-fn failed(operation: &'static str, name: Name<'_>, failure: Failure) -> Left {
-    Left::Failed(Failed {
-        operation,
-        path: name.path.to_string_lossy().into_owned(),
-        failure,
-    })
 }

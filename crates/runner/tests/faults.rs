@@ -44,17 +44,12 @@ fn workload(subdirectories: u32) -> Classic {
 
 fn run(workload: &Classic, storage: &Simulated) -> Record {
     let locations = workload.weights.iter().enumerate();
+    let locations = locations.map(|(number, _)| RequestedLocation {
+        path: PathBuf::from(format!("/simulated/{number}")),
+    });
     let request = Request {
-        said: Vec::new(),
-        workload: workload.clone(),
-        locations: locations
-            .map(|(number, _)| RequestedLocation {
-                path: PathBuf::from(format!("/simulated/{number}")),
-            })
-            .collect(),
-        place: Place::Nowhere,
-        latencies: true,
         room_check: false,
+        ..Request::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
     };
     runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
 }
@@ -260,10 +255,10 @@ fn expected(fault: Fault, struck: Struck) -> Expected {
 fn completes(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
     assert!(record.actual.errors.is_empty(), "{what}");
-    let plan = Planner::new(workload).plan().unwrap();
+    let plan = Planner::new(&workload.clone().into()).plan().unwrap();
     for phase in Phase::ALL {
-        for action in Action::OPERATIONS {
-            let tally = plan.tallies[phase as usize][action as usize];
+        for action in Action::operations() {
+            let tally = plan.tally(phase, action);
             let counts = Course::recorded(record).counts;
             let counted = counts.get(&(phase, action)).copied().unwrap_or_default();
             assert_eq!(counted, (tally.operations, tally.bytes), "{what}: {phase:?} {action:?}");
@@ -445,7 +440,7 @@ fn latencies_are_calls_times_their_cost() {
             Action::Create => 2 + blocks(code, workload.write_block_bytes),
             Action::Read => 2 + blocks(code, workload.read_block_bytes),
             Action::Delete => 1,
-            Action::Append | Action::Nothing => panic!("files at their greatest size grow"),
+            other => panic!("{other:?} in a classic run of files at their greatest size"),
         };
         let mut seen = 0;
         for phase in &record.actual.phases {

@@ -36,6 +36,11 @@ pub enum Cleaned {
         /// Its process, where the manifest says it.
         process: Option<u32>,
     },
+    /// The pool was kept for a later run: nothing was touched. Given itself, it is removed.
+    Kept {
+        /// Where.
+        directory: PathBuf,
+    },
     /// The manifest is not one that this program understands: nothing was touched.
     NotUnderstood {
         /// Where.
@@ -96,6 +101,9 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
                 cleaned.push(remove_unmarked(&directory, &name, &inner, path.join(&name)).unwrap_or(done));
             }
             Looked::Left(done) => cleaned.push(done),
+            Looked::Abandoned(one) if one.manifest.kept.is_some() => {
+                cleaned.push(Cleaned::Kept { directory: one.path })
+            }
             Looked::Abandoned(one) => abandoned.push(one),
         }
     }

@@ -8,12 +8,15 @@ use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat_with, unlinkat,
+    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat, renameat_with, unlinkat,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use workload::layout::Layout;
+use workload::names::Names;
 
 use super::before::{Before, for_each_name};
+use super::removal::Birth;
 
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";
@@ -46,10 +49,51 @@ pub(crate) struct Manifest {
     pub numbers_max: u64,
     /// With more than one, the files lie in `s0` and so on, which the run makes.
     pub subdirectories: u32,
+    /// With more than one, each has a directory of its own: `w0` and so on.
+    #[serde(default)]
+    pub workers: u32,
+    /// How the files and directories of a mix are called; nothing in a classic run.
+    #[serde(default)]
+    pub mix: Option<MixNames>,
+    /// The birth of the first manifest, where this one was written later in its place.
+    #[serde(default)]
+    pub born: Option<Birth>,
+    /// Whether the pool was left for a later run, and how far its workers had come.
+    #[serde(default)]
+    pub kept: Option<Kept>,
     /// The user's directory before the run.
     pub before: Before,
     /// The directories that the same run uses besides.
     pub others: Vec<String>,
+}
+
+/// How a mix calls what it makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MixNames {
+    pub layout: Layout,
+    pub names: Names,
+}
+
+/// A pool that was left for a later run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    /// What the pool was made of, in a fixed form: seed and all.
+    pub pool: String,
+    /// The workload without its number of transactions, in a fixed form.
+    pub workload: String,
+    /// How much of each worker's stream the pool has behind it.
+    pub positions: Vec<Position>,
+    /// How many files, links and directories there are.
+    pub names: u64,
+}
+
+/// How far a worker's stream was performed when its pool was left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// Transactions that had begun.
+    pub transactions: u64,
+    /// Intents of transactions that were performed.
+    pub intents: u64,
 }
 
 /// A manifest that is there.
@@ -82,6 +126,23 @@ impl Manifest {
             .and_then(|()| sync_directory(&directory));
         if let Err(errno) = written {
             // Nothing was made yet: no manifest is needed. Where it cannot be removed either, `clean` will.
+            let _ = unlinkat(&directory, &draft, AtFlags::empty());
+            return Err(errno);
+        }
+        Ok(file)
+    }
+
+    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the file that is given back.
+    pub(crate) fn rewrite(&self, directory: impl AsFd) -> Result<File, Errno> {
+        let draft = format!("{DRAFT_PREFIX}{}", self.process);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let mut file = File::from(openat(&directory, &draft, flags, Mode::from_raw_mode(0o644))?);
+        let written = self
+            .fill(&mut file)
+            .and_then(|()| renameat(&directory, &draft, &directory, NAME))
+            .and_then(|()| sync_directory(&directory));
+        if let Err(errno) = written {
+            // The manifest that was there is there still.
             let _ = unlinkat(&directory, &draft, AtFlags::empty());
             return Err(errno);
         }

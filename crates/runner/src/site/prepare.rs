@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use rustix::process::getpid;
 
 use super::before::{Before, for_each_name};
-use super::manifest::{Found, Kind, Manifest, sync_directory};
+use super::manifest::{Found, Kind, Manifest, MixNames, sync_directory};
 use super::removal::{open_directory, running_number, subdirectory};
 use super::{Ground, Grounds, Site};
 use crate::clock::unix_ns;
@@ -29,8 +29,12 @@ pub(crate) struct Wish {
     pub in_own_directories: bool,
     /// Running numbers go from 1 to this.
     pub numbers_max: u64,
-    /// Subdirectories of each.
+    /// Subdirectories of each, in a classic run.
     pub subdirectories: u32,
+    /// With more than one, each gets a directory of its own.
+    pub workers: u32,
+    /// How a mix calls what it makes.
+    pub mix: Option<MixNames>,
     pub tool: String,
     pub host: String,
 }
@@ -81,6 +85,33 @@ pub enum PrepareError {
         /// The longest path below it.
         bytes: usize,
     },
+    /// No pool was kept there.
+    #[error("{} holds no pool that a run has kept: make one with --keep, or leave --reuse out", .path.display())]
+    NoKept {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// More than one was.
+    #[error("{} holds several pools of this workload that runs have kept ({names}): name one of them with --at", .path.display())]
+    SeveralKept {
+        /// The directory.
+        path: PathBuf,
+        /// The pools' directories.
+        names: String,
+    },
+    /// The pool there is of another workload.
+    #[error(
+        "{} holds no kept pool of this workload: there is one of '{found}', and this one is '{wanted}'; say the same options as then",
+        .path.display()
+    )]
+    OtherKept {
+        /// The directory.
+        path: PathBuf,
+        /// The workload of the pool.
+        found: String,
+        /// The workload that was asked for.
+        wanted: String,
+    },
     /// A run was killed there.
     #[error("{} still holds what a killed run of postmark has made: remove it with 'postmark clean {}'", .path.display(), .path.display())]
     Abandoned {
@@ -89,7 +120,7 @@ pub enum PrepareError {
     },
 }
 
-fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareError {
+pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareError {
     let hint = match errno {
         Errno::NOENT => ": make the directory first, or give one that is there",
         Errno::NOTDIR => ": give a directory",
@@ -159,6 +190,10 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         began_unix_ns: unix_ns(),
         numbers_max: wish.numbers_max,
         subdirectories: wish.subdirectories,
+        workers: wish.workers,
+        mix: wish.mix.clone(),
+        born: None,
+        kept: None,
         before,
         others: wish
             .locations
@@ -211,8 +246,21 @@ fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> 
     } else {
         String::new()
     };
-    let longest = format!("{subdirectory}/{}", wish.numbers_max);
-    let bytes = directory.as_os_str().len() + longest.len();
+    let longest = match &wish.mix {
+        None => format!("{subdirectory}/{}", wish.numbers_max).len(),
+        Some(mix) => {
+            let mut deepest = Vec::new();
+            mix.layout
+                .write_temporary_directory(mix.layout.places() - 1, &mut deepest);
+            deepest.len() + mix.names.length_max(wish.numbers_max) + 1
+        }
+    };
+    let worker = if wish.workers > 1 {
+        format!("/w{}", wish.workers).len()
+    } else {
+        0
+    };
+    let bytes = directory.as_os_str().len() + worker + longest;
     if bytes < PATH_BYTES_MAX {
         return Ok(());
     }

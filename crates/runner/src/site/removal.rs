@@ -9,19 +9,28 @@ use std::path::{Path, PathBuf};
 use record::{CleanUp, Left};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, openat, statx, unlinkat};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use super::before::for_each_name;
 use super::manifest::{self, Manifest};
+use workload::names::NameKind;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
 const LEFT_MAX: usize = 100;
 
 /// What distinguishes a run's files from everybody else's.
-#[derive(Clone, Copy, Debug)]
-struct Birth {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Birth {
     owner: u32,
     /// Seconds and nanoseconds of the manifest's birth; of its last change where the file system keeps no birth.
     born: (i64, u32),
+}
+
+impl Birth {
+    /// Of the manifest in a directory.
+    pub(crate) fn of_manifest(directory: impl AsFd) -> Result<Self, Errno> {
+        Ok(facts(directory, OsStr::new(manifest::NAME))?.birth)
+    }
 }
 
 /// Removes a run's files and subdirectories.
@@ -41,24 +50,40 @@ impl<'a> Removal<'a> {
     /// For the run of a manifest, which lies in a directory, and which made files up to a number, where that is known.
     pub(crate) fn new(
         manifest: &'a Manifest,
-        manifest_in: impl AsFd,
+        birth: Birth,
         numbers_made: u64,
         progress: &'a mut dyn FnMut(u64),
-    ) -> Result<Self, Errno> {
-        Ok(Self {
+    ) -> Self {
+        Self {
             manifest,
-            birth: facts(manifest_in, OsStr::new(manifest::NAME))?.birth,
+            birth,
             numbers_made,
             progress,
             done: CleanUp::default(),
             left_more: 0,
             is_incomplete: false,
-        })
+        }
+    }
+
+    /// Removes what the run made in a directory, its workers' directories included.
+    pub(crate) fn directory(&mut self, directory: &OwnedFd, path: &Path) {
+        if self.manifest.workers <= 1 {
+            self.pool(directory, path);
+            return;
+        }
+        let count = u64::from(self.manifest.workers);
+        for name in self.names(directory, path, |name| {
+            worker(name).is_some_and(|number| number < count)
+        }) {
+            self.inner_directory(directory, &name, path, Self::pool);
+        }
     }
 
     /// Removes the files in a directory and, where they are the run's, its subdirectories.
-    pub(crate) fn directory(&mut self, directory: &OwnedFd, path: &Path) {
-        if self.manifest.subdirectories > 1 {
+    fn pool(&mut self, directory: &OwnedFd, path: &Path) {
+        if self.manifest.mix.is_some() {
+            self.mix(directory, path);
+        } else if self.manifest.subdirectories > 1 {
             self.subdirectories(directory, path);
         } else {
             self.files(directory, path);
@@ -75,7 +100,9 @@ impl<'a> Removal<'a> {
             since_ns.rem_euclid(1_000_000_000) as u32,
         );
         self.birth.born = self.birth.born.max(since);
-        if self.manifest.subdirectories > 1 {
+        if self.manifest.mix.is_some() || self.manifest.workers > 1 {
+            self.directory(directory, path);
+        } else if self.manifest.subdirectories > 1 {
             for name in self.names(directory, path, |name| subdirectory(name).is_some()) {
                 if let Ok(inner) = open_directory(directory, &name) {
                     self.files(&inner, &path.join(&name));
@@ -108,22 +135,57 @@ impl<'a> Removal<'a> {
         for name in self.names(directory, path, |name| {
             subdirectory(name).is_some_and(|number| number < count)
         }) {
-            let inner_path = path.join(&name);
-            if !self.may_remove(directory, &name, &inner_path, FileType::Directory) {
+            self.inner_directory(directory, &name, path, Self::files);
+        }
+    }
+
+    /// Removes what is in a directory of the run's, and then the directory.
+    fn inner_directory(
+        &mut self,
+        directory: &OwnedFd,
+        name: &OsStr,
+        path: &Path,
+        remove: fn(&mut Self, &OwnedFd, &Path),
+    ) {
+        let inner_path = path.join(name);
+        if !self.may_remove(directory, name, &inner_path, FileType::Directory) {
+            return;
+        }
+        match open_directory(directory, name) {
+            Ok(inner) => remove(self, &inner, &inner_path),
+            Err(errno) => return self.fail(inner_path, "opened", errno),
+        }
+        match unlinkat(directory, name, AtFlags::REMOVEDIR) {
+            Ok(()) => self.done.directories += 1,
+            Err(Errno::NOTEMPTY) => self.leave(inner_path, "it holds what this run did not make".to_owned()),
+            Err(errno) => self.fail(inner_path, "removed", errno),
+        }
+    }
+
+    /// Removes what a mix has made in a directory.
+    fn mix(&mut self, directory: &OwnedFd, path: &Path) {
+        let Some(mix) = &self.manifest.mix else {
+            return;
+        };
+        let is_ours = |name: &[u8]| mix.layout.is_directory_name(name) || mix.names.parse(name).is_some();
+        for name in self.names(directory, path, is_ours) {
+            let (kind, number) = match mix.names.parse(name.as_bytes()) {
+                Some((kind, number)) => (kind, number),
+                None => (NameKind::Directory, 1),
+            };
+            if number > self.manifest.numbers_max {
                 continue;
             }
-            match open_directory(directory, &name) {
-                Ok(inner) => self.files(&inner, &inner_path),
-                Err(errno) => {
-                    self.fail(inner_path, "opened", errno);
-                    continue;
-                }
+            if kind == NameKind::Directory {
+                self.inner_directory(directory, &name, path, Self::mix);
+                continue;
             }
-            match unlinkat(directory, &name, AtFlags::REMOVEDIR) {
-                Ok(()) => self.done.directories += 1,
-                Err(Errno::NOTEMPTY) => self.leave(inner_path, "it holds what this run did not make".to_owned()),
-                Err(errno) => self.fail(inner_path, "removed", errno),
-            }
+            let is = if kind == NameKind::SymbolicLink {
+                FileType::Symlink
+            } else {
+                FileType::RegularFile
+            };
+            self.file(directory, &name, path, is);
         }
     }
 
@@ -135,18 +197,23 @@ impl<'a> Removal<'a> {
                 self.leave(path.join(&name), "the run has not made it".to_owned());
                 continue;
             }
-            if !self.may_remove(directory, &name, &path.join(&name), FileType::RegularFile) {
-                continue;
+            self.file(directory, &name, path, FileType::RegularFile);
+        }
+    }
+
+    /// Removes a name that is no directory's.
+    fn file(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, is: FileType) {
+        if !self.may_remove(directory, name, &path.join(name), is) {
+            return;
+        }
+        match unlinkat(directory, name, AtFlags::empty()) {
+            Ok(()) => {
+                self.done.files += 1;
+                (self.progress)(self.done.files);
             }
-            match unlinkat(directory, &name, AtFlags::empty()) {
-                Ok(()) => {
-                    self.done.files += 1;
-                    (self.progress)(self.done.files);
-                }
-                // Somebody else was quicker.
-                Err(Errno::NOENT) => {}
-                Err(errno) => self.fail(path.join(&name), "removed", errno),
-            }
+            // Somebody else was quicker.
+            Err(Errno::NOENT) => {}
+            Err(errno) => self.fail(path.join(name), "removed", errno),
         }
     }
 
@@ -185,7 +252,7 @@ impl<'a> Removal<'a> {
             Whose::Others(format!("it belongs to another owner (user {})", birth.owner))
         } else if birth.born < self.birth.born {
             Whose::Others("it is older than the run".to_owned())
-        } else if kind == FileType::RegularFile && links > 1 {
+        } else if kind == FileType::RegularFile && links > 1 && self.manifest.mix.is_none() {
             Whose::Others("it has other names besides, which this run does not make".to_owned())
         } else {
             Whose::Ours
@@ -252,6 +319,11 @@ pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
     canonical
         .then(|| std::str::from_utf8(name).ok()?.parse().ok())
         .flatten()
+}
+
+/// The number of the worker whose directory a name is: `w` and digits.
+fn worker(name: &[u8]) -> Option<u64> {
+    running_number(name.strip_prefix(b"w")?)
 }
 
 /// The number of the subdirectory that a name is: `s` and digits.

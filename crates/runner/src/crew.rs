@@ -1,0 +1,375 @@
+//! The workers of a run: each on a thread of its own, with its own source, session and meters; and what they did
+//! together.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc;
+use std::thread;
+
+use storage::{Durability, Location, PathBuffer, Settings, Storage};
+use workload::contents::Contents;
+use workload::prepared::Prepared;
+use workload::stream::StreamError;
+use workload::{ClassicStream, Crew, MixStream, StreamHasher, Work};
+
+use crate::clock::Clock;
+use crate::control::{Control, Slot};
+use crate::events::Events;
+use crate::failures::Failures;
+use crate::journal::Journal;
+use crate::naming::{Namer, Naming};
+use crate::request::{Cache, Refused, Request};
+use crate::run::Taken;
+use crate::shared::{Shared, SharedPool};
+use crate::site::manifest::Position;
+use crate::source::{Listings, Private, PrivateStream, Source};
+use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
+use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
+use crate::worker::{self, Duty, Matter, Report, Tools};
+
+mod sum;
+
+pub(crate) use sum::Performed;
+
+/// Where a location's files lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    /// As system calls by path get it, with a separator behind it.
+    prefix: Vec<u8>,
+    /// The directory of the files.
+    pub directory: PathBuf,
+    /// Locations that were said twice have the same number.
+    number: usize,
+}
+
+impl Ground {
+    pub(crate) fn new(path: &Path, directory: &Path, number: usize) -> Self {
+        let mut prefix = path.as_os_str().as_encoded_bytes().to_owned();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        Self {
+            prefix,
+            directory: directory.to_owned(),
+            number,
+        }
+    }
+
+    /// The part of it that is one worker's own.
+    fn of_worker(&self, worker: Option<u32>) -> Self {
+        let Some(worker) = worker else {
+            return self.clone();
+        };
+        let mut own = self.clone();
+        own.prefix.extend_from_slice(format!("w{worker}/").as_bytes());
+        own.directory.push(format!("w{worker}"));
+        own
+    }
+}
+
+/// What every worker gets a copy of.
+struct Common<'a, S, C> {
+    request: &'a Request,
+    storage: &'a S,
+    clock: &'a C,
+    control: &'a Control,
+    grounds: &'a [Ground],
+    naming: Naming,
+    /// By worker, how far a pool of an earlier run is; empty where there is none.
+    positions: &'a [Position],
+    journal: Option<Journal>,
+    origin_ns: u64,
+}
+
+/// Performs the work and says what came of it.
+pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
+    request: &Request,
+    storage: &S,
+    clock: &C,
+    control: &Control,
+    taken: &Taken,
+    events: &mut dyn Events,
+) -> Result<Performed, Refused> {
+    let site = taken.site.as_ref();
+    let workers = request.workload.crew.workers();
+    let slots = control.engage(workers);
+    let common = Common {
+        request,
+        storage,
+        clock,
+        control,
+        grounds: &taken.grounds,
+        naming: Naming::of(&request.workload.work),
+        positions: &taken.positions,
+        journal: Journal::open(
+            request,
+            &taken
+                .grounds
+                .iter()
+                .map(|ground| ground.directory.clone())
+                .collect::<Vec<_>>(),
+        )?,
+        origin_ns: clock.now_ns(),
+    };
+    let (messages, from_workers) = mpsc::channel();
+    let mut answers = Vec::new();
+    let mut namers = Vec::new();
+    let shared = request.workload.mix().map(|mix| Arc::new(SharedPool::new(mix)));
+    for worker in 0..workers {
+        let (answer, from_supervisor) = mpsc::channel();
+        answers.push(answer);
+        let border = Border {
+            worker,
+            messages: messages.clone(),
+            answers: from_supervisor,
+        };
+        namers.push(common.namer(worker));
+        common.start(worker, border, Arc::clone(&slots[worker as usize]), shared.as_ref())?;
+    }
+    drop(messages);
+    let now_ns = || clock.now_ns();
+    let watched = thread::scope(|scope| {
+        let watch = watch_mounts(scope, control, site);
+        let watched = supervise(
+            Watch {
+                messages: from_workers,
+                answers,
+                slots,
+                namers,
+                control,
+                site,
+                settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
+                drop_caches: request.cache == Cache::Cold,
+                reuse: request.keeping.reuse,
+                stuck_after: request.stuck_after,
+                now_ns: &now_ns,
+                origin_ns: common.origin_ns,
+            },
+            events,
+        );
+        drop(watch);
+        watched
+    });
+    Ok(Performed::new(request, watched, site, control))
+}
+
+impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
+    /// The number of the worker where its pool is its own and there are several.
+    fn own(&self, worker: u32) -> Option<u32> {
+        match self.request.workload.crew {
+            Crew::Private { workers } if workers > 1 => Some(worker),
+            Crew::Private { .. } | Crew::Shared { .. } => None,
+        }
+    }
+
+    fn grounds(&self, worker: u32) -> Vec<Ground> {
+        let own = self.own(worker);
+        self.grounds.iter().map(|ground| ground.of_worker(own)).collect()
+    }
+
+    fn namer(&self, worker: u32) -> Namer {
+        let paths = self.grounds(worker).into_iter().enumerate().map(|(location, ground)| {
+            // Paths with a NUL were refused before.
+            PathBuffer::new(location, ground.prefix).unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
+        });
+        Namer::new(self.naming.clone(), paths.collect())
+    }
+
+    fn settings(&self, worker: u32) -> Settings {
+        let workload = &self.request.workload;
+        let largest = workload.content_bytes_max().max(1);
+        // No call reads or writes more than the largest file has.
+        let block = |bytes: u64| match workload.work {
+            Work::Classic(_) => bytes.min(largest + 1) as usize,
+            Work::Mix(_) => bytes.min(largest.next_multiple_of(4096)) as usize,
+        };
+        Settings {
+            read_block_bytes: block(workload.read_block_bytes()),
+            write_block_bytes: block(workload.write_block_bytes()),
+            locations: self
+                .grounds(worker)
+                .into_iter()
+                .map(|ground| Location {
+                    directory: ground.directory,
+                })
+                .collect(),
+            durability: self.request.durability,
+            direct: self.request.direct,
+            keep_contents_bytes: if self.request.verify { largest as usize } else { 0 },
+        }
+    }
+
+    fn duty(&self, worker: u32, matter: Matter) -> Duty {
+        let mut directories = Vec::new();
+        // In a shared pool the first worker makes them for all.
+        if self.own(worker).is_some() || worker == 0 {
+            for (location, ground) in self.grounds.iter().enumerate() {
+                let is_first = self.grounds[..location]
+                    .iter()
+                    .all(|other| other.number != ground.number);
+                if is_first {
+                    directories.extend(self.naming.directories().into_iter().map(|name| (location, name)));
+                }
+            }
+        }
+        Duty {
+            namer: self.namer(worker),
+            matter,
+            failures: Failures::new(self.request.on_error, self.control.clone()),
+            role: self.request.workload.crew.role(worker),
+            directories,
+            has_directories: self.naming.has_directories(),
+            cache: self.request.cache,
+            verify: self.request.verify,
+            check: self.request.check,
+            reuse: self.positions.get(worker as usize).copied(),
+            keep: self.request.keeping.keep,
+            hasher: StreamHasher::of(&self.request.workload.work),
+        }
+    }
+
+    /// What files hold: contents are told apart by pool.
+    fn matter(&self, worker: u32, text: Option<Arc<Vec<u8>>>) -> Matter {
+        let workload = &self.request.workload;
+        match (&workload.contents, text) {
+            (None, Some(text)) => Matter::Text(text),
+            (contents, _) => Matter::Made {
+                contents: Contents::new(
+                    &contents.unwrap_or_default(),
+                    workload.seed(),
+                    self.own(worker).unwrap_or(0),
+                ),
+                buffer: vec![0; workload.content_bytes_max() as usize],
+            },
+        }
+    }
+
+    /// Starts a worker.
+    fn start(
+        &self,
+        worker: u32,
+        border: Border,
+        slot: Arc<Slot>,
+        shared: Option<&Arc<SharedPool>>,
+    ) -> Result<(), StreamError> {
+        let behind = self
+            .positions
+            .get(worker as usize)
+            .map_or(0, |position| position.transactions);
+        let workload = &self.request.workload.with_more_transactions(behind);
+        match (&workload.work, workload.crew, shared) {
+            (Work::Classic(classic), _, _) => {
+                let classic = workload.classic_of(classic, worker);
+                let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
+                let matter = self.matter(worker, Some(stream.text()));
+                let stream = PrivateStream::Classic(Box::new(stream));
+                self.start_private(worker, border, slot, matter, (stream, None));
+            }
+            (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
+                let source = Shared::new(
+                    Arc::clone(pool),
+                    mix,
+                    workload.mixer(mix, worker),
+                    self.control.clone(),
+                    self.clock.clone(),
+                    (worker, workload.crew.workers()),
+                );
+                self.start_with(worker, border, slot, self.matter(worker, None), source);
+            }
+            (Work::Mix(mix), _, _) => {
+                let lists = workload::Action::ALL
+                    .iter()
+                    .filter(|action| action.lists())
+                    .any(|action| mix.weights.get(*action) > 0);
+                let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
+                let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![workload.mixer(mix, worker)])));
+                let listings = lists.then(|| Listings::new(self.naming.clone(), places));
+                self.start_private(worker, border, slot, self.matter(worker, None), (stream, listings));
+            }
+        }
+        Ok(())
+    }
+
+    fn start_private(
+        &self,
+        worker: u32,
+        border: Border,
+        slot: Arc<Slot>,
+        matter: Matter,
+        (stream, listings): (PrivateStream, Option<Listings>),
+    ) {
+        let stream = if self.request.prepared {
+            PrivateStream::Prepared(Box::new(Prepared::new(stream)))
+        } else {
+            stream
+        };
+        self.start_with(worker, border, slot, matter, Private { stream, listings });
+    }
+
+    fn start_with<O: Source + Send + 'static>(
+        &self,
+        worker: u32,
+        border: Border,
+        slot: Arc<Slot>,
+        matter: Matter,
+        source: O,
+    ) {
+        let clock = self.clock.clone();
+        let latencies = self.request.latencies;
+        // What a policy of durability costs is shown as a step, always.
+        let steps = self.request.steps || self.request.durability != Durability::None;
+        if latencies && steps {
+            self.spawn(worker, border, slot, matter, source, move || TimedSteps::new(clock));
+        } else {
+            self.spawn(worker, border, slot, matter, source, move || {
+                Timed::new(clock, latencies)
+            });
+        }
+    }
+
+    fn spawn<O: Source + Send + 'static, W: Stopwatch>(
+        &self,
+        worker: u32,
+        border: Border,
+        slot: Arc<Slot>,
+        matter: Matter,
+        source: O,
+        stopwatch: impl FnOnce() -> W + Send + 'static,
+    ) {
+        let duty = self.duty(worker, matter);
+        let settings = self.settings(worker);
+        let storage = self.storage.clone();
+        let clock = self.clock.clone();
+        let control = self.control.clone();
+        let log = self.journal.as_ref().map(|journal| journal.log(worker));
+        let origin_ns = self.origin_ns;
+        let pin = self.request.pin;
+        let messages = border.messages.clone();
+        // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
+        thread::spawn(move || {
+            let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                if pin {
+                    observe::processors::pin_to(worker).map_err(|error| {
+                        format!("cannot bind worker {worker} to a processor: {error}; leave --pin out")
+                    })?;
+                }
+                let tools = Tools {
+                    source,
+                    session: storage.open(&settings).map_err(|error| error.to_string())?,
+                    clock,
+                    stopwatch: stopwatch(),
+                    control,
+                    slot,
+                    origin_ns,
+                    log,
+                };
+                Ok::<Report, String>(worker::work(tools, duty, border))
+            }));
+            let report = worked.unwrap_or_else(|_| {
+                Err("a worker broke one of its own rules; this is a defect of postmark: please report it with the text above".to_owned())
+            });
+            // A supervisor that has given up takes no report.
+            let _ = messages.send((worker, Message::Done(Box::new(report))));
+        });
+    }
+}

@@ -1,0 +1,370 @@
+//! What workers did together: their reports merged into the phases of a record.
+
+use std::collections::BTreeMap;
+
+use observe::Fact;
+use record::{
+    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
+    PhaseRecord, Segment, Stuck, WorkerPhase,
+};
+use rustix::io::Errno;
+use storage::Step;
+use workload::{Action, Phase, Role, StreamHash};
+
+use crate::advice;
+use crate::control::Control;
+use crate::failures::{self, Failed};
+use crate::request::Request;
+use crate::site::Site;
+use crate::site::manifest::Position;
+use crate::supervisor::Watched;
+use crate::worker::{PhaseReport, Report};
+
+/// What came of a run's work, before it is cleaned up.
+#[derive(Debug)]
+pub(crate) struct Performed {
+    pub outcome: Outcome,
+    /// Files have running numbers up to this.
+    pub numbers_made: u64,
+    /// Whether there are files whose state is not known.
+    pub any_spoiled: bool,
+    /// A call did not come back: the file system is not to be asked for anything.
+    pub abandoned: bool,
+    /// How far each worker's stream was performed; nothing where that is not known.
+    pub positions: Option<Vec<Position>>,
+    /// Whether a pool that was taken from an earlier run has been changed.
+    pub in_use: bool,
+    /// Files, links and directories of the pool when the transactions had ended.
+    pub names: u64,
+    reports: Vec<(u32, Report)>,
+    /// By worker.
+    phases: Vec<Vec<PhaseReport>>,
+    watched: Watched,
+}
+
+impl Performed {
+    pub(crate) fn new(request: &Request, mut watched: Watched, site: &dyn Site, control: &Control) -> Self {
+        let mut reports = Vec::new();
+        let mut why = watched.failed.clone();
+        for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
+            match report {
+                Some(Ok(report)) => reports.push((worker as u32, report)),
+                Some(Err(error)) => why = why.or(Some(error)),
+                None => {}
+            }
+        }
+        let failed = reports.iter().find_map(|(_, report)| report.failed.as_ref());
+        if why.is_none() {
+            why = failed.map(Failed::describe);
+        }
+        if watched.abandoned {
+            let stuck = watched.stuck.iter().rfind(|stuck| !stuck.came_back).map(describe_stuck);
+            let stuck = stuck.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
+            why = Some(why.map_or(stuck.clone(), |why| format!("{why}; {stuck}")));
+        }
+        // The end is a border, too.
+        let gone = watched
+            .gone
+            .take()
+            .or_else(|| if watched.abandoned { None } else { site.check().err() });
+        // Where the place is gone, that is what the error comes from.
+        let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
+        let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
+        let outcome = match (gone, why, control.signal_caught()) {
+            (Some(gone), None, _) => Outcome::PlaceGone { why: gone },
+            (Some(gone), Some(why), _) => Outcome::PlaceGone {
+                why: format!("{gone} ({why})"),
+            },
+            (None, Some(why), _) => Outcome::Failed {
+                why: format!("{why}{advice}"),
+            },
+            (None, None, Some(signal)) if is_stopped => Outcome::Interrupted { signal },
+            (None, None, _) => Outcome::Complete,
+        };
+        let phases = std::mem::take(&mut watched.phases);
+        let all_came_back = reports.len() as u32 == request.workload.crew.workers();
+        Self {
+            outcome,
+            numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
+                ([(_, report)], true, Some(_)) if !request.keeping.reuse => {
+                    numbers_made(report.failed.as_ref(), &phases[0])
+                }
+                _ => u64::MAX,
+            },
+            any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
+            abandoned: watched.abandoned,
+            positions: positions(request, &reports),
+            in_use: watched.in_use,
+            names: reports.iter().map(|(_, report)| report.names).sum(),
+            reports,
+            phases,
+            watched,
+        }
+    }
+
+    /// The part of the record that says what was performed.
+    pub(crate) fn into_actual(self, request: &Request, clean_up: Option<CleanUp>) -> Actual {
+        let Self {
+            outcome,
+            mut reports,
+            phases,
+            watched,
+            ..
+        } = self;
+        let phases = by_phase(phases);
+        let classic = request
+            .workload
+            .classic()
+            .map(|_| classic_figures(request, &reports, &phases));
+        let end = reports
+            .iter()
+            .filter_map(|(_, report)| report.end)
+            .find(|end| *end != End::Complete)
+            .unwrap_or(End::Complete);
+        let mut errors: Vec<ErrorRecord> = Vec::new();
+        for (_, report) in &mut reports {
+            failures::merge(&mut errors, std::mem::take(&mut report.errors));
+        }
+        let stream_hash = stream_hash(request, &reports);
+        let check = check(request, &reports);
+        let read_bytes = read_bytes(&phases);
+        let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
+        let phases = merge_all(phases, &watched);
+        Actual {
+            outcome,
+            end,
+            stream_hash,
+            phases,
+            errors,
+            check,
+            taken,
+            fetched: fetched(watched.fetched, read_bytes),
+            stuck: watched.stuck,
+            classic,
+            clean_up,
+        }
+    }
+}
+
+/// How far the workers came, where all of them have the whole pool and know it.
+fn positions(request: &Request, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
+    let well = |(_, report): &(u32, Report)| report.failed.is_none() && !report.any_spoiled && report.has_pool;
+    let all = reports.len() as u32 == request.workload.crew.workers() && reports.iter().all(well);
+    all.then(|| reports.iter().map(|(_, report)| report.position).collect())
+}
+
+fn describe_stuck(stuck: &Stuck) -> String {
+    let who = match stuck.worker {
+        Some(worker) => format!("worker {worker}"),
+        None => "the run".to_owned(),
+    };
+    format!(
+        "{who} has been stuck for {} s in '{}' on {}",
+        stuck.ns / 1_000_000_000,
+        stuck.operation,
+        stuck.path
+    )
+}
+
+fn stream_hash(request: &Request, reports: &[(u32, Report)]) -> Fact<StreamHash> {
+    if request.workload.crew.is_shared() {
+        return Fact::NotApplicable;
+    }
+    let hashes: Vec<StreamHash> = reports
+        .iter()
+        .filter_map(|(_, report)| report.stream_hash.clone())
+        .collect();
+    if hashes.len() as u32 == request.workload.crew.workers() {
+        Fact::Known(StreamHash::of_all(hashes))
+    } else {
+        Fact::Unavailable("the stream was not performed to its end".to_owned())
+    }
+}
+
+fn check(request: &Request, reports: &[(u32, Report)]) -> Fact<Check> {
+    if !request.check {
+        return Fact::NotApplicable;
+    }
+    let checks: Vec<Check> = reports.iter().filter_map(|(_, report)| report.check).collect();
+    if checks.len() as u32 != request.workload.crew.workers() {
+        return Fact::Unavailable("the run did not come to it".to_owned());
+    }
+    add_checks(checks.into_iter()).map_or(Fact::NotApplicable, Fact::Known)
+}
+
+fn add_checks(checks: impl Iterator<Item = Check>) -> Option<Check> {
+    checks.reduce(|all, one| Check {
+        names: all.names + one.names,
+        directories: all.directories + one.directories,
+        duration_ns: all.duration_ns.max(one.duration_ns),
+    })
+}
+
+/// What the workers did, phase by phase.
+type ByPhase = BTreeMap<Phase, Vec<(u32, PhaseReport)>>;
+
+fn by_phase(workers: Vec<Vec<PhaseReport>>) -> ByPhase {
+    let mut by_phase = ByPhase::new();
+    for (worker, phases) in workers.into_iter().enumerate() {
+        for report in phases {
+            by_phase.entry(report.phase).or_default().push((worker as u32, report));
+        }
+    }
+    by_phase
+}
+
+fn records(phases: &ByPhase, phase: Phase) -> impl Iterator<Item = &OperationRecord> {
+    phases
+        .get(&phase)
+        .into_iter()
+        .flatten()
+        .flat_map(|(_, report)| &report.records)
+}
+
+fn read_bytes(phases: &ByPhase) -> u64 {
+    records(phases, Phase::Transactions)
+        .filter(|record| record.action.moves_bytes_in())
+        .map(|record| record.meter.bytes)
+        .sum()
+}
+
+fn fetched([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<Fetched> {
+    let (before, after) = (before?, after?);
+    Some(Fetched {
+        device_bytes: before.and_then(|before| after.map(|after| after.saturating_sub(before))),
+        read_bytes,
+    })
+}
+
+/// The workers' phases, one record for each.
+fn merge_all(phases: ByPhase, watched: &Watched) -> Vec<PhaseRecord> {
+    phases
+        .into_iter()
+        .map(|(phase, workers)| PhaseRecord {
+            settle: watched.settled.get(&phase).cloned(),
+            ..merge(phase, workers)
+        })
+        .collect()
+}
+
+fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>) -> PhaseRecord {
+    let mut operations: BTreeMap<(Role, Action), OperationRecord> = BTreeMap::new();
+    let mut waits: BTreeMap<Role, ClaimWaits> = BTreeMap::new();
+    let mut merged = PhaseRecord {
+        phase,
+        complete: workers.iter().all(|(_, report)| report.complete),
+        transactions: workers.iter().map(|(_, report)| report.transactions).sum(),
+        nothing: workers.iter().map(|(_, report)| report.nothing).sum(),
+        skipped: workers.iter().map(|(_, report)| report.skipped).sum(),
+        segments: Vec::new(),
+        workers: Vec::new(),
+        first_done: workers
+            .iter()
+            .filter(|(_, report)| report.complete)
+            .min_by_key(|(_, report)| report.ended_ns)
+            .map(|(worker, report)| FirstDone {
+                worker: *worker,
+                at_ns: report.ended_ns,
+                done: report.done_by_all,
+            }),
+        claim_waits: Vec::new(),
+        settle: None,
+    };
+    let began_ns = workers.iter().map(|(_, report)| report.began_ns).min().unwrap_or(0);
+    let ended_ns = workers.iter().map(|(_, report)| report.ended_ns).max().unwrap_or(0);
+    for (worker, report) in workers {
+        // A worker without operations has done its part all the same.
+        let role = report.role;
+        merged.workers.push(WorkerPhase {
+            worker,
+            role,
+            began_ns: report.began_ns,
+            ended_ns: report.ended_ns,
+            transactions: report.transactions,
+            operations: report.operations,
+            bytes: report.bytes,
+        });
+        for record in report.records {
+            add(&mut operations, record);
+        }
+        if let Some(wait) = report.waits {
+            match waits.get_mut(&role) {
+                Some(known) => known.wait.merge(&wait),
+                None => drop(waits.insert(role, ClaimWaits { role, wait })),
+            }
+        }
+    }
+    merged.claim_waits = waits.into_values().collect();
+    merged.segments.push(Segment {
+        name: "measured".to_owned(),
+        began_ns,
+        ended_ns,
+        operations: operations.into_values().collect(),
+    });
+    merged
+}
+
+fn add(operations: &mut BTreeMap<(Role, Action), OperationRecord>, record: OperationRecord) {
+    let Some(known) = operations.get_mut(&(record.role, record.action)) else {
+        operations.insert((record.role, record.action), record);
+        return;
+    };
+    known.meter.merge(&record.meter);
+    for step in record.steps {
+        match known.steps.iter_mut().find(|known| known.step == step.step) {
+            Some(same) => same.latency.merge(&step.latency),
+            None => known.steps.push(step),
+        }
+    }
+}
+
+/// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds.
+fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhase) -> ClassicFigures {
+    let count = |phase, action| {
+        records(phases, phase)
+            .filter(|record| record.action == action)
+            .map(|record| record.meter.operations)
+            .sum()
+    };
+    let borders: &[i64] = reports.first().map_or(&[], |(_, report)| &report.borders_s);
+    let first = borders.first().copied().unwrap_or_default();
+    let border = |index: usize| borders.get(index).or(borders.last()).copied().unwrap_or(first);
+    let end = reports.iter().filter_map(|(_, report)| report.end);
+    ClassicFigures {
+        edition: request
+            .workload
+            .classic()
+            .map_or_else(Default::default, |classic| classic.edition),
+        end: end.clone().find(|end| *end != End::Complete).unwrap_or(End::Complete),
+        began_s: first,
+        transactions_began_s: border(1),
+        transactions_ended_s: border(2),
+        ended_s: border(3),
+        transactions: request.workload.transactions() * u64::from(request.workload.crew.workers()),
+        created_alone: count(Phase::Prepare, Action::Create),
+        created_mixed: count(Phase::Transactions, Action::Create),
+        read: count(Phase::Transactions, Action::Read),
+        appended: count(Phase::Transactions, Action::Append),
+        deleted_alone: count(Phase::Delete, Action::Delete),
+        deleted_mixed: count(Phase::Transactions, Action::Delete),
+        bytes_read: reports.iter().map(|(_, report)| report.classic_bytes_read).sum(),
+        bytes_written: reports.iter().map(|(_, report)| report.classic_bytes_written).sum(),
+    }
+}
+
+/// The highest running number that a file of a classic run's may have: there is one for every creation, in order. A
+/// creation that failed may have made its file, unless it found one there.
+fn numbers_made(failed: Option<&Failed>, phases: &[PhaseReport]) -> u64 {
+    let creations = phases
+        .iter()
+        .flat_map(|report| &report.records)
+        .filter(|record| record.action == Action::Create)
+        .map(|record| record.meter.operations + record.meter.failed)
+        .sum::<u64>();
+    let was_there = failed.is_some_and(|failed| {
+        failed.operation == Action::Create.name()
+            && failed.step == Step::Open.name()
+            && failed.errno == Some(Errno::EXIST.raw_os_error())
+    });
+    creations - u64::from(was_there)
+}

@@ -1,0 +1,194 @@
+//! A run as asked for.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use storage::{Durability, Unsupported};
+use workload::Workload;
+use workload::stream::StreamError;
+
+use crate::site::PrepareError;
+
+/// Where a run's files go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Into a directory of the run's own in each location.
+    OwnDirectory,
+    /// Into the locations themselves, as the original has it.
+    Location,
+    /// Nowhere: the storage touches no file system.
+    Nowhere,
+}
+
+/// A location as asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedLocation {
+    /// The directory, as said. Empty: the working directory, with names that have no directory before them.
+    pub path: PathBuf,
+}
+
+impl RequestedLocation {
+    /// The directory that is meant.
+    pub fn directory(&self) -> &Path {
+        if self.path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            &self.path
+        }
+    }
+}
+
+/// What is done to the page cache before the transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cache {
+    /// Nothing.
+    #[default]
+    AsIs,
+    /// Every file is read once.
+    Warm,
+    /// Everything is written back, and the system's caches of contents, names and attributes are dropped: root only.
+    Cold,
+    /// Everything is written back, and the kernel is advised, file by file, that contents are not needed.
+    ColdData,
+}
+
+impl Cache {
+    /// The name that options take.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "as-is",
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::ColdData => "cold-data",
+        }
+    }
+}
+
+/// What errors do to a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum OnError {
+    /// The first one ends it.
+    #[default]
+    Stop,
+    /// The one after so many ends it.
+    Count(u64),
+    /// More than this share of the operations, in percent, end it; the first hundred operations are not judged.
+    Percent(f64),
+}
+
+impl std::fmt::Display for OnError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stop => f.write_str("stop"),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+/// Whether a pool outlives its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keeping {
+    /// The pool is left for a later run.
+    pub keep: bool,
+    /// The pool of an earlier run is taken.
+    pub reuse: bool,
+}
+
+/// A run as asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The arguments as said.
+    pub said: Vec<String>,
+    /// The complete workload as meant.
+    pub workload: Workload,
+    /// One for each of the workload's weights.
+    pub locations: Vec<RequestedLocation>,
+    /// Where the files go.
+    pub place: Place,
+    /// Whether every operation's latency is recorded.
+    pub latencies: bool,
+    /// Whether the steps of operations are timed, too; needs latencies.
+    pub steps: bool,
+    /// Whether a target without room is refused.
+    pub room_check: bool,
+    /// What is synced, and when.
+    pub durability: Durability,
+    /// Whether contents go past the page cache.
+    pub direct: bool,
+    /// What is done to the page cache before the transactions.
+    pub cache: Cache,
+    /// Whether file systems are synced, and that is timed, after each phase.
+    pub settle: bool,
+    /// Whether the names are checked after the transactions.
+    pub check: bool,
+    /// Whether the contents of reads are verified.
+    pub verify: bool,
+    /// What errors do.
+    pub on_error: OnError,
+    /// Whether each worker is bound to a processor.
+    pub pin: bool,
+    /// A worker that is in one operation for longer is named; one that is for five times as long ends the run.
+    pub stuck_after: Duration,
+    /// Whether the pool outlives the run.
+    pub keeping: Keeping,
+    /// Where acknowledged operations are logged.
+    pub journal: Option<PathBuf>,
+    /// Whether the streams of private pools are drawn before the run begins, all of them, so that drawing costs nothing
+    /// in it. For measuring the tool itself: it takes about 80 bytes an operation.
+    pub prepared: bool,
+}
+
+impl Request {
+    /// The classic run of a workload: no more than the original does.
+    pub fn classic(workload: Workload, locations: Vec<RequestedLocation>, place: Place) -> Self {
+        Self {
+            said: Vec::new(),
+            workload,
+            locations,
+            place,
+            latencies: true,
+            steps: false,
+            room_check: true,
+            durability: Durability::None,
+            direct: false,
+            cache: Cache::AsIs,
+            settle: false,
+            check: false,
+            verify: false,
+            on_error: OnError::Stop,
+            pin: false,
+            stuck_after: Duration::from_secs(60),
+            keeping: Keeping::default(),
+            journal: None,
+            prepared: false,
+        }
+    }
+}
+
+/// A run was refused; nothing was touched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The workload cannot be performed.
+    #[error(transparent)]
+    Workload(#[from] StreamError),
+    /// The storage lacks something.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The place cannot be taken.
+    #[error(transparent)]
+    Place(#[from] PrepareError),
+    /// There is no room.
+    #[error("{0}")]
+    NoRoom(String),
+    /// The working directory cannot be found.
+    #[error("cannot find the working directory: {0}: give a directory with --at")]
+    WorkingDirectory(std::io::Error),
+    /// A path that no system call takes.
+    #[error("the path {0:?} has a NUL in it: give another")]
+    Nul(PathBuf),
+    /// Wishes that contradict one another, or the machine.
+    #[error("{0}")]
+    Contradiction(String),
+}

@@ -1,0 +1,267 @@
+//! The live files that workers share, and the claims on them.
+//!
+//! The pool is cut into shards with a lock each. A file's popularity is that of its rank over all shards.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use record::Histogram;
+use workload::Mix;
+use workload::extras::Thing;
+use workload::mixer::Change;
+use workload::names::NameKind;
+use workload::pool::{File, Packed};
+
+use crate::control::Control;
+
+pub(super) const SHARDS: usize = 64;
+/// Who waits for a file looks this often whether the run stops.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// See the module's text.
+#[derive(Debug)]
+pub(crate) struct SharedPool {
+    pub(super) shards: Box<[Shard]>,
+    pub(super) files: AtomicU64,
+    links: Mutex<Vec<Thing>>,
+    symbolic_links: Mutex<Vec<Thing>>,
+    directories: Mutex<Vec<Thing>>,
+    pub(super) extras_max: u64,
+    pub(super) places: Box<[Entries]>,
+    entries_max: Option<u64>,
+}
+
+/// A part of the pool, on lines of cache of its own.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(super) struct Shard {
+    pub(super) inner: Mutex<Inner>,
+    /// A claim was given back while somebody waited.
+    given_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Inner {
+    pub(super) slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// The slots in use, without gaps.
+    pub(super) order: Vec<u32>,
+    waiting: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) file: Packed,
+    /// Where the slot stands in `order`; `u32::MAX` while it is free.
+    position: u32,
+    /// Who reads the file: so many; -1: somebody changes it.
+    claims: i16,
+    /// How many wait to change it: new readers stand back.
+    wanted: u16,
+}
+
+/// How many entries a place has, from what was begun and what was done: a listing lies in between.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    pub(super) making: AtomicI64,
+    pub(super) made: AtomicI64,
+    pub(super) removing: AtomicI64,
+    pub(super) removed: AtomicI64,
+    /// Renamings and replacements: names that come and go.
+    pub(super) moving: AtomicI64,
+    pub(super) moved: AtomicI64,
+}
+
+/// A file that one worker has for itself, or together with other readers. A value: who gives it may be elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Claim {
+    shard: usize,
+    slot: u32,
+    pub(super) file: File,
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl SharedPool {
+    pub(crate) fn new(mix: &Mix) -> Self {
+        let places = mix.layout.places() as usize * mix.location_weights.len();
+        Self {
+            shards: (0..SHARDS).map(|_| Shard::default()).collect(),
+            files: AtomicU64::new(0),
+            links: Mutex::default(),
+            symbolic_links: Mutex::default(),
+            directories: Mutex::default(),
+            extras_max: mix.extras_max(),
+            places: (0..places).map(|_| Entries::default()).collect(),
+            entries_max: mix.layout.entries_max,
+        }
+    }
+
+    pub(super) fn publish(&self, file: File) {
+        // Where a file goes is of no importance but for balance.
+        let shard = &self.shards[(file.file % SHARDS as u64) as usize];
+        let mut inner = lock(&shard.inner);
+        let slot = Slot {
+            file: file.pack(),
+            position: inner.order.len() as u32,
+            claims: 0,
+            wanted: 0,
+        };
+        let number = match inner.free.pop() {
+            Some(number) => {
+                let wanted = inner.slots[number as usize].wanted;
+                inner.slots[number as usize] = Slot { wanted, ..slot };
+                number
+            }
+            None => {
+                inner.slots.push(slot);
+                (inner.slots.len() - 1) as u32
+            }
+        };
+        inner.order.push(number);
+        drop(inner);
+        self.files.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Claims the file at a rank, or another one where that shard is empty. Gives `None` where there is no file, or the
+    /// run stops. `waited` is told how long it had to wait, where it had to.
+    pub(super) fn claim(
+        &self,
+        rank: u64,
+        exclusive: bool,
+        control: &Control,
+        now_ns: impl Fn() -> u64,
+        waits: &mut Histogram,
+    ) -> Option<Claim> {
+        let mut waiting_since = None;
+        let claim = (0..SHARDS).find_map(|offset| {
+            let number = (rank as usize + offset) % SHARDS;
+            self.claim_in(number, rank / SHARDS as u64, exclusive, control, || {
+                if waiting_since.is_none() {
+                    waiting_since = Some(now_ns());
+                }
+            })
+        });
+        if let Some(since_ns) = waiting_since {
+            waits.record(now_ns().saturating_sub(since_ns));
+        }
+        claim
+    }
+
+    fn claim_in(
+        &self,
+        number: usize,
+        rank: u64,
+        exclusive: bool,
+        control: &Control,
+        mut waits: impl FnMut(),
+    ) -> Option<Claim> {
+        let shard = &self.shards[number];
+        let mut inner = lock(&shard.inner);
+        loop {
+            let count = inner.order.len() as u64;
+            if count == 0 {
+                return None;
+            }
+            let slot = inner.order[(rank % count) as usize];
+            let found = &mut inner.slots[slot as usize];
+            let file = found.file;
+            let free = if exclusive {
+                found.claims == 0
+            } else {
+                found.claims >= 0 && found.wanted == 0
+            };
+            if free {
+                found.claims = if exclusive { -1 } else { found.claims + 1 };
+                return Some(Claim {
+                    shard: number,
+                    slot,
+                    file: File::unpack(file),
+                });
+            }
+            waits();
+            found.wanted += u16::from(exclusive);
+            inner = self.wait(shard, inner, slot, exclusive, control)?;
+        }
+    }
+
+    /// Waits until a claim of the shard is given back. Gives `None` where the run stops.
+    fn wait<'a>(
+        &self,
+        shard: &'a Shard,
+        mut inner: MutexGuard<'a, Inner>,
+        slot: u32,
+        exclusive: bool,
+        control: &Control,
+    ) -> Option<MutexGuard<'a, Inner>> {
+        inner.waiting += 1;
+        let mut timed_out = true;
+        while timed_out && !control.is_stopping() {
+            let (again, result) = shard
+                .given_back
+                .wait_timeout(inner, LOOK_EVERY)
+                .unwrap_or_else(PoisonError::into_inner);
+            inner = again;
+            timed_out = result.timed_out();
+        }
+        inner.waiting -= 1;
+        inner.slots[slot as usize].wanted -= u16::from(exclusive);
+        if inner.waiting > 0 {
+            // Those who stood back for this one may go on.
+            shard.given_back.notify_all();
+        }
+        (!control.is_stopping()).then_some(inner)
+    }
+
+    /// Gives a claim back, with what has become of the file.
+    pub(super) fn give_back(&self, claim: Claim, change: Change) {
+        let shard = &self.shards[claim.shard];
+        let mut inner = lock(&shard.inner);
+        let slot = &mut inner.slots[claim.slot as usize];
+        if slot.claims < 0 {
+            slot.claims = 0;
+        } else {
+            slot.claims -= 1;
+        }
+        match change {
+            Change::None => {}
+            Change::Becomes(file) => slot.file = file.pack(),
+            Change::Removed => {
+                let position = slot.position as usize;
+                slot.position = u32::MAX;
+                inner.order.swap_remove(position);
+                if let Some(moved) = inner.order.get(position).copied() {
+                    inner.slots[moved as usize].position = position as u32;
+                }
+                inner.free.push(claim.slot);
+                self.files.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        if inner.waiting > 0 {
+            drop(inner);
+            shard.given_back.notify_all();
+        }
+    }
+
+    pub(super) fn ring(&self, kind: NameKind) -> MutexGuard<'_, Vec<Thing>> {
+        lock(match kind {
+            NameKind::Link => &self.links,
+            NameKind::SymbolicLink => &self.symbolic_links,
+            _ => &self.directories,
+        })
+    }
+
+    /// Whether a place takes one more entry; counts it as being made.
+    pub(super) fn takes_one_more(&self, place: u32) -> bool {
+        let entries = &self.places[place as usize];
+        let now = entries.making.fetch_add(1, Ordering::AcqRel) + 1 - entries.removed.load(Ordering::Acquire);
+        if self.entries_max.is_some_and(|max| now > max as i64) {
+            entries.making.fetch_sub(1, Ordering::AcqRel);
+            return false;
+        }
+        true
+    }
+}

@@ -1,0 +1,153 @@
+//! Taking a pool that an earlier run has kept.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+use workload::Workload;
+
+use super::before::for_each_name;
+use super::manifest::{Found, Kind, Manifest, Position};
+use super::prepare::{OWN_DIRECTORY_PREFIX, system};
+use super::removal::open_directory;
+use super::{Ground, Grounds, PrepareError};
+
+/// A pool of an earlier run.
+#[derive(Debug)]
+pub(crate) struct TakenPool {
+    pub grounds: Grounds,
+    /// By worker.
+    pub positions: Vec<Position>,
+}
+
+/// A directory with a kept pool.
+struct Candidate {
+    path: PathBuf,
+    directory: OwnedFd,
+    manifest: Manifest,
+    lock: File,
+}
+
+/// Takes the pool of a workload that an earlier run has kept in these directories, in each a part of it. Nothing is
+/// changed yet: see [`super::Site::begin_use`].
+pub(crate) fn take_kept(
+    locations: &[PathBuf],
+    workload: &Workload,
+    numbers_max: u64,
+) -> Result<TakenPool, PrepareError> {
+    let mut grounds = Vec::new();
+    let mut positions = Vec::new();
+    for location in locations {
+        let mut candidate = one(location, workload)?;
+        let kept = candidate.manifest.kept.take().unwrap_or_default();
+        let behind = kept.positions.iter().map(|position| position.transactions).max();
+        candidate.manifest.numbers_max = candidate
+            .manifest
+            .numbers_max
+            .max(numbers_max.saturating_add(behind.unwrap_or(0)));
+        positions = kept.positions;
+        grounds.push(ground(candidate)?);
+    }
+    Ok(TakenPool {
+        grounds: Grounds(grounds),
+        positions,
+    })
+}
+
+fn ground(candidate: Candidate) -> Result<Ground, PrepareError> {
+    let Candidate {
+        path,
+        directory,
+        manifest,
+        lock,
+    } = candidate;
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let users = openat(&directory, "..", flags, Mode::empty())
+        .map_err(|errno| system("open the directory above", &path, errno))?;
+    Ground::new(path.clone(), directory, users, manifest, lock).map_err(|errno| system("examine", &path, errno))
+}
+
+/// The one pool of the workload in a directory.
+fn one(location: &Path, workload: &Workload) -> Result<Candidate, PrepareError> {
+    let mut all = candidates(location)?;
+    let mut other = None;
+    all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
+        None => true,
+        Some(found) => {
+            other = Some(found);
+            false
+        }
+    });
+    if all.len() > 1 {
+        let names: Vec<String> = all.iter().map(|one| one.path.display().to_string()).collect();
+        return Err(PrepareError::SeveralKept {
+            path: location.to_owned(),
+            names: names.join(", "),
+        });
+    }
+    all.pop().ok_or_else(|| match other {
+        None => PrepareError::NoKept {
+            path: location.to_owned(),
+        },
+        Some((found, wanted)) => PrepareError::OtherKept {
+            path: location.to_owned(),
+            found,
+            wanted,
+        },
+    })
+}
+
+/// The workload of a kept pool and the one that was asked for, where they do not fit.
+fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)> {
+    let kept = manifest.kept.as_ref()?;
+    let untouched = kept.positions.iter().all(|position| position.intents == 0);
+    // A pool that has only been prepared takes any work.
+    let (found, wanted) = if untouched {
+        (&kept.pool, workload.pool_canonical())
+    } else {
+        (&kept.workload, workload.endless_canonical())
+    };
+    (*found != wanted).then(|| (found.clone(), wanted))
+}
+
+/// Every kept pool in a directory, or the directory itself.
+fn candidates(location: &Path) -> Result<Vec<Candidate>, PrepareError> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let directory =
+        openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
+    let mut names: Vec<OsString> = Vec::new();
+    for_each_name(&directory, |name| {
+        if name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+        Ok(())
+    })
+    .map_err(|errno| system("list the directory", location, errno))?;
+    names.sort();
+    let mut found = Vec::new();
+    for name in names {
+        // Files, links and other people's directories of such a name are passed by.
+        if let Ok(inner) = open_directory(&directory, &name) {
+            found.extend(candidate(location.join(&name), inner)?);
+        }
+    }
+    found.extend(candidate(location.to_owned(), directory)?);
+    Ok(found)
+}
+
+fn candidate(path: PathBuf, directory: OwnedFd) -> Result<Option<Candidate>, PrepareError> {
+    match Manifest::find(&directory).map_err(|errno| system("read the manifest in", &path, errno))? {
+        Some(Found::Abandoned(manifest, lock)) if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory => {
+            Ok(Some(Candidate {
+                path,
+                directory,
+                manifest,
+                lock,
+            }))
+        }
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,91 @@
+//! Workers that do not come back: naming them, and giving a run up.
+
+use std::time::{Duration, Instant};
+
+use record::Stuck;
+use workload::Action;
+use workload::names::NameKind;
+
+use super::{BUSY_AFTER, GIVE_UP_AFTER, GRACE, Seen, Supervisor};
+use crate::control::UnderWay;
+use crate::events::Event;
+
+impl Supervisor<'_, '_> {
+    pub(super) fn name_stuck(&mut self, stuck: Stuck) {
+        self.events.event(Event::Stuck(stuck.clone()));
+        self.watched.stuck.push(stuck);
+    }
+
+    /// Looks at what each worker is about.
+    pub(super) fn look_for_stuck(&mut self) {
+        for worker in 0..self.seen.len() {
+            let under_way = self.watch.slots[worker].under_way();
+            let seen = &mut self.seen[worker];
+            if under_way != seen.under_way {
+                if let Some(index) = seen.stuck.take() {
+                    let stuck = &mut self.watched.stuck[index];
+                    stuck.came_back = true;
+                    stuck.ns = seen.since.elapsed().as_nanos() as u64;
+                }
+                seen.under_way = under_way;
+                seen.since = Instant::now();
+                continue;
+            }
+            let elapsed = seen.since.elapsed();
+            let Some(under_way) = under_way else {
+                continue;
+            };
+            match seen.stuck {
+                Some(index) => self.watched.stuck[index].ns = elapsed.as_nanos() as u64,
+                None if elapsed >= self.watch.stuck_after => {
+                    seen.stuck = Some(self.watched.stuck.len());
+                    let stuck = self.describe(worker, under_way, elapsed);
+                    self.name_stuck(stuck);
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn describe(&mut self, worker: usize, under_way: UnderWay, elapsed: Duration) -> Stuck {
+        let action = Action::ALL
+            .get(under_way.action as usize)
+            .copied()
+            .unwrap_or(Action::Nothing);
+        let namer = &mut self.watch.namers[worker];
+        let name = match action {
+            Action::List | Action::ListWithStat => namer.directory(under_way.place),
+            _ => {
+                let kind: NameKind = action.named();
+                namer.name(under_way.place, kind, under_way.number)
+            }
+        };
+        Stuck {
+            worker: Some(worker as u32),
+            operation: action.name().to_owned(),
+            path: name.path.to_string_lossy().into_owned(),
+            ns: elapsed.as_nanos() as u64,
+            came_back: false,
+        }
+    }
+
+    pub(super) fn is_anybody_busy(&self) -> bool {
+        let busy = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= BUSY_AFTER;
+        self.seen.iter().any(busy)
+    }
+
+    /// Whether somebody is waited for in vain.
+    pub(super) fn is_to_be_given_up(&mut self) -> bool {
+        let limit = self.watch.stuck_after * GIVE_UP_AFTER;
+        let gone = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= limit;
+        if self.alive > 0 && self.seen.iter().any(gone) {
+            return true;
+        }
+        if !self.watch.control.is_stopping() || self.alive == 0 {
+            return false;
+        }
+        let since = *self.stopping_since.get_or_insert_with(Instant::now);
+        let busy = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= GRACE;
+        since.elapsed() >= GRACE && self.seen.iter().any(busy)
+    }
+}

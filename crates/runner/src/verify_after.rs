@@ -1,0 +1,414 @@
+//! After a crash: which acknowledged operations are lost or torn.
+//!
+//! [`verify_after()`] goes through the journal of a run, works out what must lie in its directories, and looks
+//! there. It changes nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufReader};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use workload::Action;
+use workload::contents::Contents;
+
+use crate::journal::entry::{self, Header, Line, Unreadable};
+use crate::journal::replay::{Acked, Key, NameState, Replay};
+use crate::journal::tree::Tree;
+
+/// So many losses are named; all are counted.
+pub const NAMED_MAX: usize = 1000;
+
+/// How an acknowledged operation is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// What was made is not there.
+    Missing,
+    /// What was removed is there.
+    StillThere,
+    /// The contents are not those that were written.
+    Torn,
+    /// The size is not the one that was acknowledged.
+    WrongSize,
+}
+
+impl LossKind {
+    /// The kind's name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::StillThere => "still there",
+            Self::Torn => "torn",
+            Self::WrongSize => "wrong size",
+        }
+    }
+}
+
+/// A path whose last acknowledged operation is not what is found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// The operation that was acknowledged last: on the name where that is wrong, on the file where its contents or
+    /// its size are.
+    pub what: Action,
+    /// The path.
+    pub path: String,
+    /// What was found, in words.
+    pub why: String,
+    /// What is wrong.
+    pub kind: LossKind,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}: {}: {}",
+            self.what.name(),
+            self.kind.name(),
+            self.path,
+            self.why
+        )
+    }
+}
+
+/// How many losses of a kind there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LossCount {
+    /// The operation.
+    pub what: Action,
+    /// What is wrong.
+    pub kind: LossKind,
+    /// How many paths.
+    pub count: u64,
+}
+
+/// How many operations were acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Acknowledged {
+    /// Files made.
+    pub creations: u64,
+    /// Files delivered the Maildir way.
+    pub deliveries: u64,
+    /// Files renamed.
+    pub renames: u64,
+    /// Files replaced by others.
+    pub replacements: u64,
+    /// Files removed.
+    pub deletions: u64,
+    /// Appends.
+    pub appends: u64,
+    /// Files written over.
+    pub overwrites: u64,
+    /// Files cut off.
+    pub truncations: u64,
+    /// All else: links, directories, attributes.
+    pub other: u64,
+}
+
+impl Acknowledged {
+    fn of(replay: &Replay) -> Self {
+        let mut sum = Self::default();
+        for (action, count) in &replay.acknowledged {
+            *match action {
+                Action::Create => &mut sum.creations,
+                Action::Deliver => &mut sum.deliveries,
+                Action::Rename => &mut sum.renames,
+                Action::Replace => &mut sum.replacements,
+                Action::Delete => &mut sum.deletions,
+                Action::Append => &mut sum.appends,
+                Action::Overwrite => &mut sum.overwrites,
+                Action::Truncate => &mut sum.truncations,
+                _ => &mut sum.other,
+            } += count;
+        }
+        sum
+    }
+
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.creations
+            + self.deliveries
+            + self.renames
+            + self.replacements
+            + self.deletions
+            + self.appends
+            + self.overwrites
+            + self.truncations
+            + self.other
+    }
+}
+
+/// What is left of a run's acknowledged operations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verified {
+    /// The program that wrote the journal.
+    pub tool: String,
+    /// The policy of durability of the run: what was promised.
+    pub policy: String,
+    /// How many workers there were.
+    pub workers: u32,
+    /// Where each location's directory was found; nothing: the run had ended and has removed it.
+    pub directories: Vec<Option<String>>,
+    /// Acknowledged operations.
+    pub acknowledged: Acknowledged,
+    /// Operations that began and were not acknowledged: at the crash, or because they failed.
+    pub in_flight: u64,
+    /// Paths that were compared with what was acknowledged of them.
+    pub checked: u64,
+    /// The first losses, ordered by path.
+    pub lost: Vec<Loss>,
+    /// All losses, counted.
+    pub lost_counts: Vec<LossCount>,
+    /// Whether contents were compared byte by byte. Of the classic edition's text only sizes are, and that it has
+    /// no zeros in it.
+    pub contents_checked: bool,
+    /// Whether the journal ends with a whole line: a torn one is left out.
+    pub complete_journal: bool,
+    /// Whether all workers had ended by themselves.
+    pub ended: bool,
+    /// Whether the run has, or may have, removed what its workers had left: a file that is gone is then no loss.
+    pub may_be_removed: bool,
+}
+
+impl Verified {
+    /// How many paths are not as acknowledged.
+    pub fn losses(&self) -> u64 {
+        self.lost_counts.iter().map(|count| count.count).sum()
+    }
+}
+
+/// Nothing can be said.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The system gave an error that says nothing of the run's files.
+    #[error("cannot {what} {}: {answer}: verify as the user who made the run, or as root, with the file system mounted", .path.display())]
+    System {
+        /// What was being done.
+        what: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the system answered.
+        answer: io::Error,
+    },
+    /// The journal cannot be read.
+    #[error("cannot read the journal {}: {answer}: give the file that was given to --journal", .path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// What the system answered.
+        answer: io::Error,
+    },
+    /// The file is no journal that this program understands.
+    #[error("{} is no journal of postmark: {why}: give the file that was given to --journal", .path.display())]
+    NotAJournal {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// The journal was changed after it was written.
+    #[error(
+        "the journal {} is damaged in line {line}: {why}: nothing can be proved with it; take an undamaged copy, or make the run again",
+        .path.display()
+    )]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong.
+        why: String,
+    },
+    /// The run's directory is not there.
+    #[error(
+        "cannot find the directory {name} of the run in {}, and the run has not removed it: give the directory that was given to --at, with its file system mounted; if that is what {} is, the directory itself is lost with all that was in it",
+        .path.display(), .path.display()
+    )]
+    NoDirectory {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// Its name.
+        name: String,
+    },
+}
+
+impl VerifyError {
+    pub(crate) fn system(what: &'static str, path: &Path, answer: io::Error) -> Self {
+        Self::System {
+            what,
+            path: path.to_owned(),
+            answer,
+        }
+    }
+}
+
+/// Holds what lies in `path` against what the journal of a run says was acknowledged.
+///
+/// `path` is the directory that was given to the run, or the one that the run made in it. It may be mounted
+/// elsewhere by now. Of several locations it is the one with that name; the others are where they were.
+///
+/// # Errors
+/// Where nothing can be said: the journal cannot be read or was changed, or the run's directory is not there.
+pub fn verify_after(path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
+    let History {
+        header,
+        replay,
+        ended,
+        removed,
+        is_whole,
+    } = read(journal)?;
+    // Where it is not said how much the run has removed after its workers had ended, it may be all.
+    let may_be_removed = removed.map_or(ended, |removed| removed > 0);
+    let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
+    let directories = find_directories(path, &header, may_be_gone)?;
+    let contents = header
+        .workload
+        .contents
+        .map(|contents| Contents::new(&contents, header.workload.seed(), 0));
+    let contents_checked = contents.is_some();
+    let mut tree = Tree::new(&directories, &replay, contents, may_be_removed);
+    let mut names: Vec<(&Key, &NameState)> = replay.names.iter().collect();
+    names.sort_unstable_by_key(|(key, _)| *key);
+    let mut lost = Vec::new();
+    let mut counts: BTreeMap<(Action, LossKind), u64> = BTreeMap::new();
+    for (key, name) in &names {
+        if let Some(loss) = tree.judge(key, name)? {
+            *counts.entry((loss.what, loss.kind)).or_default() += 1;
+            if lost.len() < NAMED_MAX {
+                lost.push(loss);
+            }
+        }
+    }
+    Ok(Verified {
+        tool: header.tool,
+        policy: header.durability.to_string(),
+        workers: header.workers,
+        directories: directories
+            .iter()
+            .map(|found| found.as_ref().map(|found| found.to_string_lossy().into_owned()))
+            .collect(),
+        acknowledged: Acknowledged::of(&replay),
+        in_flight: replay.in_flight(),
+        checked: names.iter().filter(|(_, name)| name.acked != Acked::Unknown).count() as u64,
+        lost,
+        lost_counts: counts
+            .into_iter()
+            .map(|((what, kind), count)| LossCount { what, kind, count })
+            .collect(),
+        contents_checked,
+        complete_journal: is_whole,
+        ended,
+        may_be_removed,
+    })
+}
+
+/// What a journal says.
+struct History {
+    header: Header,
+    replay: Replay,
+    /// Whether it says that all workers have ended.
+    ended: bool,
+    /// Files that the run says it has removed after that.
+    removed: Option<u64>,
+    is_whole: bool,
+}
+
+fn read(path: &Path) -> Result<History, VerifyError> {
+    let cannot = |answer| VerifyError::Journal {
+        path: path.to_owned(),
+        answer,
+    };
+    let file = File::open(path).map_err(cannot)?;
+    let mut header = None;
+    let mut replay = Replay::default();
+    let mut ended = false;
+    let mut removed = None;
+    let is_whole = entry::read(BufReader::new(file), &mut |line| match line {
+        Line::Header(head) => {
+            replay = Replay::new(entry::own(head.workload.crew, 0).is_some());
+            header = Some(*head);
+            Ok(())
+        }
+        Line::Begun(entry) => replay.begins(entry),
+        Line::Acknowledged { worker, sequence } => replay.acknowledges(worker, sequence),
+        Line::Ended => {
+            ended = true;
+            Ok(())
+        }
+        Line::Over { removed: files } => {
+            removed = Some(files);
+            Ok(())
+        }
+    });
+    let foreign = |why| VerifyError::NotAJournal {
+        path: path.to_owned(),
+        why,
+    };
+    let is_whole = is_whole.map_err(|unreadable| match unreadable {
+        Unreadable::System(answer) => cannot(answer),
+        Unreadable::Foreign(why) => foreign(why),
+        Unreadable::Damaged { line, why } => VerifyError::Damaged {
+            path: path.to_owned(),
+            line,
+            why,
+        },
+    })?;
+    let header = header.ok_or_else(|| foreign("it has no first line".to_owned()))?;
+    Ok(History {
+        header,
+        replay,
+        ended,
+        removed,
+        is_whole,
+    })
+}
+
+/// The directory of each location's files, where it is now.
+fn find_directories(path: &Path, header: &Header, may_be_gone: bool) -> Result<Vec<Option<PathBuf>>, VerifyError> {
+    let given = fs::canonicalize(path).map_err(|error| VerifyError::system("find", path, error))?;
+    let was: Vec<PathBuf> = header
+        .directories
+        .iter()
+        .map(|text| {
+            let bytes = entry::unescape(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
+            PathBuf::from(std::ffi::OsString::from_vec(bytes))
+        })
+        .collect();
+    let is_one = was.iter().all(|directory| *directory == was[0]);
+    was.iter()
+        .map(|directory| {
+            let name = directory.file_name().unwrap_or(OsStr::from_bytes(b"/"));
+            let is_like = |other: &&PathBuf| other.file_name() == Some(name) && *other != directory;
+            let is_meant = is_one
+                || given == *directory
+                || directory.parent() == Some(given.as_path())
+                || !was.iter().any(|other| is_like(&other));
+            let found = is_meant
+                .then(|| find(&given, name, header.own_directories, is_one))
+                .flatten();
+            // The other locations are where they were.
+            let found = found.or_else(|| (!is_one && directory.is_dir()).then(|| directory.clone()));
+            match found {
+                None if !may_be_gone => Err(VerifyError::NoDirectory {
+                    path: path.to_owned(),
+                    name: name.to_string_lossy().into_owned(),
+                }),
+                found => Ok(found),
+            }
+        })
+        .collect()
+}
+
+/// The directory that is meant with what was given.
+fn find(given: &Path, name: &OsStr, is_own: bool, is_one: bool) -> Option<PathBuf> {
+    if given.file_name() == Some(name) || (is_one && !is_own) {
+        return Some(given.to_owned());
+    }
+    let inside = given.join(name);
+    (is_own && fs::symlink_metadata(&inside).is_ok_and(|facts| facts.is_dir())).then_some(inside)
+}
