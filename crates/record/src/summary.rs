@@ -41,8 +41,7 @@ pub struct Summary {
     pub partial: bool,
     /// How often a mix asks for each operation, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: from the start of the first phase to the end of the last, with what is done between them, in
-    /// nanoseconds.
+    /// Elapsed time: all phases together, in nanoseconds.
     pub elapsed_ns: u64,
     /// The paper's list; nothing for workloads that have other operations than the paper's.
     pub paper: Option<PaperFigures>,
@@ -80,11 +79,9 @@ impl Summary {
     }
 }
 
+/// The phases together. What lies between them (settling, checks, caches) is not the original's work.
 fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
-    let segments = || phases.iter().flat_map(|record| &record.segments);
-    let began_ns = segments().map(|segment| segment.began_ns).min();
-    let ended_ns = segments().map(|segment| segment.ended_ns).max();
-    ended_ns.unwrap_or(0).saturating_sub(began_ns.unwrap_or(0))
+    phases.iter().map(|record| span(&record.segments)).sum()
 }
 
 /// From the start of the first segment to the end of the last, in nanoseconds.

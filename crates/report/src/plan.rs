@@ -1,12 +1,13 @@
 //! What a run would do, as text.
 
-use record::{Action, End, Fact, Phase, PlanRecord};
+use record::summary::{shares, transactions_meant};
+use record::{Action, Crew, End, Fact, Phase, PlanRecord, Work};
 
 use crate::classic;
 use crate::environment;
 use crate::table::Table;
-use crate::text::{line, workload_lines};
-use crate::units::{bytes, grouped};
+use crate::text::{kind, line, workload_lines};
+use crate::units::{bytes, counted, grouped};
 
 /// The whole plan.
 pub fn render(record: &PlanRecord) -> String {
@@ -15,42 +16,78 @@ pub fn render(record: &PlanRecord) -> String {
     line(
         &mut text,
         format_args!(
-            "PostMark {}: plan, edition {}, storage {}; nothing was touched",
-            record.tool.version, record.workload.edition, record.storage
+            "PostMark {}: plan, {}, storage {}; nothing was touched",
+            record.tool.version,
+            kind(&record.workload),
+            record.storage
         ),
     );
-    text.push_str(&workload_lines(&record.workload));
+    text.push_str(&workload_lines(&record.workload, &shares(&record.workload)));
     line(&mut text, format_args!("Fingerprint {}", plan.fingerprint));
-    line(&mut text, format_args!("Stream      {}\n", plan.stream_hash));
+    if plan.is_estimate {
+        line(
+            &mut text,
+            format_args!(
+                "ESTIMATE: workers of a shared pool are taken to be equally fast; a run will differ a little.\n"
+            ),
+        );
+    } else {
+        line(&mut text, format_args!("Stream      {}\n", plan.stream_hash));
+    }
+    operations(&mut text, record);
+    transactions(&mut text, record);
+    end(&mut text, record);
+    data(&mut text, record);
+    room(&mut text, record);
+    text
+}
+
+/// The operations that occur, by phase.
+fn operations(text: &mut String, record: &PlanRecord) {
+    let plan = &record.plan;
     let mut table = Table::new(
         1,
         &["Operations", "prepare", "transactions", "delete", "total", "bytes"],
     );
-    for action in Action::OPERATIONS {
+    for action in Action::operations() {
         let total = plan.total(action);
+        if total.operations == 0 {
+            continue;
+        }
         let mut cells = vec![action.name().to_owned()];
         cells.extend(Phase::ALL.map(|phase| grouped(plan.tally(phase, action).operations)));
         cells.push(grouped(total.operations));
-        cells.push(if action == Action::Delete {
-            String::new()
-        } else {
+        cells.push(if action.moves_bytes_in() || action.moves_bytes_out() {
             grouped(total.bytes)
+        } else {
+            String::new()
         });
         table.row(cells);
     }
     text.push_str(&table.render());
+}
+
+fn transactions(text: &mut String, record: &PlanRecord) {
+    let plan = &record.plan;
     line(
-        &mut text,
+        text,
         format_args!(
-            "\n  {} of {} transactions; {} halves without an operation",
+            "\n  {} of {} transactions; {} without an operation",
             grouped(plan.transactions),
-            grouped(record.workload.transactions),
-            grouped(plan.nothing)
+            grouped(transactions_meant(&record.workload)),
+            match record.workload.work {
+                Work::Classic(_) => format!("{} halves", grouped(plan.nothing)),
+                Work::Mix(_) => grouped(plan.nothing),
+            }
         ),
     );
-    end(&mut text, record);
+}
+
+/// What moves, and what there is at the most.
+fn data(text: &mut String, record: &PlanRecord) {
+    let plan = &record.plan;
     line(
-        &mut text,
+        text,
         format_args!(
             "  Data read {} bytes, written {} bytes; ratio read/written {}",
             grouped(plan.bytes_read()),
@@ -59,25 +96,30 @@ pub fn render(record: &PlanRecord) -> String {
                 .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
         ),
     );
+    if let (Some(work), Crew::ONE) = (record.workload.classic(), record.workload.crew) {
+        line(
+            text,
+            format_args!(
+                "  The original's report would say {} read and {} written",
+                classic::data(plan.classic_bytes_read, work.edition),
+                classic::data(plan.classic_bytes_written, work.edition)
+            ),
+        );
+    }
     line(
-        &mut text,
+        text,
         format_args!(
-            "  The original's report would say {} read and {} written",
-            classic::data(plan.classic_bytes_read, record.workload.edition),
-            classic::data(plan.classic_bytes_written, record.workload.edition)
-        ),
-    );
-    line(
-        &mut text,
-        format_args!(
-            "  At the peak: {} files, {} bytes ({})\n",
-            grouped(plan.files_peak),
+            "  At the peak{}: {}, {} bytes ({})\n",
+            if record.workload.streams() > 1 {
+                ", should all workers reach theirs at once"
+            } else {
+                ""
+            },
+            counted(plan.files_peak, "file"),
             grouped(plan.bytes_peak),
             bytes(plan.bytes_peak as f64)
         ),
     );
-    room(&mut text, record);
-    text
 }
 
 fn end(text: &mut String, record: &PlanRecord) {

@@ -22,6 +22,11 @@ impl Table {
         self.rows.push(cells);
     }
 
+    /// Whether there is nothing but the header.
+    pub fn is_empty(&self) -> bool {
+        self.rows.len() == 1
+    }
+
     /// The table's lines, each indented by two blanks.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,30 +1,34 @@
 //! The report of a run as text. Every number comes from the record or its summary; nothing is computed here.
 
+mod findings;
+mod heading;
+mod phases;
+mod times;
+
 use std::fmt::Write;
 
-use record::{Action, CleanUp, End, Fact, Histogram, OperationSummary, Outcome, Rate, Record, Summary};
+use record::summary::PaperFigures;
+use record::{End, Outcome, Rate, Record, Role, Summary};
 
-use crate::environment::{self, fact};
+pub use self::findings::clean_up;
+pub(crate) use self::heading::{kind, workload_lines};
+use crate::environment;
 use crate::table::Table;
-use crate::units::{bytes, grouped, microseconds, percent, rate, seconds};
+use crate::units::{bytes, grouped, rate, seconds};
 
 /// The whole report.
 pub fn render(record: &Record) -> String {
     let summary = Summary::of(record);
     let mut text = String::new();
-    heading(&mut text, record);
+    heading::render(&mut text, record, &summary);
     outcome(&mut text, record);
     text.push('\n');
-    phases(&mut text, &summary);
-    text.push('\n');
-    latencies(&mut text, record, &summary);
-    paper(&mut text, &summary);
+    phases::render(&mut text, &summary);
+    times::render(&mut text, record, &summary);
+    elapsed(&mut text, &summary);
     text.push('\n');
     environment::render(&mut text, record);
-    errors(&mut text, record);
-    if let Some(clean_up) = &record.actual.clean_up {
-        self::clean_up(&mut text, clean_up);
-    }
+    findings::render(&mut text, record, &summary);
     for hint in &record.hints {
         line(&mut text, format_args!("Note: {hint}"));
     }
@@ -37,58 +41,12 @@ pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
     text.push('\n');
 }
 
-fn heading(text: &mut String, record: &Record) {
-    let workload = &record.workload;
-    line(
-        text,
-        format_args!(
-            "PostMark {}: edition {}, storage {}, on {}",
-            record.tool.version,
-            workload.edition,
-            record.storage,
-            environment::places(record)
-        ),
-    );
-    text.push_str(&workload_lines(workload));
-    line(text, format_args!("Fingerprint {}", record.fingerprint));
-    match &record.actual.stream_hash {
-        Fact::Known(hash) => line(text, format_args!("Stream      {hash}")),
-        Fact::Unavailable(why) => line(text, format_args!("Stream      unknown: {why}")),
-        Fact::NotApplicable => {}
+/// How a role stands beneath its phase: workers that do everything have no name.
+fn role(role: Role) -> String {
+    match role {
+        Role::Worker => String::new(),
+        Role::Writer | Role::Reader => format!("  {}", role.name()),
     }
-}
-
-/// The workload as meant, in words.
-pub(crate) fn workload_lines(workload: &record::Classic) -> String {
-    let mut text = String::new();
-    line(
-        &mut text,
-        format_args!(
-            "Workload    {} files of {} to {} bytes, {} transactions, {} {}, seed {}",
-            grouped(workload.files),
-            grouped(workload.size_low_bytes),
-            grouped(workload.size_high_bytes),
-            grouped(workload.transactions),
-            grouped(workload.subdirectories.into()),
-            if workload.subdirectories == 1 {
-                "directory"
-            } else {
-                "subdirectories"
-            },
-            workload.seed
-        ),
-    );
-    line(
-        &mut text,
-        format_args!(
-            "            blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
-            grouped(workload.read_block_bytes),
-            grouped(workload.write_block_bytes),
-            i64::from(workload.bias_read),
-            i64::from(workload.bias_create)
-        ),
-    );
-    text
 }
 
 fn outcome(text: &mut String, record: &Record) {
@@ -121,124 +79,21 @@ fn outcome(text: &mut String, record: &Record) {
     }
 }
 
-fn phases(text: &mut String, summary: &Summary) {
-    let mut table = Table::new(
-        2,
-        &[
-            "Phase",
-            "",
-            "seconds",
-            "operations",
-            "per second",
-            "bytes",
-            "per second",
-        ],
-    );
-    for phase in &summary.phases {
-        let name = if phase.complete {
-            phase.phase.name().to_owned()
-        } else {
-            format!("{} (partial)", phase.phase.name())
-        };
-        let transactions = phase.transactions.unwrap_or(Rate {
-            count: 0,
-            per_second: None,
-        });
-        let of_phase = if phase.transactions.is_some() {
-            "transactions"
-        } else {
-            ""
-        };
-        table.row(vec![
-            name,
-            of_phase.to_owned(),
-            seconds(phase.duration_ns),
-            if phase.transactions.is_some() {
-                grouped(transactions.count)
-            } else {
-                String::new()
-            },
-            if phase.transactions.is_some() {
-                rate(transactions.per_second)
-            } else {
-                String::new()
-            },
-        ]);
-        for operation in &phase.operations {
-            table.row(vec![
-                String::new(),
-                operation.action.name().to_owned(),
-                String::new(),
-                grouped(operation.operations.count),
-                rate(operation.operations.per_second),
-                data(operation, |rate| Some(rate.count as f64), ""),
-                data(operation, |rate| rate.per_second, "/s"),
-            ]);
-        }
-    }
-    text.push_str(&table.render());
-}
-
-/// Bytes of operations that move any.
-fn data(operation: &OperationSummary, value: impl Fn(&Rate) -> Option<f64>, per: &str) -> String {
-    if operation.action == Action::Delete {
-        return String::new();
-    }
-    value(&operation.bytes).map_or_else(|| "-".to_owned(), |value| format!("{}{per}", bytes(value)))
-}
-
-fn latencies(text: &mut String, record: &Record, summary: &Summary) {
-    if !record.latencies {
-        line(text, format_args!("Latencies were not recorded (--no-latencies).\n"));
-        return;
-    }
-    let mut table = Table::new(
-        2,
-        &[
-            "Latency, µs",
-            "",
-            "mean",
-            "p50",
-            "p90",
-            "p95",
-            "p99",
-            "p99.9",
-            "p99.99",
-            "max",
-        ],
-    );
-    for phase in &summary.phases {
-        for operation in &phase.operations {
-            let mut cells = vec![phase.phase.name().to_owned(), operation.action.name().to_owned()];
-            cells.push(operation.mean_ns.map_or_else(|| "-".to_owned(), microseconds));
-            cells.extend(
-                operation
-                    .percentiles
-                    .iter()
-                    .map(|percentile| microseconds(percentile.ns as f64)),
-            );
-            // An operation that only failed has no latencies.
-            cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
-            cells.push(
-                operation
-                    .max_ns
-                    .map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)),
-            );
-            table.row(cells);
-        }
-    }
-    text.push_str(&table.render());
-    line(
-        text,
-        format_args!(
-            "  (from issued to completed; percentiles are off by at most {} of themselves, mean and max are exact)\n",
-            percent(summary.latency_error_bound)
+/// The paper's list, or what other workloads have of it.
+fn elapsed(text: &mut String, summary: &Summary) {
+    match &summary.paper {
+        Some(paper) => self::paper(text, paper),
+        None => line(
+            text,
+            format_args!(
+                "Elapsed {} s, all phases together",
+                seconds(summary.elapsed_ns)
+            ),
         ),
-    );
+    }
 }
 
-fn paper(text: &mut String, summary: &Summary) {
-    let paper = &summary.paper;
+fn paper(text: &mut String, paper: &PaperFigures) {
     line(text, format_args!("The list of the 1997 paper (section III)"));
     let mut table = Table::new(1, &["", "total", "per second"]);
     let mut files = |name: &str, value: Rate, unit: &str| {
@@ -272,45 +127,4 @@ fn paper(text: &mut String, summary: &Summary) {
         ),
     );
     text.push_str(&table.render());
-}
-
-fn errors(text: &mut String, record: &Record) {
-    for error in &record.actual.errors {
-        line(
-            text,
-            format_args!(
-                "Error: {} of {}, step {}: {}; {} time(s), {} moved before it",
-                error.operation,
-                error.first_path,
-                error.step,
-                error.message,
-                error.count,
-                fact(&error.moved_bytes, |bytes| format!("{} bytes", grouped(*bytes)))
-            ),
-        );
-    }
-}
-
-/// What was removed and what was not.
-pub fn clean_up(text: &mut String, clean_up: &CleanUp) {
-    line(
-        text,
-        format_args!(
-            "Removed what the run had made: {} files, {} directories.",
-            grouped(clean_up.files),
-            grouped(clean_up.directories)
-        ),
-    );
-    if clean_up.beneath > 0 {
-        line(
-            text,
-            format_args!(
-                "  Of these, {} files had been made beneath the mount point after its file system had gone.",
-                grouped(clean_up.beneath)
-            ),
-        );
-    }
-    for left in &clean_up.left {
-        line(text, format_args!("  Left: {}: {}", left.path, left.why));
-    }
 }

@@ -13,6 +13,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A count with the name of what is counted.
+pub fn counted(number: u64, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", grouped(number))
+}
+
 /// Bytes in the power of 1,024 that leaves one to four digits before the point.
 pub fn bytes(number: f64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -72,6 +78,10 @@ mod tests {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(
+            counted(1, "file") + ", " + &counted(2_000, "file"),
+            "1 file, 2,000 files"
+        );
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(4_302_954.0), "4.10 MiB");
         assert_eq!(rate(None), "-");

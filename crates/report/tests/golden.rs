@@ -1,9 +1,10 @@
-//! Reports of kept records, letter for letter. `run.json` is a record of schema 1 as a real run wrote it; it
-//! must be readable for ever.
+//! Reports of kept records, letter for letter. `run.json` is a record of a real run; it must be readable for ever.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
-use record::{CleanUp, End, ErrorRecord, Fact, Left, Outcome, ReadError, Record};
+mod made;
+
+use record::{Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, ReadError, Record, Role};
 
 const RUN: &str = include_str!("golden/run.json");
 
@@ -77,6 +78,87 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     for (end, words) in [(End::OutOfFiles, "ran dry"), (End::OutOfReach, "search for ever")] {
         record.actual.end = end;
         assert!(report::text::render(&record).contains(words), "{words}");
+    }
+}
+
+#[test]
+fn workers_with_a_pool_each_are_reported_beside_one_another() {
+    compare(
+        "private.txt",
+        include_str!("golden/private.txt"),
+        &report::text::render(&made::private(&kept())),
+    );
+}
+
+#[test]
+fn writers_and_readers_are_reported_by_role() {
+    compare(
+        "shared.txt",
+        include_str!("golden/shared.txt"),
+        &report::text::render(&made::shared(&kept())),
+    );
+}
+
+#[test]
+fn what_is_not_known_or_not_there_is_said() {
+    let mut record = made::shared(&kept());
+    let actual = &mut record.actual;
+    actual.fetched.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
+    actual.phases[1].claim_waits.clear();
+    actual.phases[2].settle.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
+    actual.taken = Some(Check {
+        names: 1,
+        directories: 1,
+        duration_ns: 1_000,
+    });
+    actual.phases[1].segments[0].operations[0].meter.missed = 2;
+    record.latencies = false;
+    let text = report::text::render(&record);
+    for words in [
+        "What the reads fetched from the device is not known: there is no /proc\n",
+        "No worker had to wait for a file that another one used.\n",
+        "(when the space was free again is not known: 5 bytes are missing)\n",
+        "Pool of the earlier run checked by count and sample: 1 name in 1 directory (0.000001 s)\n",
+        "Missed: 2 creates in transactions: a worker elsewhere had removed the file\n",
+        "Latencies were not recorded (--no-latencies).\n",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("Step, µs"), "{text}");
+}
+
+#[test]
+fn nothing_is_said_of_several_where_there_is_one() {
+    let mut record = made::shared(&kept());
+    record.workload.crew = Crew::ONE;
+    for phase in &mut record.actual.phases {
+        phase.workers.truncate(1);
+        phase.settle = None;
+        phase.claim_waits.clear();
+        for operation in &mut phase.segments[0].operations {
+            operation.role = Role::Worker;
+        }
+    }
+    let text = report::text::render(&record);
+    for words in ["Workers", "Done until", "own rates", "writer", "reader", "wait"] {
+        assert!(!text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn plans_say_what_workers_would_do_together() {
+    let kept = kept();
+    let private = made::private(&kept).workload;
+    for (name, golden, workload) in [
+        ("plan.txt", include_str!("golden/plan.txt"), kept.workload.clone()),
+        ("plan-private.txt", include_str!("golden/plan-private.txt"), private),
+        (
+            "plan-shared.txt",
+            include_str!("golden/plan-shared.txt"),
+            made::shared_workload(),
+        ),
+    ] {
+        compare(name, golden, &report::plan::render(&made::plan(&kept, workload)));
     }
 }
 

@@ -155,6 +155,8 @@ struct Supervisor<'a, 'e> {
     waiting: u32,
     /// Workers that have not ended.
     alive: u32,
+    /// Workers that have begun the current stage.
+    at_work: u32,
     current: Option<Stage>,
     /// The workers that have ended the current stage, and what they have done in it.
     ended: (u32, u64, End),
@@ -185,6 +187,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         seen: vec![seen; workers],
         waiting: 0,
         alive: workers as u32,
+        at_work: 0,
         current: None,
         ended: (0, 0, End::Complete),
         unsettled: None,
@@ -253,7 +256,7 @@ impl Supervisor<'_, '_> {
                 if self.ended.2 == End::Complete {
                     self.ended.2 = end;
                 }
-                if self.ended.0 == self.alive {
+                if self.ended.0 == self.at_work {
                     self.stage_ended(stage);
                 }
             }
@@ -318,6 +321,7 @@ impl Supervisor<'_, '_> {
         if goes_on {
             self.events.event(Event::Began(stage, self.watch.control.progress()));
             self.current = Some(stage);
+            self.at_work = self.alive;
         }
         self.answer(goes_on);
     }

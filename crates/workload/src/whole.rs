@@ -14,6 +14,7 @@ use crate::table::MemoryHint;
 /// What is done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
+#[expect(clippy::large_enum_variant, reason = "a run has one, and nobody moves it about")]
 pub enum Work {
     /// The original's pairs, by an edition's rules.
     Classic(Classic),

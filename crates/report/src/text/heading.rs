@@ -1,0 +1,231 @@
+//! What was asked for: the first lines of reports and plans.
+
+use record::summary::Share;
+use record::{Action, Classic, Crew, Fact, How, Mix, Record, Role, Summary, Work, Workload};
+
+use super::line;
+use crate::environment;
+use crate::units::{counted, grouped, percent};
+
+/// Lines are broken before they become longer, in characters.
+const WIDTH_MAX: usize = 100;
+/// What stands before the first words of a line, in characters.
+const LABEL_WIDTH: usize = 12;
+
+pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+    let workload = &record.workload;
+    line(
+        text,
+        format_args!(
+            "PostMark {}: {}, storage {}, on {}",
+            record.tool.version,
+            kind(workload),
+            record.storage,
+            environment::places(record)
+        ),
+    );
+    text.push_str(&workload_lines(workload, &summary.shares));
+    wrapped(text, "How", "", &how(&record.how));
+    line(text, format_args!("Fingerprint {}", record.fingerprint));
+    match &record.actual.stream_hash {
+        Fact::Known(hash) => line(text, format_args!("Stream      {hash}")),
+        Fact::Unavailable(why) => line(text, format_args!("Stream      unknown: {why}")),
+        Fact::NotApplicable => {}
+    }
+}
+
+/// The kind of work in a few words.
+pub(crate) fn kind(workload: &Workload) -> String {
+    match &workload.work {
+        Work::Classic(classic) => format!("edition {}", classic.edition),
+        Work::Mix(_) => "mix".to_owned(),
+    }
+}
+
+/// The workload as meant, in words.
+pub(crate) fn workload_lines(workload: &Workload, shares: &[Share]) -> String {
+    let mut text = String::new();
+    match &workload.work {
+        Work::Classic(work) => classic(&mut text, work),
+        Work::Mix(work) => mix(&mut text, workload, work, shares),
+    }
+    if let Some(contents) = &workload.contents {
+        let mut words = vec![format!("contents {}", contents.kind)];
+        if contents.dedup > 1.0 {
+            words.push(format!("dedup {}", contents.dedup));
+        }
+        wrapped(&mut text, "", "", &words);
+    }
+    crew(&mut text, workload);
+    text
+}
+
+fn classic(text: &mut String, workload: &Classic) {
+    line(
+        text,
+        format_args!(
+            "Workload    {} files of {} to {} bytes, {} transactions, {} {}, seed {}",
+            grouped(workload.files),
+            grouped(workload.size_low_bytes),
+            grouped(workload.size_high_bytes),
+            grouped(workload.transactions),
+            grouped(workload.subdirectories.into()),
+            if workload.subdirectories == 1 {
+                "directory"
+            } else {
+                "subdirectories"
+            },
+            workload.seed
+        ),
+    );
+    line(
+        text,
+        format_args!(
+            "            blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
+            grouped(workload.read_block_bytes),
+            grouped(workload.write_block_bytes),
+            i64::from(workload.bias_read),
+            i64::from(workload.bias_create)
+        ),
+    );
+}
+
+fn mix(text: &mut String, workload: &Workload, mix: &Mix, shares: &[Share]) {
+    let counts = [
+        counted(mix.files, "file"),
+        counted(mix.transactions, "transaction"),
+        format!("seed {}", mix.seed),
+    ];
+    wrapped(text, "Workload", "", &counts);
+    for role in [Role::Worker, Role::Writer, Role::Reader] {
+        let of_role = shares.iter().filter(|share| share.role == role);
+        let words: Vec<String> = of_role
+            .map(|share| format!("{} {}", share.action.name(), percent(share.fraction)))
+            .collect();
+        let lead = match role {
+            Role::Worker => "",
+            Role::Writer => "writers: ",
+            Role::Reader => "readers: ",
+        };
+        wrapped(text, "", lead, &words);
+    }
+    wrapped(text, "", "sizes: ", &sizes(mix));
+    wrapped(text, "", "", &places(mix, workload));
+    let mut words = vec![
+        format!("read {} bytes", grouped(mix.read_block_bytes)),
+        format!("write {} bytes", grouped(mix.write_block_bytes)),
+    ];
+    if mix.align_bytes > 1 {
+        words.push(format!("sizes in multiples of {} bytes", grouped(mix.align_bytes)));
+    }
+    wrapped(text, "", "blocks: ", &words);
+}
+
+/// Sizes of what the mix does; those that are never drawn are left out.
+fn sizes(mix: &Mix) -> Vec<String> {
+    let mut words = vec![format!("files {}", mix.sizes)];
+    if mix.weights.get(Action::Append) > 0 {
+        words.push(format!("appends {}", mix.append_sizes));
+        words.push(format!("growing to at most {} bytes", grouped(mix.size_max_bytes)));
+    }
+    if mix.weights.get(Action::ReadRange) > 0 {
+        words.push(format!("ranges {}", mix.range_sizes));
+    }
+    words
+}
+
+/// Which files are used, where they lie, what they are called, and how fast.
+fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
+    let mut words = vec![format!("popularity {}", mix.popularity)];
+    words.push(match workload.directories() {
+        0 => format!("directories {}", mix.layout.shape),
+        count if workload.location_weights().len() == 1 => {
+            format!("directories {} ({} in all)", mix.layout.shape, grouped(count))
+        }
+        count => format!("directories {} ({} in each location)", mix.layout.shape, grouped(count)),
+    });
+    if let Some(entries) = mix.layout.entries_max {
+        words.push(format!("each with at most {} entries", grouped(entries)));
+    }
+    if mix.layout.maildir {
+        words.push("each with new and tmp".to_owned());
+    }
+    words.push(format!("names {}", mix.names));
+    if mix.think != Default::default() {
+        words.push(format!("think time {}", mix.think));
+    }
+    words
+}
+
+/// The workers, where there are several.
+fn crew(text: &mut String, workload: &Workload) {
+    let crew = workload.crew;
+    let words = match crew {
+        Crew::ONE => return,
+        Crew::Private { workers } => format!(
+            "{}, a pool each; files and transactions are each one's",
+            grouped(workers.into())
+        ),
+        Crew::Shared { writers, readers } => format!(
+            "shared pool: {}, {}; transactions are each one's",
+            counted(writers.into(), "writer"),
+            counted(readers.into(), "reader")
+        ),
+    };
+    let (first, last) = (workload.worker_seed(0), workload.worker_seed(crew.workers() - 1));
+    let seeds = if first == last {
+        format!("all with seed {first}")
+    } else {
+        format!("seeds {first} to {last}")
+    };
+    line(text, format_args!("Workers     {words}; {seeds}"));
+}
+
+/// How it was done, where that is not the plain way.
+fn how(how: &How) -> Vec<String> {
+    let mut words = Vec::new();
+    for (what, value, plain) in [
+        ("durability", &how.durability, "none"),
+        ("cache", &how.cache, "as-is"),
+        ("errors allowed", &how.on_error, "stop"),
+    ] {
+        if value != plain && !value.is_empty() {
+            words.push(format!("{what} {value}"));
+        }
+    }
+    for (is_so, what) in [
+        (how.direct, "direct I/O"),
+        (how.verify, "reads verified"),
+        (how.pinned, "workers bound to processors"),
+        (how.reused, "pool of an earlier run"),
+        (how.kept, "pool kept for a later run"),
+    ] {
+        if is_so {
+            words.push(what.to_owned());
+        }
+    }
+    words
+}
+
+/// Words with commas between them under a label, in as many lines as they need; none where there are no words.
+fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
+    let mut current = format!("{label:<LABEL_WIDTH$}{lead}");
+    for (index, word) in words.iter().enumerate() {
+        let is_last = index + 1 == words.len();
+        let length = current.trim_end().chars().count() + 1 + word.chars().count() + usize::from(!is_last);
+        if index > 0 {
+            if length > WIDTH_MAX {
+                line(text, format_args!("{current}"));
+                current = " ".repeat(LABEL_WIDTH);
+            } else {
+                current.push(' ');
+            }
+        }
+        current.push_str(word);
+        if is_last {
+            line(text, format_args!("{current}"));
+        } else {
+            current.push(',');
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! How long operations, their steps, and waits for one another took.
+
+use record::summary::{Percentile, StepSummary};
+use record::{Histogram, Record, Role, Summary};
+
+use super::{line, role};
+use crate::table::Table;
+use crate::units::{grouped, microseconds, percent};
+
+pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+    if record.latencies {
+        latencies(text, summary);
+        steps(text, summary);
+    } else {
+        line(text, format_args!("Latencies were not recorded (--no-latencies).\n"));
+    }
+    if record.workload.crew.is_shared() {
+        claim_waits(text, summary);
+    }
+}
+
+fn latencies(text: &mut String, summary: &Summary) {
+    let mut table = Table::new(
+        2,
+        &[
+            "Latency, µs",
+            "",
+            "mean",
+            "p50",
+            "p90",
+            "p95",
+            "p99",
+            "p99.9",
+            "p99.99",
+            "max",
+        ],
+    );
+    for phase in &summary.phases {
+        let name = phase.phase.name();
+        let has_roles = phase.operations.iter().any(|operation| operation.role != Role::Worker);
+        if has_roles {
+            table.row(vec![name.to_owned()]);
+        }
+        for operation in &phase.operations {
+            let first = if has_roles {
+                role(operation.role)
+            } else {
+                name.to_owned()
+            };
+            let mut cells = vec![first, operation.action.name().to_owned(), mean(operation.mean_ns)];
+            cells.extend(
+                operation
+                    .percentiles
+                    .iter()
+                    .map(|percentile| microseconds(percentile.ns as f64)),
+            );
+            // An operation that only failed has no latencies.
+            cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
+            cells.push(whole(operation.max_ns));
+            table.row(cells);
+        }
+    }
+    text.push_str(&table.render());
+    line(
+        text,
+        format_args!(
+            "  (from issued to completed; percentiles are off by at most {} of themselves, mean and max are exact)\n",
+            percent(summary.latency_error_bound)
+        ),
+    );
+}
+
+fn mean(ns: Option<f64>) -> String {
+    ns.map_or_else(|| "-".to_owned(), microseconds)
+}
+
+fn whole(ns: Option<u64>) -> String {
+    mean(ns.map(|ns| ns as f64))
+}
+
+/// Some of the percentiles, where there is no room for all.
+fn some(percentiles: &[Percentile], percents: &[f64]) -> Vec<String> {
+    let find = |percent: &f64| {
+        let found = percentiles.iter().find(|known| known.percent == *percent);
+        whole(found.map(|found| found.ns))
+    };
+    percents.iter().map(find).collect()
+}
+
+fn steps(text: &mut String, summary: &Summary) {
+    let header = ["Step, µs", "", "", "count", "mean", "p50", "p99", "p99.9", "max"];
+    let mut table = Table::new(3, &header);
+    for phase in &summary.phases {
+        let mut name = phase.phase.name().to_owned();
+        for operation in &phase.operations {
+            if operation.steps.is_empty() {
+                continue;
+            }
+            if operation.role != Role::Worker {
+                if !name.is_empty() {
+                    table.row(vec![name]);
+                }
+                name = role(operation.role);
+            }
+            let mut action = operation.action.name();
+            for step in &operation.steps {
+                let first = std::mem::take(&mut name);
+                table.row(step_cells(first, std::mem::take(&mut action), step));
+            }
+        }
+    }
+    if !table.is_empty() {
+        text.push_str(&table.render());
+        line(
+            text,
+            format_args!("  (from the end of the step before, or from issued, to the step's own end)\n"),
+        );
+    }
+}
+
+fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<String> {
+    let mut cells = vec![first, action.to_owned(), step.step.clone()];
+    cells.push(grouped(step.count));
+    cells.push(mean(step.mean_ns));
+    cells.extend(some(&step.percentiles, &[50.0, 99.0, 99.9]));
+    cells.push(whole(step.max_ns));
+    cells
+}
+
+/// Waits for files that others had claimed, on a shared pool.
+fn claim_waits(text: &mut String, summary: &Summary) {
+    let mut table = Table::new(2, &["Claim wait, µs", "", "count", "mean", "p99", "max"]);
+    for phase in &summary.phases {
+        let mut name = phase.phase.name();
+        for waits in &phase.claim_waits {
+            let mut cells = vec![
+                std::mem::take(&mut name).to_owned(),
+                format!("{}s", waits.role.name()),
+                grouped(waits.count),
+                mean(waits.mean_ns),
+            ];
+            cells.extend(some(&waits.percentiles, &[99.0]));
+            cells.push(whole(waits.max_ns));
+            table.row(cells);
+        }
+    }
+    if table.is_empty() {
+        line(
+            text,
+            format_args!("No worker had to wait for a file that another one used.\n"),
+        );
+    } else {
+        text.push_str(&table.render());
+        line(
+            text,
+            format_args!("  (for a file that another worker used; before the operation is issued, in no latency)\n"),
+        );
+    }
+}

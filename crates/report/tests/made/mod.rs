@@ -1,0 +1,344 @@
+//! Records of runs with several workers, made up: every latency is a function of its number.
+
+use std::ops::Range;
+
+use record::{
+    Action, Check, ClaimWaits, Crew, ErrorRecord, Fact, Fetched, FirstDone, Histogram, How, Meter, Mix,
+    OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment, Settle, StepRecord, Stuck,
+    WorkerPhase, Workload,
+};
+
+const MS: u64 = 1_000_000;
+
+/// So many durations around a middle, with a tail.
+pub fn durations(count: u64, middle_ns: u64) -> Histogram {
+    let mut histogram = Histogram::default();
+    for number in 0..count {
+        let tail = if number % 97 == 96 { 7 } else { 1 };
+        histogram.record((middle_ns / 2 + number * 7_919 % middle_ns) * tail);
+    }
+    histogram
+}
+
+fn meter(operations: u64, bytes_each: u64, middle_ns: u64) -> Meter {
+    Meter {
+        operations,
+        bytes: operations * bytes_each,
+        latency: durations(operations, middle_ns),
+        ..Meter::default()
+    }
+}
+
+fn operation(role: Role, action: Action, meter: Meter) -> OperationRecord {
+    OperationRecord {
+        role,
+        action,
+        meter,
+        steps: Vec::new(),
+    }
+}
+
+/// The same with steps, each with a middle in nanoseconds.
+fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> OperationRecord {
+    let step = |(step, middle_ns): &(&str, u64)| StepRecord {
+        step: (*step).to_owned(),
+        latency: durations(operation.meter.operations, *middle_ns),
+    };
+    operation.steps = steps.iter().map(step).collect();
+    operation
+}
+
+/// A phase whose workers begin together, and end one after the other as said: worker, role, milliseconds, done.
+fn phase(
+    phase: Phase,
+    ms: Range<u64>,
+    workers: &[(u32, Role, u64, u64)],
+    operations: Vec<OperationRecord>,
+) -> PhaseRecord {
+    let began_ns = ms.start * MS;
+    let is_mixed = phase == Phase::Transactions;
+    let workers: Vec<WorkerPhase> = workers
+        .iter()
+        .map(|(worker, role, after_ms, done)| WorkerPhase {
+            worker: *worker,
+            role: *role,
+            began_ns,
+            ended_ns: began_ns + after_ms * MS,
+            transactions: if is_mixed { *done } else { 0 },
+            operations: *done,
+            bytes: 0,
+        })
+        .collect();
+    let all: u64 = workers.iter().map(|worker| worker.operations).sum();
+    let first = workers.iter().min_by_key(|worker| worker.ended_ns).unwrap();
+    let done_by_then =
+        |worker: &WorkerPhase| worker.operations * (first.ended_ns - began_ns) / (worker.ended_ns - began_ns);
+    PhaseRecord {
+        phase,
+        complete: true,
+        transactions: if is_mixed { all } else { 0 },
+        nothing: 0,
+        skipped: 0,
+        first_done: Some(FirstDone {
+            worker: first.worker,
+            at_ns: first.ended_ns,
+            done: workers.iter().map(done_by_then).sum(),
+        }),
+        segments: vec![Segment {
+            name: "measured".to_owned(),
+            began_ns,
+            ended_ns: ms.end * MS,
+            operations,
+        }],
+        workers,
+        claim_waits: Vec::new(),
+        settle: None,
+    }
+}
+
+/// Three workers of a classic run, each with a pool of its own.
+pub fn private(kept: &Record) -> Record {
+    let workload = Workload {
+        crew: Crew::Private { workers: 3 },
+        ..kept.workload.clone()
+    };
+    let all = |ends: [u64; 3], done: [u64; 3]| {
+        [0, 1, 2].map(|worker| (worker as u32, Role::Worker, ends[worker], done[worker]))
+    };
+    let one = |action, operations, bytes_each, middle_ns| {
+        operation(Role::Worker, action, meter(operations, bytes_each, middle_ns))
+    };
+    let mut record = Record {
+        workload,
+        how: How {
+            durability: "none".to_owned(),
+            cache: "as-is".to_owned(),
+            on_error: "stop".to_owned(),
+            pinned: true,
+            ..How::default()
+        },
+        ..kept.clone()
+    };
+    record.actual.phases = vec![
+        phase(
+            Phase::Prepare,
+            0..40,
+            &all([36, 40, 38], [500; 3]),
+            vec![one(Action::Create, 1_500, 5_268, 70_000)],
+        ),
+        phase(
+            Phase::Transactions,
+            41..101,
+            &all([60, 48, 51], [500; 3]),
+            vec![
+                one(Action::Create, 743, 5_142, 66_000),
+                one(Action::Read, 700, 5_450, 21_000),
+                one(Action::Append, 800, 2_066, 30_000),
+                one(Action::Delete, 757, 0, 41_000),
+            ],
+        ),
+        phase(
+            Phase::Delete,
+            102..120,
+            &all([16, 17, 18], [495, 490, 501]),
+            vec![one(Action::Delete, 1_486, 0, 33_000)],
+        ),
+    ];
+    record.actual.check = Fact::Known(Check {
+        names: 1_486,
+        directories: 9,
+        duration_ns: 2_345_678,
+    });
+    record
+}
+
+/// The mix of the shared run.
+pub fn mix() -> Mix {
+    let mut mix = Mix {
+        files: 2_000,
+        transactions: 1_000,
+        weights: "read=6,read-range=1,stat=2,append=2,create=2,delete=2,replace=1"
+            .parse()
+            .unwrap(),
+        sizes: "lognormal:median=8KiB,sigma=1.2,max=1MiB".parse().unwrap(),
+        size_max_bytes: 1 << 20,
+        popularity: "zipf:0.99".parse().unwrap(),
+        names: "hashed:16".parse().unwrap(),
+        think: Default::default(),
+        seed: 7,
+        ..Mix::default()
+    };
+    mix.layout.shape = "tree:4x2".parse().unwrap();
+    mix
+}
+
+/// Two writers and two readers on one pool.
+pub fn shared_workload() -> Workload {
+    let contents = "compressible:3".parse().unwrap();
+    let mut workload = Workload {
+        crew: Crew::Shared { writers: 2, readers: 2 },
+        ..Workload::from(mix())
+    };
+    if let Some(spec) = &mut workload.contents {
+        spec.kind = contents;
+        spec.dedup = 2.0;
+    }
+    workload
+}
+
+/// Two writers and two readers on one pool, with everything that a report can show.
+pub fn shared(kept: &Record) -> Record {
+    let mut record = Record {
+        workload: shared_workload(),
+        storage: "posix".to_owned(),
+        how: How {
+            durability: "fsync+dir".to_owned(),
+            cache: "cold".to_owned(),
+            verify: true,
+            on_error: "10".to_owned(),
+            kept: true,
+            ..How::default()
+        },
+        ..kept.clone()
+    };
+    let actual = &mut record.actual;
+    actual.classic = None;
+    actual.stream_hash = Fact::NotApplicable;
+    actual.phases = vec![shared_prepare(), shared_transactions(), shared_delete()];
+    actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
+    actual.fetched = Some(Fetched {
+        device_bytes: Fact::Known(5_640_192),
+        read_bytes: 17_920_000,
+    });
+    failures(&mut record);
+    record
+}
+
+/// Two writers and two readers that are done after so many milliseconds with so much each.
+fn crew(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
+    let role = |worker| if worker < 2 { Role::Writer } else { Role::Reader };
+    [0, 1, 2, 3].map(|worker| (worker as u32, role(worker), ends[worker], done[worker]))
+}
+
+fn shared_prepare() -> PhaseRecord {
+    let create = |role| {
+        let create = operation(role, Action::Create, meter(1_000, 12_800, 1_400_000));
+        let steps = [
+            ("open", 30_000),
+            ("write", 25_000),
+            ("sync", 900_000),
+            ("close", 2_000),
+            ("sync directory", 440_000),
+        ];
+        with_steps(create, &steps)
+    };
+    let crew = crew([680, 700, 693, 688], [500; 4]);
+    let mut prepare = phase(
+        Phase::Prepare,
+        0..700,
+        &crew,
+        vec![create(Role::Writer), create(Role::Reader)],
+    );
+    prepare.settle = Some(Settle {
+        began_ns: 700 * MS,
+        ended_ns: 812 * MS,
+        space_back_ns: Fact::NotApplicable,
+    });
+    prepare
+}
+
+fn shared_transactions() -> PhaseRecord {
+    let writer = |action, operations, bytes_each, middle_ns| {
+        operation(Role::Writer, action, meter(operations, bytes_each, middle_ns))
+    };
+    let reader = |action, operations, bytes_each, middle_ns| {
+        operation(Role::Reader, action, meter(operations, bytes_each, middle_ns))
+    };
+    let reads = ["open", "read", "close"];
+    let looks = [(reads[0], 9_000), (reads[1], 31_000), (reads[2], 1_000)];
+    let mut append = writer(Action::Append, 570, 5_000, 950_000);
+    append.meter.failed = 2;
+    let appends = [("open", 9_000), ("write", 20_000), ("sync", 920_000), ("close", 1_500)];
+    let operations = vec![
+        writer(Action::Create, 576, 12_800, 1_450_000),
+        with_steps(append, &appends),
+        writer(Action::Delete, 560, 0, 480_000),
+        writer(Action::Replace, 289, 12_800, 1_900_000),
+        with_steps(reader(Action::Read, 1_330, 12_800, 41_000), &looks),
+        with_steps(reader(Action::ReadRange, 221, 4_096, 17_000), &looks),
+        reader(Action::Stat, 449, 0, 4_000),
+    ];
+    let crew = crew([990, 1_000, 141, 150], [1_000; 4]);
+    let mut transactions = phase(Phase::Transactions, 830..1_830, &crew, operations);
+    transactions.nothing = 3;
+    transactions.skipped = 4;
+    let waits = |role, count, middle_ns| ClaimWaits {
+        role,
+        wait: durations(count, middle_ns),
+    };
+    transactions.claim_waits = vec![waits(Role::Writer, 12, 33_000), waits(Role::Reader, 214, 900_000)];
+    transactions.settle = Some(Settle {
+        began_ns: 1_830 * MS,
+        ended_ns: 1_842 * MS,
+        space_back_ns: Fact::NotApplicable,
+    });
+    transactions
+}
+
+fn shared_delete() -> PhaseRecord {
+    let delete = |role| operation(role, Action::Delete, meter(1_007, 0, 500_000));
+    let crew = crew([501, 503, 499, 508], [503, 504, 504, 503]);
+    let mut delete = phase(
+        Phase::Delete,
+        1_850..2_358,
+        &crew,
+        vec![delete(Role::Writer), delete(Role::Reader)],
+    );
+    delete.settle = Some(Settle {
+        began_ns: 2_358 * MS,
+        ended_ns: 2_399 * MS,
+        space_back_ns: Fact::Known(1_041 * MS),
+    });
+    delete
+}
+
+fn failures(record: &mut Record) {
+    let actual = &mut record.actual;
+    actual.errors.push(ErrorRecord {
+        operation: "append".to_owned(),
+        step: "write".to_owned(),
+        errno: Fact::Known(28),
+        message: "No space left on device (os error 28)".to_owned(),
+        count: 2,
+        first_path: "/mnt/disk/pool/s1/s3/61c8864680b583eb".to_owned(),
+        moved_bytes: Fact::Known(4_096),
+    });
+    let stuck = |worker, operation: &str, path: &str, seconds: u64, came_back| Stuck {
+        worker,
+        operation: operation.to_owned(),
+        path: path.to_owned(),
+        ns: seconds * 1_000 * MS,
+        came_back,
+    };
+    actual.stuck = vec![
+        stuck(Some(3), "read", "/mnt/disk/pool/s0/s2/3c6ef372fe94f82b", 61, true),
+        stuck(None, "settle (syncfs)", "/mnt/disk/pool", 300, false),
+    ];
+    actual.outcome = Outcome::Complete;
+}
+
+/// The plan of a workload, on the targets of the kept run; the room is known for that one's workload.
+pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
+    let targets = kept.locations.iter().filter_map(|location| location.target.known());
+    let room = kept.room.clone().filter(|_| workload == kept.workload);
+    PlanRecord {
+        tool: kept.tool.clone(),
+        storage: "posix".to_owned(),
+        plan: workload::Planner::new(&workload).plan().unwrap(),
+        workload,
+        room: room.map_or(Fact::NotApplicable, Fact::Known),
+        targets: targets.cloned().collect(),
+        shortage: None,
+        process: Fact::NotApplicable,
+    }
+}
