@@ -49,6 +49,9 @@ mod tests {
         std::fs::write(proc.join("io"), "rchar: 7\nread_bytes: 4096\nwrite_bytes: 0\n").unwrap();
         assert_eq!(fetched_bytes(&Sources::beneath(root.path())), Fact::Known(4096));
         std::fs::write(proc.join("io"), "rchar: 7\n").unwrap();
-        assert!(matches!(fetched_bytes(&Sources::beneath(root.path())), Fact::Unavailable(_)));
+        assert!(matches!(
+            fetched_bytes(&Sources::beneath(root.path())),
+            Fact::Unavailable(_)
+        ));
     }
 }

@@ -166,7 +166,9 @@ fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
 /// What the system answered.
 pub fn pin_to(number: u32) -> std::io::Result<()> {
     let allowed = rustix::thread::sched_getaffinity(None)?;
-    let usable: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect();
+    let usable: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU)
+        .filter(|cpu| allowed.is_set(*cpu))
+        .collect();
     let Some(cpu) = usable.get(number as usize % usable.len().max(1)) else {
         return Err(std::io::Error::other("the thread may use no processor"));
     };

@@ -77,7 +77,7 @@ struct Common<'a, S, C> {
     naming: Naming,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     positions: &'a [Position],
-    journal: Option<Journal>,
+    journal: Option<&'a Journal>,
     origin_ns: u64,
 }
 
@@ -88,6 +88,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     clock: &C,
     control: &Control,
     taken: &Taken,
+    journal: Option<&Journal>,
     events: &mut dyn Events,
 ) -> Result<Performed, Refused> {
     let site = taken.site.as_ref();
@@ -101,14 +102,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         grounds: &taken.grounds,
         naming: Naming::of(&request.workload.work),
         positions: &taken.positions,
-        journal: Journal::open(
-            request,
-            &taken
-                .grounds
-                .iter()
-                .map(|ground| ground.directory.clone())
-                .collect::<Vec<_>>(),
-        )?,
+        journal,
         origin_ns: clock.now_ns(),
     };
     let (messages, from_workers) = mpsc::channel();
@@ -341,7 +335,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let storage = self.storage.clone();
         let clock = self.clock.clone();
         let control = self.control.clone();
-        let log = self.journal.as_ref().map(|journal| journal.log(worker));
+        let log = self.journal.map(|journal| journal.log(worker));
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
         let messages = border.messages.clone();

@@ -1,4 +1,4 @@
-//! The journal of acknowledged operations: what a crash must not have undone. [`verify_after`](crate::verify_after)
+//! The journal of acknowledged operations: what a crash must not have undone. [`verify_after`](crate::verify_after())
 //! reads it.
 //!
 //! What changes something is entered before it is issued and again when it is done. It is issued when its entry is
@@ -181,10 +181,6 @@ impl Journal {
 
     /// The run is over, after it has removed so many files that its workers had left. Where this cannot be written it
     /// stays open whether it has removed any, and nothing that is gone counts as lost.
-    #[allow(
-        dead_code,
-        reason = "called by run.rs when it has cleaned up, which is being written"
-    )]
     pub(crate) fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);

@@ -11,6 +11,7 @@ use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
+use crate::journal::{self, Journal};
 use crate::request::{Cache, Place, Refused, Request};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
@@ -52,8 +53,21 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let mut taken = take_place(request, &start, &host)?;
     let (system_before, process_before) = times();
     let origin_unix_ns = unix_ns();
-    let performed = crew::perform(request, storage, clock, &control, &taken, events)?;
+    let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
+    let performed = Journal::open(request, &directories).and_then(|journal| {
+        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), events)?;
+        Ok((journal, performed))
+    });
+    let (journal, performed) = performed.inspect_err(|_| {
+        // A pool that was there before was not touched yet.
+        if !request.keeping.reuse {
+            taken.site.leave(0, &mut |_| ());
+        }
+    })?;
     let clean_up = clean_up(request, &performed, taken.site.as_mut(), events);
+    if let Some(journal) = journal {
+        journal.over(clean_up.as_ref().map_or(0, |done| done.files));
+    }
     let (system_after, process_after) = times();
     let process = process_before.and_then(|before| process_after.map(|after| after.since(&before)));
     let system = system_before.and_then(|before| system_after.map(|after| after.since(&before)));
@@ -254,7 +268,7 @@ fn refuse_contradictions(request: &Request, start: &Start) -> Result<(), Refused
             }
         }
     }
-    Ok(())
+    journal::check(request, &start.directories)
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {

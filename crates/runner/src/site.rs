@@ -308,6 +308,11 @@ impl Grounds {
                     return Err(prepare::system("make the directory", &path, errno));
                 }
             }
+            if let Err(errno) = manifest::sync_directory(&ground.held) {
+                let path = ground.directory.clone();
+                self.leave(0, &mut |_| ());
+                return Err(prepare::system("sync", &path, errno));
+            }
         }
         Ok(())
     }

@@ -412,3 +412,61 @@ fn find(given: &Path, name: &OsStr, is_own: bool, is_one: bool) -> Option<PathBu
     let inside = given.join(name);
     (is_own && fs::symlink_metadata(&inside).is_ok_and(|facts| facts.is_dir())).then_some(inside)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(directories: &[PathBuf], own_directories: bool) -> Header {
+        Header {
+            postmark_journal: entry::VERSION,
+            tool: "postmark".to_owned(),
+            workload: workload::Mix::default().into(),
+            durability: storage::Durability::None,
+            directories: directories
+                .iter()
+                .map(|directory| directory.to_string_lossy().into_owned())
+                .collect(),
+            own_directories,
+            workers: 1,
+        }
+    }
+
+    #[test]
+    fn of_several_locations_the_one_that_is_meant_is_found() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let [a, b, c] = ["a/postmark-1", "b/postmark-1", "c/postmark-2"].map(|name| top.join(name));
+        for directory in [&a, &b, &c] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let find = |given: &Path, was: &[&PathBuf], own| {
+            let was: Vec<PathBuf> = was.iter().map(|was| (*was).clone()).collect();
+            find_directories(given, &header(&was, own), false).map_err(|error| error.to_string())
+        };
+        let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
+        // Both have one name: the one that was given by its path, the other where it was.
+        assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
+        assert_eq!(find(&a, &[&a, &b], true), both);
+        // The second one lies elsewhere now.
+        let elsewhere = top.join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::rename(&c, elsewhere.join("postmark-2")).unwrap();
+        let moved = Ok(vec![Some(a.clone()), Some(elsewhere.join("postmark-2"))]);
+        assert_eq!(find(&elsewhere, &[&a, &c], true), moved);
+        assert!(
+            find(&top, &[&a, &c], true)
+                .unwrap_err()
+                .contains("directory postmark-2")
+        );
+        // Said twice it is one.
+        let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
+        assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
+        assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));
+        assert!(
+            find(&top.join("none"), &[&a], true)
+                .unwrap_err()
+                .contains("cannot find")
+        );
+    }
+}

@@ -373,7 +373,11 @@ where
             source.listing_begins(intent.place);
         }
         if let Some(log) = log {
-            log.begins(intent, &operation)?;
+            if let Err(failed) = log.begins(intent, &operation) {
+                // It ends the run, whatever errors are allowed: what is not logged proves nothing.
+                let _ = self.duty.failures.count(failed.clone());
+                return Err(Left::Failed(failed));
+            }
         }
         slot.issue(intent);
         let issued = stopwatch.moment();

@@ -254,62 +254,76 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
     }
 }
 
+/// Spoils what an operation has made of its two names. Gives the name that is wrong then.
+type Spoil = fn(&Path, &Path) -> PathBuf;
+
+fn remove(path: &Path, _: &Path) -> PathBuf {
+    fs::remove_file(path).unwrap();
+    path.to_owned()
+}
+
+fn remove_second(_: &Path, second: &Path) -> PathBuf {
+    remove(second, second)
+}
+
+fn make_again(path: &Path, _: &Path) -> PathBuf {
+    fs::write(path, "again").unwrap();
+    path.to_owned()
+}
+
+fn shorten(path: &Path, _: &Path) -> PathBuf {
+    let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(file.metadata().unwrap().len() - 1).unwrap();
+    path.to_owned()
+}
+
+fn flip(path: &Path, _: &Path) -> PathBuf {
+    let mut bytes = fs::read(path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    fs::write(path, bytes).unwrap();
+    path.to_owned()
+}
+
+fn make_a_directory(path: &Path, _: &Path) -> PathBuf {
+    fs::remove_file(path).unwrap();
+    fs::create_dir(path).unwrap();
+    path.to_owned()
+}
+
+fn lead_elsewhere(path: &Path, _: &Path) -> PathBuf {
+    fs::remove_file(path).unwrap();
+    std::os::unix::fs::symlink("elsewhere", path).unwrap();
+    path.to_owned()
+}
+
+const SPOILINGS: [(&str, LossKind, Spoil); 11] = [
+    ("deliver", LossKind::Missing, remove),
+    ("rename", LossKind::Missing, remove_second),
+    ("link", LossKind::Missing, remove_second),
+    ("delete", LossKind::StillThere, make_again),
+    ("remove-link", LossKind::StillThere, make_again),
+    ("rmdir", LossKind::StillThere, make_again),
+    ("append", LossKind::WrongSize, shorten),
+    ("overwrite", LossKind::Torn, flip),
+    ("replace", LossKind::Torn, flip),
+    ("create", LossKind::Torn, make_a_directory),
+    ("symlink", LossKind::Torn, lead_elsewhere),
+];
+
 #[test]
 fn every_loss_is_named() {
     let Some(places) = Places::new() else { return };
     kill_a_run(&places, "one");
     let said = Said::read(&places.journal());
     let own = run_directory(places.files.path());
-    let mut expected = Vec::new();
-    let mut lose = |action: &str, kind: LossKind, spoil: &dyn Fn(&Path, &Path) -> PathBuf| {
-        let [_, path, second] = said.last(action);
-        let path = spoil(&own.join(path), &own.join(second));
-        expected.push((action.to_owned(), kind, path.to_string_lossy().into_owned()));
-    };
-    let remove = |path: &Path, _: &Path| {
-        fs::remove_file(path).unwrap();
-        path.to_owned()
-    };
-    let make = |path: &Path, _: &Path| {
-        fs::write(path, "again").unwrap();
-        path.to_owned()
-    };
-    lose("deliver", LossKind::Missing, &remove);
-    lose("rename", LossKind::Missing, &|_, second| remove(second, second));
-    lose("link", LossKind::Missing, &|_, second| remove(second, second));
-    lose("delete", LossKind::StillThere, &make);
-    lose("remove-link", LossKind::StillThere, &make);
-    lose("rmdir", LossKind::StillThere, &make);
-    lose("append", LossKind::WrongSize, &|path, _| {
-        let file = fs::OpenOptions::new().write(true).open(path).unwrap();
-        file.set_len(file.metadata().unwrap().len() - 1).unwrap();
-        path.to_owned()
-    });
-    lose("overwrite", LossKind::Torn, &|path, _| {
-        let mut bytes = fs::read(path).unwrap();
-        *bytes.last_mut().unwrap() ^= 1;
-        fs::write(path, bytes).unwrap();
-        path.to_owned()
-    });
-    lose("replace", LossKind::Torn, &|path, _| {
-        let length = fs::metadata(path).unwrap().len();
-        fs::write(path, vec![0; length as usize]).unwrap();
-        path.to_owned()
-    });
-    lose("create", LossKind::Torn, &|path, _| {
-        fs::remove_file(path).unwrap();
-        fs::create_dir(path).unwrap();
-        path.to_owned()
-    });
-    lose("symlink", LossKind::Torn, &|path, _| {
-        fs::remove_file(path).unwrap();
-        std::os::unix::fs::symlink("elsewhere", path).unwrap();
-        path.to_owned()
-    });
-    lose("mkdir", LossKind::Missing, &|path, _| {
-        fs::remove_dir(path).unwrap();
-        path.to_owned()
-    });
+    let mut expected: Vec<(String, LossKind, String)> = SPOILINGS
+        .into_iter()
+        .map(|(action, kind, spoil)| {
+            let [_, path, second] = said.last(action);
+            let path = spoil(&own.join(path), &own.join(second));
+            (action.to_owned(), kind, path.to_string_lossy().into_owned())
+        })
+        .collect();
     let verified = verify_after(places.files.path(), &places.journal()).unwrap();
     let mut found: Vec<(String, LossKind, String)> = verified
         .lost
@@ -322,13 +336,10 @@ fn every_loss_is_named() {
     expected.sort();
     assert_eq!(found, expected);
     assert_eq!(verified.losses(), verified.lost.len() as u64);
-    let line = verified
-        .lost
-        .iter()
-        .find(|loss| loss.kind == LossKind::WrongSize)
-        .unwrap();
-    assert!(line.to_string().starts_with("append wrong size: /"), "{line}");
-    assert!(line.to_string().ends_with("bytes were acknowledged"), "{line}");
+    let mut lost = verified.lost.iter();
+    let line = lost.find(|loss| loss.kind == LossKind::WrongSize).unwrap().to_string();
+    assert!(line.starts_with("append wrong size: /"), "{line}");
+    assert!(line.ends_with("bytes were acknowledged"), "{line}");
     assert!(serde_json::to_string(&verified).unwrap().contains("\"still-there\""));
 }
 

@@ -281,7 +281,9 @@ impl Workload {
                 let sum = mix.weights.sum().max(1) as f64;
                 let share = |grows: bool| {
                     let weight = |action: &Action| f64::from(mix.weights.get(*action));
-                    let of_kind = Action::ALL.iter().filter(|action| action.changes_count() == Some(grows));
+                    let of_kind = Action::ALL
+                        .iter()
+                        .filter(|action| action.changes_count() == Some(grows));
                     of_kind.map(weight).sum::<f64>() / sum
                 };
                 let (up, down) = (share(true), share(false));
@@ -289,11 +291,16 @@ impl Workload {
                 let grown = ((up - down) * steps).max(0.0) + 6.0 * ((up + down) * steps).sqrt() + 16.0;
                 let grown = (grown as u64).min(transactions);
                 let extras = mix.extras_max().min(transactions);
-                let extras = [Action::SymbolicLink, Action::ReadLink, Action::MakeDirectory, Action::RemoveDirectory]
-                    .chunks(2)
-                    .filter(|actions| actions.iter().any(|action| mix.weights.get(*action) > 0))
-                    .map(|_| extras)
-                    .sum::<u64>();
+                let extras = [
+                    Action::SymbolicLink,
+                    Action::ReadLink,
+                    Action::MakeDirectory,
+                    Action::RemoveDirectory,
+                ]
+                .chunks(2)
+                .filter(|actions| actions.iter().any(|action| mix.weights.get(*action) > 0))
+                .map(|_| extras)
+                .sum::<u64>();
                 mix.files.saturating_add(grown + extras).saturating_mul(pools)
             }
         }
@@ -303,7 +310,9 @@ impl Workload {
     pub fn grows(&self) -> bool {
         self.mix().is_some_and(|mix| {
             let weight = |grows| -> u64 {
-                let of_kind = Action::ALL.iter().filter(|action| action.changes_count() == Some(grows));
+                let of_kind = Action::ALL
+                    .iter()
+                    .filter(|action| action.changes_count() == Some(grows));
                 of_kind.map(|action| u64::from(mix.weights.get(*action))).sum()
             };
             weight(true) > weight(false)

@@ -133,7 +133,7 @@ enum Looked {
     /// Something that is left alone.
     Left(Cleaned),
     /// What a killed run has left.
-    Abandoned(Abandoned),
+    Abandoned(Box<Abandoned>),
 }
 
 struct Abandoned {
@@ -165,12 +165,12 @@ fn look(path: PathBuf, directory: OwnedFd) -> Looked {
             ),
             Err(errno) => left(path, format!("it is not whole and cannot be removed: {errno}")),
         },
-        Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Abandoned {
+        Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
             path,
             directory,
             manifest,
             lock,
-        }),
+        })),
         Err(errno) => left(path, format!("it cannot be read: {errno}")),
     }
 }
