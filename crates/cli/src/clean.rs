@@ -62,6 +62,14 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
                 true,
             )
         }
+        Cleaned::Kept { directory } => (
+            format!(
+                "{}: a pool that was kept for a later run (--reuse); nothing was touched: to remove it, give this directory \
+                 itself\n",
+                directory.display()
+            ),
+            false,
+        ),
         Cleaned::NotUnderstood { directory, why } => (
             format!(
                 "{}: its manifest cannot be understood ({why}); nothing was touched: clean it with the version of postmark that made it\n",

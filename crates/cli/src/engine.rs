@@ -47,17 +47,15 @@ impl<C: Clock> Engine for RunnerEngine<C> {
             let _ = writeln!(errors, "Error: {text}");
         };
         let transactions = workload.transactions;
+        let locations = settings
+            .paths()
+            .into_iter()
+            .map(|(path, _)| RequestedLocation { path })
+            .collect();
         let request = Request {
             said: self.said.clone(),
-            workload,
-            locations: settings
-                .paths()
-                .into_iter()
-                .map(|(path, _)| RequestedLocation { path })
-                .collect(),
-            place: Place::Location,
-            latencies: true,
             room_check: self.room_check,
+            ..Request::classic(workload.into(), locations, Place::Location)
         };
         let storage = if settings.buffered {
             StorageName::Stdio
@@ -89,11 +87,19 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
         }
     }
     match &record.actual.outcome {
-        Outcome::Complete => return RunEnd::Complete(record.actual.classic),
+        Outcome::Complete => match record.actual.classic {
+            Some(figures) => return RunEnd::Complete(figures),
+            None => unreachable!("a run of the classic work has the classic figures"),
+        },
         Outcome::Failed { why } | Outcome::PlaceGone { why } => complain(why.clone()),
         Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
     }
-    let partial = report::classic::partial(&record.actual.classic);
+    let partial = record
+        .actual
+        .classic
+        .as_ref()
+        .map(report::classic::partial)
+        .unwrap_or_default();
     // What to do with a reader that has gone is for the session to decide.
     let _ = output.write_all(partial.as_bytes()).and_then(|()| output.flush());
     match &record.actual.outcome {

@@ -14,6 +14,7 @@ pub mod progress;
 pub mod run;
 pub mod said;
 pub mod signals;
+pub mod verify_after;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -67,6 +68,7 @@ pub fn main() -> ExitCode {
         }
         Some(Command::Presets) => presets::list(),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
+        Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
     match result {
         Ok(code) => ExitCode::from(code),
@@ -91,6 +93,9 @@ pub enum Problem {
     /// The workload cannot be performed.
     #[error(transparent)]
     Workload(#[from] workload::stream::StreamError),
+    /// Nothing can be said of what a crash has taken.
+    #[error(transparent)]
+    Verify(#[from] runner::VerifyError),
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report {
@@ -105,7 +110,7 @@ impl Problem {
     /// The exit code: 2 where nothing was touched, 1 where something was done.
     fn code(&self) -> u8 {
         match self {
-            Self::Meaning(_) | Self::Refused(_) | Self::Workload(_) => WRONG,
+            Self::Meaning(_) | Self::Refused(_) | Self::Workload(_) | Self::Verify(_) => WRONG,
             Self::Report { .. } => 1,
         }
     }

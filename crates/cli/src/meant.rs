@@ -1,76 +1,68 @@
-//! What is meant: from what was said, the complete workload with its locations and storage.
+//! What is meant: from what was said, the complete workload with its locations and storage, and how it is done.
 //!
 //! Options hold over the configuration file, the file over the preset, the preset over the original's defaults.
 
-use std::path::{Path, PathBuf};
+mod classic;
+mod config;
+mod crew;
+mod error;
+mod how;
+mod mix;
 
-use runner::{Place, RequestedLocation};
-use workload::{Bias, Classic, InvalidWorkload, presets};
+use std::path::PathBuf;
 
-use crate::said::{LocationSaid, Options, StorageName, WeightWithoutLocation, WorkArguments};
+use observe::{Host, Sources};
+use runner::{Place, Request, RequestedLocation};
+use workload::contents::{ContentKind, ContentSpec};
+use workload::presets::{self, Machine, Preset};
+use workload::{Classic, Crew, InvalidWhole, Mix, Work, WorkerSeeds, Workload};
+
+pub use config::to_config;
+pub use error::MeaningError;
+pub use how::How;
+
+use crate::said::{LocationSaid, Options, StorageName, WorkArguments};
 
 /// What is meant.
 #[derive(Clone, Debug)]
 pub struct Meant {
     /// The complete workload.
-    pub workload: Classic,
+    pub workload: Workload,
     /// Where the files go.
     pub locations: Vec<RequestedLocation>,
     /// How input and output are done.
     pub storage: StorageName,
+    /// How all else is done.
+    pub how: How,
+    /// What was made of the words that might surprise.
+    pub notes: Vec<String>,
 }
 
-/// What was said has no meaning.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MeaningError {
-    /// There is no such preset.
-    #[error("there is no preset '{0}': 'postmark presets' lists them")]
-    NoPreset(String),
-    /// The configuration file cannot be read.
-    #[error("cannot read the configuration file {}: {cause}", .path.display())]
-    CannotRead {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered.
-        cause: std::io::Error,
-    },
-    /// The configuration file is not as it should be. The text says line and column.
-    #[error("in the configuration file {}: {problem}", .path.display())]
-    Config {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, and where.
-        problem: String,
-    },
-    /// A weight without a location.
-    #[error(transparent)]
-    Weight(#[from] WeightWithoutLocation),
-    /// The numbers make no workload.
-    #[error("{problem} (said in {places})")]
-    Workload {
-        /// What is wrong.
-        problem: InvalidWorkload,
-        /// Where the numbers come from.
-        places: String,
-    },
-    /// More subdirectories than can be numbered.
-    #[error("{0} subdirectories are too many: give at most 4294967295")]
-    Subdirectories(u64),
-    /// A plan has no classic layout.
-    #[error("--dry-run has no classic or terse format: give --format text or json")]
-    DryClassic,
-    /// A path that TOML does not hold.
-    #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at")]
-    NoText(PathBuf),
-    /// A file for the report cannot be written.
-    #[error("cannot write to {}: {cause}: give another --output", .path.display())]
-    Output {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered.
-        cause: std::io::Error,
-    },
+/// The words, and where they come from.
+struct Words<'a> {
+    arguments: &'a WorkArguments,
+    file: Options,
+}
+
+impl Words<'_> {
+    /// Where the numbers of a workload come from, in words.
+    fn places(&self) -> String {
+        let mut places = "the options".to_owned();
+        if let Some(path) = &self.arguments.config {
+            places.push_str(&format!(" or {}", path.display()));
+        }
+        if let Some(preset) = &self.arguments.preset {
+            places.push_str(&format!(" or preset {preset}"));
+        }
+        places
+    }
+
+    fn wrong(&self, problem: InvalidWhole) -> MeaningError {
+        MeaningError::Workload {
+            problem,
+            places: self.places(),
+        }
+    }
 }
 
 /// The meaning of what was said.
@@ -78,23 +70,65 @@ pub enum MeaningError {
 /// # Errors
 /// What is wrong, where, and what would be right.
 pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
-    let mut workload = match &arguments.preset {
-        None => Classic::default(),
+    let preset = match &arguments.preset {
+        None => None,
         Some(name) => {
-            presets::find(name)
-                .ok_or_else(|| MeaningError::NoPreset(name.clone()))?
-                .workload
+            let preset = presets::find(name, &machine());
+            Some(preset.ok_or_else(|| MeaningError::NoPreset(name.clone()))?)
         }
     };
-    let from_file = arguments
-        .config
-        .as_deref()
-        .map(read_config)
-        .transpose()?
-        .unwrap_or_default();
-    let mut locations = arguments.locations.clone()?;
+    let file = arguments.config.as_deref().map(config::read).transpose()?;
+    let words = Words {
+        arguments,
+        file: file.unwrap_or_default(),
+    };
+    let options = arguments.options.clone().over(words.file.clone());
+    let locations = locations(&words)?;
+    let mut notes = Vec::new();
+    let crew = crew::mean(preset.as_ref().map(|preset| preset.workload.crew), &words)?;
+    let mut work = work(&options, preset.as_ref(), crew, &words, &mut notes)?;
+    let weights: Vec<u32> = locations.iter().map(|location| location.weight).collect();
+    match &mut work {
+        Work::Classic(classic) => classic.weights = weights,
+        Work::Mix(mix) => mix.location_weights = weights,
+    }
+    let is_mix = matches!(work, Work::Mix(_));
+    let otherwise = if is_mix { StorageName::Posix } else { StorageName::Stdio };
+    let storage = options.storage.unwrap_or(otherwise);
+    let of_preset = preset.as_ref().map(|preset| &preset.workload);
+    let workload = Workload {
+        contents: if is_mix {
+            Some(contents_of_mix(&options, of_preset))
+        } else {
+            classic::contents(&options)
+        },
+        work,
+        crew,
+        worker_seeds: match options.worker_seeds {
+            Some(seeds) => seeds.into(),
+            None => of_preset.map_or(WorkerSeeds::Offset, |workload| workload.worker_seeds),
+        },
+    };
+    workload.validate().map_err(|problem| words.wrong(problem))?;
+    let how = How::mean(&options, preset.map(|preset| preset.how).unwrap_or_default(), storage)?;
+    how.judge(&workload, storage)?;
+    Ok(Meant {
+        workload,
+        locations: locations
+            .into_iter()
+            .map(|location| RequestedLocation { path: location.path })
+            .collect(),
+        storage,
+        how,
+        notes,
+    })
+}
+
+/// Where the files go, as said; the working directory where nothing was.
+fn locations(words: &Words<'_>) -> Result<Vec<LocationSaid>, MeaningError> {
+    let mut locations = words.arguments.locations.clone()?;
     if locations.is_empty() {
-        locations.clone_from(&from_file.at);
+        locations.clone_from(&words.file.at);
     }
     if locations.is_empty() {
         locations.push(LocationSaid {
@@ -102,26 +136,83 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
             weight: 1,
         });
     }
-    workload.weights = locations.iter().map(|location| location.weight).collect();
-    let wrong = |problem| MeaningError::Workload {
-        problem,
-        places: places(arguments),
-    };
-    for options in [&from_file, &arguments.options] {
-        if let Some(count) = options.subdirs.filter(|count| u32::try_from(count.0).is_err()) {
-            return Err(MeaningError::Subdirectories(count.0));
-        }
-        apply(options, &mut workload).map_err(wrong)?;
+    Ok(locations)
+}
+
+/// The work: classic, a mix, or, on a shared pool, the classic pairs as a mix.
+fn work(
+    options: &Options,
+    preset: Option<&Preset>,
+    crew: Crew,
+    words: &Words<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Work, MeaningError> {
+    let base = preset.map(|preset| &preset.workload.work);
+    if let Some(Work::Mix(mix)) = base {
+        mix::refuse_classic_options(options, true)?;
+        let mut mix = mix.clone();
+        mix::apply(options, &mut mix, true)?;
+        return Ok(Work::Mix(mix));
     }
-    workload.validate().map_err(wrong)?;
-    Ok(Meant {
-        workload,
-        locations: locations
-            .into_iter()
-            .map(|location| RequestedLocation { path: location.path })
-            .collect(),
-        storage: arguments.options.storage.or(from_file.storage).unwrap_or_default(),
-    })
+    let mut classic = match base {
+        Some(Work::Classic(classic)) => classic.clone(),
+        _ => Classic::default(),
+    };
+    if options.mix.is_some() {
+        mix::refuse_classic_options(options, true)?;
+        let mut mix = base.map_or_else(Mix::default, |_| mix::of_classic(&classic));
+        mix::apply(options, &mut mix, false)?;
+        return Ok(Work::Mix(mix));
+    }
+    let biases = |classic: &mut Classic| classic::apply_biases(options, classic).map_err(|wrong| words.wrong(wrong));
+    if crew.is_shared() {
+        mix::refuse_classic_options(options, false)?;
+        biases(&mut classic)?;
+        let mut mix = mix::of_classic(&classic);
+        mix::apply(options, &mut mix, false)?;
+        notes.push(format!(
+            "The pool is shared, so the classic pairs became the mix {}: a transaction is one operation, and no \
+             edition's generator draws them",
+            mix.weights
+        ));
+        return Ok(Work::Mix(mix));
+    }
+    classic::refuse_mix_options(options)?;
+    classic::apply(options, &mut classic)?;
+    biases(&mut classic)?;
+    Ok(Work::Classic(classic))
+}
+
+fn contents_of_mix(options: &Options, preset: Option<&Workload>) -> ContentSpec {
+    let mut spec = preset.and_then(|workload| workload.contents).unwrap_or(ContentSpec {
+        kind: ContentKind::Incompressible,
+        dedup: 1.0,
+    });
+    set(options.contents, &mut spec.kind);
+    set(options.dedup, &mut spec.dedup);
+    spec
+}
+
+/// The machine that presets are sized for: this one, as far as it is known.
+pub fn machine() -> Machine {
+    let host = Host::read(&Sources::default());
+    let usable = host.processors.usable.known().copied();
+    Machine {
+        memory_bytes: host
+            .cache_limit_bytes()
+            .known()
+            .copied()
+            .unwrap_or(Machine::SMALL.memory_bytes),
+        processors: usable
+            .and_then(|usable| u32::try_from(usable).ok())
+            .unwrap_or(Machine::SMALL.processors),
+    }
+}
+
+fn set<T>(value: Option<T>, field: &mut T) {
+    if let Some(value) = value {
+        *field = value;
+    }
 }
 
 impl Meant {
@@ -132,89 +223,25 @@ impl Meant {
             StorageName::Stdio | StorageName::Raw | StorageName::Posix => Place::OwnDirectory,
         }
     }
-}
 
-fn read_config(path: &Path) -> Result<Options, MeaningError> {
-    let text = std::fs::read_to_string(path).map_err(|cause| MeaningError::CannotRead {
-        path: path.to_owned(),
-        cause,
-    })?;
-    toml::from_str(&text).map_err(|error| MeaningError::Config {
-        path: path.to_owned(),
-        problem: error.to_string().trim_end().to_owned(),
-    })
-}
-
-/// Where the numbers of a workload come from, in words.
-fn places(arguments: &WorkArguments) -> String {
-    let mut places = "the options".to_owned();
-    if let Some(path) = &arguments.config {
-        places.push_str(&format!(" or {}", path.display()));
-    }
-    if let Some(preset) = &arguments.preset {
-        places.push_str(&format!(" or preset {preset}"));
-    }
-    places
-}
-
-fn apply(options: &Options, workload: &mut Classic) -> Result<(), InvalidWorkload> {
-    fn set<T>(value: Option<T>, field: &mut T) {
-        if let Some(value) = value {
-            *field = value;
+    /// The run that is meant.
+    pub fn request(&self, said: Vec<String>) -> Request {
+        let how = self.how.clone();
+        Request {
+            said,
+            durability: how.durability,
+            direct: how.direct,
+            cache: how.cache,
+            settle: how.settle,
+            check: how.check,
+            verify: how.verify,
+            on_error: how.on_error,
+            stuck_after: how.stuck_after,
+            steps: how.steps,
+            pin: how.pin,
+            keeping: how.keeping,
+            journal: how.journal,
+            ..Request::classic(self.workload.clone(), self.locations.clone(), self.place())
         }
     }
-    let bias = |value: i64| Bias::new(value).ok_or(InvalidWorkload::Bias(value));
-    set(options.edition, &mut workload.edition);
-    set(options.files.map(|count| count.0), &mut workload.files);
-    set(options.transactions.map(|count| count.0), &mut workload.transactions);
-    set(options.size.map(|sizes| sizes.0.0), &mut workload.size_low_bytes);
-    set(options.size.map(|sizes| sizes.0.1), &mut workload.size_high_bytes);
-    set(options.read_block.map(|bytes| bytes.0), &mut workload.read_block_bytes);
-    set(
-        options.write_block.map(|bytes| bytes.0),
-        &mut workload.write_block_bytes,
-    );
-    set(
-        options.subdirs.and_then(|count| u32::try_from(count.0).ok()),
-        &mut workload.subdirectories,
-    );
-    set(options.bias_read.map(bias).transpose()?, &mut workload.bias_read);
-    set(options.bias_create.map(bias).transpose()?, &mut workload.bias_create);
-    set(options.seed, &mut workload.seed);
-    Ok(())
-}
-
-/// What is meant as a configuration file that means the same.
-///
-/// # Errors
-/// Where a path is no text.
-pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
-    let workload = &meant.workload;
-    let mut text = format!(
-        "edition = \"{}\"\nfiles = {}\ntransactions = {}\nsize = \"{}..{}\"\nread-block = {}\nwrite-block = {}\n\
-         subdirs = {}\nbias-read = {}\nbias-create = {}\nseed = {}\nstorage = \"{}\"\n",
-        workload.edition,
-        workload.files,
-        workload.transactions,
-        workload.size_low_bytes,
-        workload.size_high_bytes,
-        workload.read_block_bytes,
-        workload.write_block_bytes,
-        workload.subdirectories,
-        i64::from(workload.bias_read),
-        i64::from(workload.bias_create),
-        workload.seed,
-        meant.storage.name(),
-    );
-    for (location, weight) in meant.locations.iter().zip(&workload.weights) {
-        if !location.path.as_os_str().is_empty() {
-            let path = location
-                .path
-                .to_str()
-                .ok_or_else(|| MeaningError::NoText(location.path.clone()))?;
-            let path = toml::Value::String(path.to_owned());
-            text.push_str(&format!("\n[[at]]\npath = {path}\nweight = {weight}\n"));
-        }
-    }
-    Ok(text)
 }

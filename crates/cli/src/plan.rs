@@ -27,7 +27,13 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     Ok(match format {
         PlanFormat::Toml => to_config(meant)?,
         PlanFormat::Json => record(meant)?.to_json(),
-        PlanFormat::Text => report::plan::render(&record(meant)?),
+        PlanFormat::Text => {
+            let mut text = report::plan::render(&record(meant)?);
+            for note in &meant.notes {
+                text.push_str(&format!("\n{note}\n"));
+            }
+            text
+        }
     })
 }
 

@@ -4,6 +4,7 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::Stuck;
 use runner::{Event, Events, Progress, Stage};
 
 /// How often a line is written where there is no terminal.
@@ -94,8 +95,26 @@ fn name(stage: Stage) -> &'static str {
     match stage {
         Stage::MakeDirectories | Stage::RemoveDirectories => "directories",
         Stage::Phase(phase) => phase.name(),
+        Stage::Take => "take",
+        Stage::Settle => "settle",
+        Stage::Warm => "warm",
+        Stage::Cool => "cool",
+        Stage::Check => "check",
         Stage::CleanUp => "clean up",
     }
+}
+
+/// Told even where no progress is to be shown: something is wrong.
+pub(crate) fn stuck_line(stuck: &Stuck) -> String {
+    let who = stuck
+        .worker
+        .map_or_else(|| "the run".to_owned(), |worker| format!("worker {worker}"));
+    format!(
+        "{who} has been in '{}' of {} for {:.1} s",
+        stuck.operation,
+        stuck.path,
+        stuck.ns as f64 / 1e9
+    )
 }
 
 impl Events for Display {
@@ -115,6 +134,17 @@ impl Events for Display {
                 }
                 self.line(stage, progress, true);
             }
+            Event::Stuck(stuck) => {
+                let line = format!("postmark: {}", stuck_line(&stuck));
+                let tell = || {
+                    // Nobody may be reading; the record has it, too.
+                    let _ = writeln!(std::io::stderr(), "{line}");
+                };
+                match &self.bar {
+                    Some(bar) => bar.suspend(tell),
+                    None => tell(),
+                }
+            }
         }
     }
 }
@@ -122,6 +152,23 @@ impl Events for Display {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_stuck_is_named() {
+        let mut stuck = Stuck {
+            worker: Some(3),
+            operation: "append".to_owned(),
+            path: "/mnt/w3/17".to_owned(),
+            ns: 61_200_000_000,
+            came_back: false,
+        };
+        assert_eq!(
+            stuck_line(&stuck),
+            "worker 3 has been in 'append' of /mnt/w3/17 for 61.2 s"
+        );
+        stuck.worker = None;
+        assert!(stuck_line(&stuck).contains("the run has been"));
+    }
 
     #[test]
     fn the_bars_templates_are_understood() {

@@ -5,9 +5,9 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use record::{End, Outcome, Record};
-use runner::{Request, SystemClock};
+use runner::SystemClock;
 
-use crate::meant::{MeaningError, mean};
+use crate::meant::{MeaningError, Meant, mean};
 use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
@@ -20,6 +20,7 @@ use crate::{Problem, print};
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let meant = mean(&arguments.work)?;
+    judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
         (true, Format::Text) => Some(PlanFormat::Text),
@@ -32,14 +33,9 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         deliver(output, &text)?;
         return Ok(0);
     }
-    let request = Request {
-        said: words,
-        place: meant.place(),
-        workload: meant.workload,
-        locations: meant.locations,
-        latencies: !arguments.no_latencies,
-        room_check: !arguments.no_room_check,
-    };
+    let mut request = meant.request(words);
+    request.latencies = !arguments.no_latencies;
+    request.room_check = !arguments.no_room_check;
     let mut display = Display::new(arguments.quiet);
     let performed = perform(&request, meant.storage, &SystemClock, &mut display);
     display.finish();
@@ -52,10 +48,33 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
             return Err(refused.into());
         }
     };
-    record.hints = hints(&record);
+    record.hints = meant.notes;
+    record.hints.extend(hints(&record));
     let text = render(&record, arguments.format);
     deliver(output, &text)?;
     Ok(exit_code(&record))
+}
+
+/// Refuses what the options of `run` alone contradict.
+fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
+    let is_mix = meant.workload.classic().is_none();
+    let format = match arguments.format {
+        Format::Classic => Some("classic"),
+        Format::Terse => Some("terse"),
+        Format::Text | Format::Json => None,
+    };
+    if let (Some(format), true) = (format, is_mix) {
+        return Err(MeaningError::Contradiction(format!(
+            "--format {format}: the original's reports know the classic work only, and this is a mix: give --format text \
+             or json"
+        )));
+    }
+    if arguments.no_latencies && meant.how.steps {
+        return Err(MeaningError::Contradiction(
+            "--steps with --no-latencies: steps are a part of latencies: leave one out".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
@@ -80,7 +99,9 @@ fn render(record: &Record, format: Format) -> String {
 
 /// The original's report, or a line that cannot be taken for one.
 fn classic(record: &Record, format: report::classic::Format) -> String {
-    let figures = &record.actual.classic;
+    let Some(figures) = &record.actual.classic else {
+        return report::classic::NO_REPORT.to_owned();
+    };
     match (&record.actual.outcome, figures.end) {
         (Outcome::Complete, End::Complete) => report::classic::report(figures, format),
         (Outcome::Complete, _) => report::classic::NO_REPORT.to_owned(),

@@ -1,13 +1,16 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
-use std::fmt;
+mod options;
+mod values;
+
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use workload::Edition;
-use workload::quantity::{self, InvalidQuantity};
+
+pub use options::Options;
+pub use values::{Bytes, CacheName, Count, OnErrorSaid, SizesSaid, StorageName, ThinkSaid, Time, WorkerSeedsName};
 
 /// The benchmark for small files and metadata: PostMark, built anew.
 #[derive(Debug, Parser)]
@@ -42,6 +45,8 @@ pub enum Command {
     Presets,
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
+    /// After a crash, compare a journal of acknowledged operations with what is there.
+    VerifyAfter(VerifyArguments),
 }
 
 /// How a report looks.
@@ -66,33 +71,6 @@ pub enum PlanFormat {
     Json,
     /// The complete workload as a configuration file.
     Toml,
-}
-
-/// A way of doing input and output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StorageName {
-    /// The C library's buffered streams, as the original by default.
-    #[default]
-    Stdio,
-    /// System calls by path, as the original with `set buffering false`.
-    Raw,
-    /// System calls as a careful program makes them today: relative to a held directory.
-    Posix,
-    /// Nothing: the tool's own cost.
-    Null,
-}
-
-impl StorageName {
-    /// The name as options take it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stdio => "stdio",
-            Self::Raw => "raw",
-            Self::Posix => "posix",
-            Self::Null => "null",
-        }
-    }
 }
 
 /// The arguments of `run`.
@@ -140,6 +118,29 @@ pub struct CleanArguments {
     pub paths: Vec<PathBuf>,
 }
 
+/// The arguments of `verify-after`.
+#[derive(Debug, Args)]
+pub struct VerifyArguments {
+    /// The directory that the run was performed in.
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// The run's journal.
+    #[arg(long, value_name = "FILE")]
+    pub journal: PathBuf,
+    /// How the answer looks.
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
+    pub format: VerifyFormat,
+}
+
+/// How the answer of `verify-after` looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum VerifyFormat {
+    /// Lines for people.
+    Text,
+    /// Everything, for programs.
+    Json,
+}
+
 /// What is to be done, and where: a preset, a file, options; what is more particular holds.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
@@ -149,7 +150,7 @@ pub struct WorkArguments {
     /// Take what the options do not say from a configuration file in TOML, with the options' names.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// The numbers.
+    /// The rest.
     #[command(flatten)]
     pub options: Options,
     /// A directory to work in; with several, each --at can be followed by its --weight
@@ -162,50 +163,6 @@ pub struct WorkArguments {
     /// Locations with their weights, paired in the order of the words.
     #[arg(skip = Ok(Vec::new()))]
     pub locations: Result<Vec<LocationSaid>, WeightWithoutLocation>,
-}
-
-/// The numbers, in options and in configuration files alike. Everything may be left out.
-#[derive(Clone, Debug, Default, Args, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Options {
-    /// Whose rules hold: 1.0 (generator and units of 1997) or 1.5 (those of 2001) [default: 1.5].
-    #[arg(long)]
-    pub edition: Option<Edition>,
-    /// Files in the initial pool, like 20k [default: 500].
-    #[arg(long, value_name = "N")]
-    pub files: Option<Count>,
-    /// Transactions, like 100k [default: 500].
-    #[arg(long, value_name = "N")]
-    pub transactions: Option<Count>,
-    /// Sizes of new files, like 500..10000 or 4KiB [default: 500..10000].
-    #[arg(long, value_name = "LOW..HIGH")]
-    pub size: Option<Sizes>,
-    /// Bytes of one read call, like 4KiB [default: 512].
-    #[arg(long, value_name = "BYTES")]
-    pub read_block: Option<Bytes>,
-    /// Bytes of one write call, like 4KiB [default: 512].
-    #[arg(long, value_name = "BYTES")]
-    pub write_block: Option<Bytes>,
-    /// Subdirectories in each location; 1 means none [default: 1].
-    #[arg(long, visible_alias = "subdirectories", value_name = "N")]
-    #[serde(alias = "subdirectories")]
-    pub subdirs: Option<Count>,
-    /// The chance of reading over appending, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true)]
-    pub bias_read: Option<i64>,
-    /// The chance of creating over deleting, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true)]
-    pub bias_create: Option<i64>,
-    /// Where the generator's sequence starts [default: 42].
-    #[arg(long)]
-    pub seed: Option<u32>,
-    /// How input and output are done [default: stdio].
-    #[arg(long, value_enum)]
-    pub storage: Option<StorageName>,
-    /// In files: `[[at]]` tables with `path` and `weight`.
-    #[arg(skip)]
-    #[serde(default)]
-    pub at: Vec<LocationSaid>,
 }
 
 /// A location with its weight.
@@ -257,58 +214,3 @@ impl WorkArguments {
         self.locations = Ok(locations);
     }
 }
-
-/// A number that may be written with a unit, or in TOML as a plain integer.
-macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $of:ty, $parse:path, $from_integer:expr) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub struct $name(pub $of);
-
-        impl FromStr for $name {
-            type Err = InvalidQuantity;
-
-            fn from_str(text: &str) -> Result<Self, InvalidQuantity> {
-                $parse(text).map(Self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Visitor;
-
-                impl serde::de::Visitor<'_> for Visitor {
-                    type Value = $name;
-
-                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        f.write_str("a whole number, or a text with a number and a unit")
-                    }
-
-                    fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<$name, E> {
-                        let value = u64::try_from(value).map_err(|_| E::custom(format!("{value} is negative")))?;
-                        Ok($name($from_integer(value)))
-                    }
-
-                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-
-                deserializer.deserialize_any(Visitor)
-            }
-        }
-    };
-}
-
-quantity!(
-    /// How many of something.
-    Count, u64, quantity::count, |value| value
-);
-quantity!(
-    /// How many bytes.
-    Bytes, u64, quantity::bytes, |value| value
-);
-quantity!(
-    /// A size, or a range of sizes.
-    Sizes, (u64, u64), quantity::byte_range, |value| (value, value)
-);

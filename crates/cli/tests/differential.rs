@@ -13,7 +13,7 @@ mod support;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use cli::classic::prompt::Plain;
 use cli::classic::{Interpreter, Settings};
@@ -205,7 +205,8 @@ fn seconds(chance: &mut Chance, runs: usize) -> Vec<i64> {
 }
 
 /// The machine's nanoseconds, and seconds from a list.
-struct Scripted(Mutex<VecDeque<i64>>);
+#[derive(Clone)]
+struct Scripted(Arc<Mutex<VecDeque<i64>>>);
 
 impl Clock for Scripted {
     fn now_ns(&self) -> u64 {
@@ -224,7 +225,7 @@ impl Clock for Scripted {
 /// The session in this process. It changes the working directory: no other test here relies on that.
 fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     std::env::set_current_dir(work).unwrap();
-    let clock = Scripted(Mutex::new(seconds.iter().copied().collect()));
+    let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
     let mut engine = RunnerEngine::new(clock, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(Settings::new(Edition::V1_5), &mut engine, false);

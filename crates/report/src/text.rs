@@ -85,10 +85,7 @@ fn elapsed(text: &mut String, summary: &Summary) {
         Some(paper) => self::paper(text, paper),
         None => line(
             text,
-            format_args!(
-                "Elapsed {} s, all phases together",
-                seconds(summary.elapsed_ns)
-            ),
+            format_args!("Elapsed {} s, all phases together", seconds(summary.elapsed_ns)),
         ),
     }
 }

@@ -3,6 +3,7 @@
 //! Source, session and stopwatch are values given to it, resolved at compile time. Between two stamps lies the
 //! operation and nothing else.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use record::{Check, ErrorRecord, Histogram, OperationRecord};
@@ -251,8 +252,8 @@ where
         self.begins(stage)?;
         let makes = stage == Stage::MakeDirectories;
         if !makes {
-            // Parents come first when they are made.
-            directories.reverse();
+            // Children before their parents, and otherwise in the order in which they were made, as the original.
+            directories.sort_by_key(|(_, directory)| Reverse(directory.iter().filter(|byte| **byte == b'/').count()));
         }
         let mut done = 0;
         for (location, directory) in &directories {

@@ -35,10 +35,9 @@ macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What is to be done. The numbers go into fingerprints: they stay for ever.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
         #[repr(u8)]
         pub enum Action {
-            $($(#[$doc])* $name = $number,)*
+            $($(#[$doc])* #[serde(rename = $text)] $name = $number,)*
         }
 
         impl Action {

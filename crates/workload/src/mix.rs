@@ -276,6 +276,8 @@ impl Default for Mix {
 impl Mix {
     /// The greatest pool.
     pub const FILES_MAX: u64 = 1 << 35;
+    /// The greatest alignment, in bytes.
+    pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
     /// The weights of the classic pairs: the chances, in tenths, of reading over appending and of creating over deleting.
     pub fn classic_pairs(read: u32, create: u32) -> Weights {
@@ -314,6 +316,15 @@ impl Mix {
             if bytes == 0 || bytes > crate::sizes::SIZE_MAX_BYTES {
                 return Err(InvalidMix::Block { what, bytes });
             }
+        }
+        if self.align_bytes == 0 || self.align_bytes > Self::ALIGN_MAX_BYTES {
+            return Err(part("align", &format!("give 1 to {} bytes", Self::ALIGN_MAX_BYTES)));
+        }
+        if self.size_max_bytes > crate::sizes::SIZE_MAX_BYTES {
+            return Err(part(
+                "size-max",
+                &format!("give at most {} bytes", crate::sizes::SIZE_MAX_BYTES),
+            ));
         }
         if self.size_max_bytes < self.sizes.high() {
             return Err(InvalidMix::SizeMax {

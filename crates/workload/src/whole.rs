@@ -71,7 +71,7 @@ impl Crew {
     pub fn workers(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
-            Self::Shared { writers, readers } => writers + readers,
+            Self::Shared { writers, readers } => writers.saturating_add(readers),
         }
     }
 

@@ -7,6 +7,8 @@ use std::io::Write;
 use runner::{Event, Events, Stage};
 use workload::{End, Phase};
 
+use crate::progress::stuck_line;
+
 /// What stands behind the dots of a run that is out of files, in place of `Done`.
 const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files or\n\
     decrease the number of transactions.\n";
@@ -51,14 +53,7 @@ impl<'a> Progress<'a> {
 impl Events for Progress<'_> {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Began(stage, _) => self.write(match stage {
-                Stage::MakeDirectories => "Creating subdirectories...",
-                Stage::Phase(Phase::Prepare) => "Creating files...",
-                Stage::Phase(Phase::Transactions) => "Performing transactions",
-                Stage::Phase(Phase::Delete) => "Deleting files...",
-                Stage::RemoveDirectories => "Deleting subdirectories...",
-                Stage::CleanUp => "",
-            }),
+            Event::Began(stage, _) => self.write(beginning(stage)),
             Event::Going(Stage::Phase(Phase::Transactions), progress) => self.dots(progress.done),
             Event::Going(..) => {}
             Event::Ended(stage, progress, end) => {
@@ -66,19 +61,35 @@ impl Events for Progress<'_> {
                     self.dots(progress.done);
                 }
                 self.write(match (stage, end) {
-                    (Stage::CleanUp, _) => "",
+                    (stage, _) if beginning(stage).is_empty() => "",
                     (_, End::Complete) => "Done\n",
                     (_, End::OutOfFiles | End::OutOfReach) => OUT_OF_FILES,
                 });
             }
-            Event::Broken(Stage::CleanUp, _) => {}
+            Event::Broken(stage, _) if beginning(stage).is_empty() => {}
             Event::Broken(stage, progress) => {
                 if stage == Stage::Phase(Phase::Transactions) {
                     self.dots(progress.done);
                 }
                 self.write("\n");
             }
+            Event::Stuck(stuck) => {
+                // The session's streams are not ours to write to; a warning goes where all go. Nobody may be reading.
+                let _ = writeln!(std::io::stderr(), "Warning: {}", stuck_line(&stuck));
+            }
         }
+    }
+}
+
+/// What is told when a stage begins; nothing of stages that the original does not have.
+fn beginning(stage: Stage) -> &'static str {
+    match stage {
+        Stage::MakeDirectories => "Creating subdirectories...",
+        Stage::Phase(Phase::Prepare) => "Creating files...",
+        Stage::Phase(Phase::Transactions) => "Performing transactions",
+        Stage::Phase(Phase::Delete) => "Deleting files...",
+        Stage::RemoveDirectories => "Deleting subdirectories...",
+        Stage::Take | Stage::Settle | Stage::Warm | Stage::Cool | Stage::Check | Stage::CleanUp => "",
     }
 }
 

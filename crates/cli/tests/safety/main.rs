@@ -16,6 +16,7 @@
 mod support;
 
 mod cleaned;
+mod contradictions;
 mod died;
 mod full;
 mod interrupted;

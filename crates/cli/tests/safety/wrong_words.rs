@@ -6,13 +6,13 @@ use crate::support::scene::{furnish, write};
 use crate::support::{Ended, Running, Scene, Snapshot};
 
 /// A location and files for configurations beside it; words are said in the location.
-struct Place {
-    scene: Scene,
+pub struct Place {
+    pub scene: Scene,
     before: Snapshot,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let scene = Scene::new();
         let location = scene.directory("location");
         furnish(&location);
@@ -20,7 +20,7 @@ impl Place {
         Self { scene, before }
     }
 
-    fn say(&self, words: &[&str]) -> Ended {
+    pub fn say(&self, words: &[&str]) -> Ended {
         let location = self.scene.path().join("location");
         let mut command = Running::command(program());
         command.args(words).current_dir(&location);

@@ -13,6 +13,8 @@ use super::Ended;
 
 /// A program that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// The same of one that is known to take long.
+const LONG_PATIENCE: Duration = Duration::from_secs(1_800);
 /// How often a program is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -57,6 +59,7 @@ pub struct Running {
     command: String,
     place: PathBuf,
     began: Instant,
+    patience: Duration,
     output: Stream,
     errors: Stream,
 }
@@ -75,7 +78,14 @@ impl Running {
             command: words,
             place: place.to_owned(),
             began: Instant::now(),
+            patience: PATIENCE,
         }
+    }
+
+    /// The same, of a program that is known to take long.
+    pub fn of_long_patience(mut self) -> Self {
+        self.patience = LONG_PATIENCE;
+        self
     }
 
     /// Runs a program to its end.
@@ -163,11 +173,12 @@ impl Running {
     }
 
     fn be_patient(&mut self, what: &str) {
-        if self.began.elapsed() > PATIENCE {
+        let patience = self.patience;
+        if self.began.elapsed() > patience {
             self.send(Signal::KILL);
             let status = self.child.wait().unwrap();
             let ended = self.ended(status);
-            panic!("after {PATIENCE:?} there is still no sign of: {what}\n{ended}");
+            panic!("after {patience:?} there is still no sign of: {what}\n{ended}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use super::{Scene, is_met, is_root, tool};
 
@@ -94,6 +94,17 @@ impl Volume {
         }
     }
 
+    /// A file system in memory that has no input and output past the page cache.
+    pub fn without_direct(point: &Path) -> Self {
+        tool("mount", &["-t", "ramfs", "postmark-safety", &text(point)]);
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
     /// A directory that is there already, mounted on another one too.
     pub fn bound(directory: &Path, point: &Path) -> Self {
         tool("mount", &["--bind", &text(directory), &text(point)]);
@@ -153,6 +164,17 @@ impl Volume {
         volume
     }
 
+    /// Has the loop device go past the page cache of the file system that the image lies on, where that can do it:
+    /// then nothing is cached twice.
+    #[must_use]
+    pub fn past_the_cache(self) -> Self {
+        if let Some(image) = &self.image {
+            let losetup = Command::new("losetup").args(["--direct-io=on", &image.device]).output();
+            losetup.unwrap_or_else(|error| panic!("cannot run losetup: {error}"));
+        }
+        self
+    }
+
     /// Mounts it again.
     pub fn mount(&mut self) {
         let image = self.image.as_ref().expect("only images are mounted again");
@@ -182,10 +204,53 @@ impl Volume {
         self.is_mounted = false;
     }
 
-    /// Makes it fail at everything from now on, as a disk does that dies.
+    /// Makes it fail at everything from now on, as a disk does that dies. What is not in its log yet is lost.
     pub fn kill(&self) {
-        assert_eq!(self.kind, FileSystem::Xfs, "only xfs can be told to die");
+        assert!(
+            matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
+            "only ext4 and xfs can be told to die"
+        );
         tool("xfs_io", &["-x", "-c", "shutdown", &text(&self.point)]);
+    }
+}
+
+/// A file system that takes no changes: whoever makes one waits in the kernel. It thaws with this value, and when
+/// the test's process ends, however that happens.
+#[derive(Debug)]
+pub struct Frozen {
+    /// A shell that waits for the end of its input.
+    thaws: Child,
+}
+
+impl Frozen {
+    /// Freezes a file system.
+    pub fn freeze(volume: &Volume) -> Self {
+        let point = text(&volume.point);
+        tool("fsfreeze", &["--freeze", &point]);
+        let thaws = Command::new("/bin/sh")
+            .args(["-c", "read _; exec fsfreeze --unfreeze \"$0\"", &point])
+            .stdin(Stdio::piped())
+            .spawn();
+        let thaws = thaws.unwrap_or_else(|error| {
+            tool("fsfreeze", &["--unfreeze", &point]);
+            panic!("cannot run a shell: {error}");
+        });
+        Self { thaws }
+    }
+
+    /// Lets it be changed again.
+    pub fn thaw(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        drop(self.thaws.stdin.take());
+        report(
+            "fsfreeze --unfreeze",
+            self.thaws.wait().is_ok_and(|status| status.success()),
+        );
     }
 }
 

@@ -1,0 +1,78 @@
+//! What is said when what was said has no meaning.
+
+use std::path::PathBuf;
+
+use workload::InvalidWhole;
+
+use crate::said::WeightWithoutLocation;
+
+/// What was said has no meaning.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MeaningError {
+    /// There is no such preset.
+    #[error("there is no preset '{0}': 'postmark presets' lists them")]
+    NoPreset(String),
+    /// The configuration file cannot be read.
+    #[error("cannot read the configuration file {}: {cause}", .path.display())]
+    CannotRead {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+    /// The configuration file is not as it should be. The text says line and column.
+    #[error("in the configuration file {}: {problem}", .path.display())]
+    Config {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and where.
+        problem: String,
+    },
+    /// A histogram's file is none.
+    #[error("{option} histogram@{}: {problem}", .path.display())]
+    Histogram {
+        /// The option.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, with the line.
+        problem: String,
+    },
+    /// A weight without a location.
+    #[error(transparent)]
+    Weight(#[from] WeightWithoutLocation),
+    /// The numbers make no workload.
+    #[error("{problem} (said in {places})")]
+    Workload {
+        /// What is wrong.
+        problem: InvalidWhole,
+        /// Where the numbers come from.
+        places: String,
+    },
+    /// Options that contradict one another, or an option's value.
+    #[error("{0}")]
+    Contradiction(String),
+    /// More subdirectories than can be numbered.
+    #[error("{0} subdirectories are too many: give at most 4294967295")]
+    Subdirectories(u64),
+    /// A plan has no classic layout.
+    #[error("--dry-run has no classic or terse format: give --format text or json")]
+    DryClassic,
+    /// A path that TOML does not hold.
+    #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at or --journal")]
+    NoText(PathBuf),
+    /// A file for the report cannot be written.
+    #[error("cannot write to {}: {cause}: give another --output", .path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+}
+
+/// A contradiction.
+pub(super) fn refuse<T>(text: impl Into<String>) -> Result<T, MeaningError> {
+    Err(MeaningError::Contradiction(text.into()))
+}

@@ -1,0 +1,209 @@
+//! A mix as meant.
+
+use workload::layout::Shape;
+use workload::sizes::{self, SIZE_MAX_BYTES, Sizes};
+use workload::{Action, Classic, Mix, Weights};
+
+use super::error::refuse;
+use super::{MeaningError, set};
+use crate::said::{Bytes, Options, SizesSaid};
+
+/// What contents that go past the page cache have to be multiples of.
+const DIRECT_BYTES: u64 = 4096;
+
+/// Refuses what only the classic work has. `with_biases`: chances, too.
+pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Result<(), MeaningError> {
+    if let Some(edition) = options.edition {
+        return refuse(format!(
+            "--edition {edition}: editions are rules of the classic work, and this is a mix: leave it out"
+        ));
+    }
+    for (option, value) in [
+        ("--bias-read", options.bias_read),
+        ("--bias-create", options.bias_create),
+    ] {
+        if let (true, Some(value)) = (with_biases, value) {
+            return refuse(format!(
+                "{option} {value}: a mix has weights instead: say them in --mix, like read=7,append=3,create=5,delete=5"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The classic pairs as a mix.
+pub(super) fn of_classic(classic: &Classic) -> Mix {
+    let pair = |tenths: Option<u8>| tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)));
+    let (read, append) = pair(classic.bias_read.tenths());
+    let (create, delete) = pair(classic.bias_create.tenths());
+    let (low, high) = (classic.size_low_bytes, classic.size_high_bytes);
+    let mut mix = Mix {
+        files: classic.files,
+        transactions: classic.transactions,
+        weights: Weights::default()
+            .with(Action::Read, read)
+            .with(Action::Append, append)
+            .with(Action::Create, create)
+            .with(Action::Delete, delete),
+        sizes: if low == high {
+            Sizes::Fixed(low)
+        } else {
+            Sizes::Uniform { low, high }
+        },
+        append_sizes: Sizes::Uniform {
+            low: 1,
+            high: high.max(1),
+        },
+        size_max_bytes: high,
+        read_block_bytes: classic.read_block_bytes,
+        write_block_bytes: classic.write_block_bytes,
+        seed: classic.seed.into(),
+        ..Mix::default()
+    };
+    mix.layout.shape = subdirectories(classic.subdirectories);
+    mix
+}
+
+fn subdirectories(count: u32) -> Shape {
+    match count {
+        1 => Shape::Flat,
+        count => Shape::Subdirectories(count),
+    }
+}
+
+/// Puts what was said into a mix. What goes with the sizes of new files follows them where nothing else is said,
+/// but for what a preset has.
+pub(super) fn apply(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), MeaningError> {
+    set(options.files.map(|count| count.0), &mut mix.files);
+    set(options.transactions.map(|count| count.0), &mut mix.transactions);
+    set(options.mix.clone(), &mut mix.weights);
+    set(options.popularity, &mut mix.popularity);
+    set(options.names, &mut mix.names);
+    set(options.think.map(|think| think.0), &mut mix.think);
+    set(options.seed.map(|seed| seed.0), &mut mix.seed);
+    set(options.read_block.map(|bytes| bytes.0), &mut mix.read_block_bytes);
+    set(options.write_block.map(|bytes| bytes.0), &mut mix.write_block_bytes);
+    apply_sizes(options, mix, is_preset)?;
+    apply_layout(options, mix)?;
+    apply_alignment(options, mix)?;
+    refuse_vain_appends(mix)
+}
+
+fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), MeaningError> {
+    if let Some(said) = &options.size {
+        mix.sizes = sizes_of("--size", said)?;
+        let high = mix.sizes.high();
+        if !is_preset {
+            mix.append_sizes = Sizes::Uniform {
+                low: 1,
+                high: high.max(1),
+            };
+        }
+        mix.size_max_bytes = if is_preset { mix.size_max_bytes.max(high) } else { high };
+    }
+    if let Some(said) = &options.append_size {
+        mix.append_sizes = sizes_of("--append-size", said)?;
+    }
+    if let Some(said) = &options.range_size {
+        mix.range_sizes = sizes_of("--range-size", said)?;
+    }
+    if let Some(Bytes(size_max)) = options.size_max {
+        if size_max > SIZE_MAX_BYTES {
+            return refuse(format!(
+                "--size-max {size_max}: give at most {SIZE_MAX_BYTES} bytes (1GiB)"
+            ));
+        }
+        mix.size_max_bytes = size_max;
+    }
+    Ok(())
+}
+
+/// What sizes as said come to; files are read and become part of the workload.
+fn sizes_of(option: &'static str, said: &SizesSaid) -> Result<Sizes, MeaningError> {
+    let sizes = match said {
+        SizesSaid::Range { low, high, is_range } if *is_range => Sizes::Uniform { low: *low, high: *high },
+        SizesSaid::Range { low, .. } => Sizes::Fixed(*low),
+        SizesSaid::Distribution(sizes) => sizes.clone(),
+        SizesSaid::HistogramIn(path) => {
+            let wrong = |problem: String| MeaningError::Histogram {
+                option,
+                path: path.clone(),
+                problem,
+            };
+            let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+            sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
+        }
+    };
+    match sizes.validate() {
+        Ok(()) => Ok(sizes),
+        Err(error) => refuse(format!("{option} {sizes}: {error}")),
+    }
+}
+
+fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), MeaningError> {
+    match (options.dirs, options.subdirs) {
+        (Some(shape), Some(count)) => {
+            return refuse(format!(
+                "--dirs {shape} and --subdirs {}: both say how directories lie: leave one out (--subdirs N is --dirs subdirs:N)",
+                count.0
+            ));
+        }
+        (Some(shape), None) => mix.layout.shape = shape,
+        (None, Some(count)) => {
+            let count = u32::try_from(count.0).map_err(|_| MeaningError::Subdirectories(count.0))?;
+            mix.layout.shape = subdirectories(count);
+        }
+        (None, None) => {}
+    }
+    if let Some(count) = options.entries_max {
+        mix.layout.entries_max = Some(count.0);
+    }
+    // Deliveries need a directory to write in and one to deliver to.
+    mix.layout.maildir = mix.weights.get(Action::Deliver) > 0;
+    Ok(())
+}
+
+fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), MeaningError> {
+    if let Some(Bytes(align)) = options.align {
+        if align == 0 || align > SIZE_MAX_BYTES {
+            return refuse(format!(
+                "--align {align}: give 1 (no alignment) to {SIZE_MAX_BYTES} bytes"
+            ));
+        }
+        mix.align_bytes = align;
+    }
+    if options.direct != Some(true) {
+        return Ok(());
+    }
+    for (option, said) in [
+        ("--align", options.align),
+        ("--read-block", options.read_block),
+        ("--write-block", options.write_block),
+    ] {
+        if let Some(Bytes(bytes)) = said.filter(|bytes| bytes.0 == 0 || bytes.0 % DIRECT_BYTES != 0) {
+            return refuse(format!(
+                "{option} {bytes} with --direct: past the page cache all goes in multiples of {DIRECT_BYTES} bytes: \
+                 give one, or leave {option} out"
+            ));
+        }
+    }
+    mix.align_bytes = mix.align_bytes.next_multiple_of(DIRECT_BYTES);
+    for block in [&mut mix.read_block_bytes, &mut mix.write_block_bytes] {
+        *block = block.next_multiple_of(DIRECT_BYTES);
+    }
+    Ok(())
+}
+
+/// Appends that the largest size never lets happen are nobody's wish.
+fn refuse_vain_appends(mix: &Mix) -> Result<(), MeaningError> {
+    let smallest = sizes::aligned(mix.sizes.low(), mix.align_bytes);
+    let least = sizes::aligned(mix.append_sizes.low(), mix.align_bytes);
+    if mix.weights.get(Action::Append) > 0 && smallest.saturating_add(least) > mix.size_max_bytes {
+        return refuse(format!(
+            "--size-max {}: new files have at least {smallest} bytes and an append adds at least {least}, so that nothing \
+             could ever be appended: give a larger --size-max, or leave append out of --mix",
+            mix.size_max_bytes
+        ));
+    }
+    Ok(())
+}

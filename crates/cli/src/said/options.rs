@@ -1,0 +1,230 @@
+//! What is to be done and how, in options and in configuration files alike.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Deserialize;
+use storage::Durability;
+use workload::contents::ContentKind;
+use workload::layout::Shape;
+use workload::names::Names;
+use workload::popularity::Popularity;
+use workload::{Edition, Weights};
+
+use super::LocationSaid;
+use super::values::{Bytes, CacheName, Count, OnErrorSaid, SizesSaid, StorageName, ThinkSaid, Time, WorkerSeedsName};
+
+/// Declares [`Options`] with what options over a file's come to.
+macro_rules! options {
+    ($($(#[$meta:meta])* $name:ident: $of:ty,)*) => {
+        /// The options. Everything may be left out.
+        #[derive(Clone, Debug, Default, Args, Deserialize)]
+        #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+        pub struct Options {
+            $($(#[$meta])* pub $name: Option<$of>,)*
+            /// In files: `[[at]]` tables with `path` and `weight`.
+            #[arg(skip)]
+            #[serde(default)]
+            pub at: Vec<LocationSaid>,
+        }
+
+        impl Options {
+            /// These, and where they say nothing, those.
+            #[must_use]
+            pub fn over(self, under: Self) -> Self {
+                Self {
+                    $($name: self.$name.or(under.$name),)*
+                    at: if self.at.is_empty() { under.at } else { self.at },
+                }
+            }
+        }
+    };
+}
+
+options! {
+    /// Whose rules hold for the classic work: 1.0 (generator and units of 1997) or 1.5 (those of 2001) [default: 1.5].
+    #[arg(long, help_heading = "Work")]
+    edition: Edition,
+    /// Files in the initial pool, like 20k; of each worker where pools are private [default: 500].
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    files: Count,
+    /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
+    #[arg(long, value_name = "N", help_heading = "Work")]
+    transactions: Count,
+    /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
+    /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
+    /// histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE [default: 500..10000].
+    #[arg(long, value_name = "SIZES", help_heading = "Work")]
+    size: SizesSaid,
+    /// Bytes of one read call, like 4KiB [default: 512, mixes 64KiB].
+    #[arg(long, value_name = "BYTES", help_heading = "Work")]
+    read_block: Bytes,
+    /// Bytes of one write call, like 4KiB [default: 512, mixes 64KiB].
+    #[arg(long, value_name = "BYTES", help_heading = "Work")]
+    write_block: Bytes,
+    /// Subdirectories in each location; 1 means none [default: 1].
+    #[arg(long, visible_alias = "subdirectories", value_name = "N", help_heading = "Work")]
+    #[serde(alias = "subdirectories")]
+    subdirs: Count,
+    /// The chance of reading over appending in the classic work, 0 to 10; -1 leaves out both [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work")]
+    bias_read: i64,
+    /// The chance of creating over deleting in the classic work, 0 to 10; -1 leaves out both [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work")]
+    bias_create: i64,
+    /// Where the generator's sequence starts [default: 42].
+    #[arg(long, help_heading = "Work")]
+    seed: Count,
+    /// What files hold: text, incompressible or compressible:RATIO [default: text, mixes incompressible].
+    #[arg(long, value_name = "KIND", help_heading = "Work")]
+    contents: ContentKind,
+    /// How many blocks of 4 KiB there are for each different one [default: 1].
+    #[arg(long, value_name = "RATIO", help_heading = "Work")]
+    dedup: f64,
+
+    /// Operations with weights instead of the classic pairs, like read=5,append=2,create=2,delete=2. There are create,
+    /// read, read-range, append, overwrite, truncate, delete, stat, set-attributes, rename, replace, deliver, link, symlink,
+    /// readlink, set-xattr, get-xattr, list, list-stat, mkdir and rmdir.
+    #[arg(long, value_name = "OPERATION=N,…", help_heading = "Mixes")]
+    mix: Weights,
+    /// How much an append adds; written as --size is [default: 1 to the largest new file].
+    #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
+    append_size: SizesSaid,
+    /// How much is read of a range; written as --size is [default: 4KiB].
+    #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
+    range_size: SizesSaid,
+    /// No append makes a file larger [default: the largest new file].
+    #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
+    size_max: Bytes,
+    /// Which files are used how often: uniform, zipf:0.99 or hot:10%/90% [default: uniform].
+    #[arg(long, value_name = "FORM", help_heading = "Mixes")]
+    popularity: Popularity,
+    /// How directories lie: flat, subdirs:100 or tree:10x3 (10 wide, 3 deep) [default: flat].
+    #[arg(long, value_name = "FORM", help_heading = "Mixes")]
+    dirs: Shape,
+    /// The most entries that a directory for files may have.
+    #[arg(long, value_name = "N", help_heading = "Mixes")]
+    entries_max: Count,
+    /// How files are called: decimal, padded:16, hashed:20 or maildir [default: decimal].
+    #[arg(long, value_name = "FORM", help_heading = "Mixes")]
+    names: Names,
+    /// Time before each operation: none, 1ms or exponential:1ms [default: none].
+    #[arg(long, value_name = "TIME", help_heading = "Mixes")]
+    think: ThinkSaid,
+    /// All sizes are multiples of this [default: 1, with --direct 4096].
+    #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
+    align: Bytes,
+
+    /// Workers, each with a pool of its own [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Workers")]
+    workers: Count,
+    /// Where workers' generators begin: all alike, or each at its own place [default: offset].
+    #[arg(long, value_enum, help_heading = "Workers")]
+    worker_seeds: WorkerSeedsName,
+    /// Workers that change files in one pool for all [default with --readers: 0].
+    #[arg(long, value_name = "N", help_heading = "Workers")]
+    writers: Count,
+    /// Workers that only look at files in one pool for all [default with --writers: 0].
+    #[arg(long, value_name = "N", help_heading = "Workers")]
+    readers: Count,
+    /// Bind each worker to a processor.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Workers"
+    )]
+    pin: bool,
+
+    /// How input and output are done [default: stdio, mixes posix].
+    #[arg(long, value_enum, help_heading = "Storage")]
+    storage: StorageName,
+    /// What is synced, and when: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N [default: none].
+    #[arg(long, value_name = "POLICY", help_heading = "Storage")]
+    durability: Durability,
+    /// Let contents go past the page cache.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Storage"
+    )]
+    direct: bool,
+    /// What is done to the page cache before the transactions [default: as-is].
+    #[arg(long, value_enum, help_heading = "Storage")]
+    cache: CacheName,
+
+    /// Do not sync the file systems after each phase.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    no_settle: bool,
+    /// Do not check names and sizes after the transactions.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    no_check: bool,
+    /// Verify the contents of every read.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    verify: bool,
+    /// What errors do: stop, or how many a run survives, like 100 or 1% [default: stop].
+    #[arg(long, value_name = "stop|N|P%", help_heading = "Run")]
+    on_error: OnErrorSaid,
+    /// Name a worker that is in one operation for so long; after five times as long the run ends [default: 1m].
+    #[arg(long, value_name = "TIME", help_heading = "Run")]
+    stuck_after: Time,
+    /// Time the steps of operations, too.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    steps: bool,
+    /// Leave the pool for a later run.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    keep: bool,
+    /// Take the pool that an earlier run has left.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    reuse: bool,
+    /// Log acknowledged operations in this file, for verify-after; it belongs on another file system.
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    journal: PathBuf,
+}

@@ -1,0 +1,325 @@
+//! Mixes, workers and shared pools by the program's own words: what is planned is what is run, and nothing stays.
+
+// Helpers of tests are tests: what is not as it should be ends them.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde_json::Value;
+use support::{Said, directory, ours, say, tree};
+
+/// The program's answer to words that it is to understand.
+fn answer(words: &[&str], at: &Path) -> String {
+    let said = ended(words, at);
+    assert_eq!(
+        said.code,
+        Some(0),
+        "{words:?}\n{}",
+        String::from_utf8_lossy(&said.errors)
+    );
+    String::from_utf8(said.output).unwrap()
+}
+
+fn ended(words: &[&str], at: &Path) -> Said {
+    let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+    say(ours(), &words, at, b"", &[])
+}
+
+fn json(words: &[&str], at: &Path) -> Value {
+    serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
+}
+
+fn split(words: &str) -> Vec<&str> {
+    words.split(' ').collect()
+}
+
+/// The words of a run that is small.
+const SMALL: &str = "--files 40 --transactions 400";
+
+fn presets() -> Vec<String> {
+    let machine = workload::presets::Machine::SMALL;
+    let all = workload::presets::all(&machine);
+    all.into_iter().map(|preset| preset.name.to_owned()).collect()
+}
+
+#[test]
+fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
+    let at = directory();
+    let listed = answer(&["presets"], at.path());
+    for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
+        for word in [preset.name, preset.what, preset.source] {
+            assert!(listed.contains(word), "{word}");
+        }
+    }
+}
+
+#[test]
+fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
+    let at = directory();
+    for preset in presets() {
+        // The largest take minutes in debug builds; their numbers are looked at all the same.
+        let words = ["plan", "--preset", &preset, "--transactions", "300", "--files", "50"];
+        round_trip(&words, at.path());
+        answer(&["plan", "--preset", &preset, "--format", "toml"], at.path());
+    }
+}
+
+/// What a configuration file says that was made from words comes to the same file, and to the same plan.
+fn round_trip(words: &[&str], at: &Path) {
+    let file = at.join("config.toml");
+    let toml = answer(&[words, &["--format", "toml"]].concat(), at);
+    std::fs::write(&file, &toml).unwrap();
+    let again = ["plan", "--config", file.to_str().unwrap()];
+    let toml_again = answer(&[&again[..], &["--format", "toml"]].concat(), at);
+    let meant = |toml: &str| -> String {
+        let lines = toml.split_inclusive('\n');
+        lines.filter(|line| !line.starts_with('#')).collect()
+    };
+    assert_eq!(meant(&toml), meant(&toml_again), "{words:?}");
+    let (one, other) = (json(words, at), json(&again, at));
+    assert_eq!(one["workload"], other["workload"], "{words:?}");
+    assert_eq!(one["plan"], other["plan"], "{words:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn words_survive_configuration_files() {
+    let at = directory();
+    std::fs::write(
+        at.path().join("sizes.txt"),
+        "0..1KiB 30\n1KiB..8KiB 50 # most\n64KiB 20\n",
+    )
+    .unwrap();
+    for words in [
+        "--workers 3 --worker-seeds same --subdirs 4 --contents compressible:2.5 --pin --durability batch:100",
+        "--writers 2 --readers 3",
+        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5 --read-block 128",
+        "--preset paper-1000-50000 --readers 2",
+        "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB --append-size 1..4KiB \
+         --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs tree:3x2 --entries-max 500 --names hashed:20 \
+         --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
+        "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% --names padded:9 --subdirs 7",
+        "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir --direct",
+        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-settle --no-check --verify \
+         --on-error 0.5% --stuck-after 90s --steps",
+        "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
+        "--mix read=1 --storage raw --cache warm --journal some.journal --keep",
+        "--at . --weight 2 --at .. --mix create=1,delete=1",
+    ] {
+        round_trip(
+            &[
+                &["plan"][..],
+                &split(SMALL),
+                &words.split_whitespace().collect::<Vec<_>>(),
+            ]
+            .concat(),
+            at.path(),
+        );
+    }
+}
+
+#[test]
+fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
+    let at = directory();
+    let words = [
+        "plan",
+        "--writers",
+        "2",
+        "--readers",
+        "1",
+        "--bias-read",
+        "7",
+        "--subdirs",
+        "3",
+    ];
+    let text = answer(&words, at.path());
+    assert!(text.contains("the classic pairs became the mix"), "{text}");
+    let toml = answer(&[&words[..], &["--format", "toml"]].concat(), at.path());
+    for line in [
+        "# The pool is shared",
+        "mix = \"create=5,read=7,append=3,delete=5\"",
+        "size = \"500..10000\"",
+        "append-size = \"1..10000\"",
+        "size-max = 10000",
+        "dirs = \"subdirs:3\"",
+        "read-block = 512",
+        "writers = 2",
+        "storage = \"posix\"",
+    ] {
+        assert!(toml.contains(line), "{line}\n{toml}");
+    }
+}
+
+#[test]
+fn direct_input_and_output_aligns_what_is_not_said() {
+    let at = directory();
+    let words = split("plan --mix read=1 --direct --size 500..9000 --format toml");
+    let toml = answer(&words, at.path());
+    for line in ["align = 4096", "read-block = 65536", "direct = true"] {
+        assert!(toml.contains(line), "{line}\n{toml}");
+    }
+    let toml = answer(
+        &split("plan --preset paper-1000-50000 --mix read=1 --direct --format toml"),
+        at.path(),
+    );
+    assert!(toml.contains("read-block = 4096"), "{toml}");
+}
+
+/// The record of a run that is to be complete, and to leave nothing.
+fn run(words: &str, at: &Path) -> Value {
+    let words = [&["run", "--quiet"][..], &split(words)].concat();
+    let record = json(&words, at)["record"].take();
+    assert_eq!(record["actual"]["outcome"], "complete", "{words:?}");
+    assert_eq!(tree(at), [], "{words:?}");
+    record
+}
+
+/// Operations of an action, as options name it, in the transactions.
+fn done(record: &Value, action: &str) -> u64 {
+    let mut actions = workload::Action::operations();
+    let action = actions.find(|known| known.name() == action).unwrap();
+    let action = serde_json::to_value(action).unwrap();
+    let phases = record["actual"]["phases"].as_array().unwrap();
+    let phase = phases.iter().find(|phase| phase["phase"] == "transactions").unwrap();
+    let operations = phase["segments"][0]["operations"].as_array().unwrap();
+    let of_action = operations.iter().filter(|operation| operation["action"] == action);
+    of_action
+        .map(|operation| operation["meter"]["operations"].as_u64().unwrap())
+        .sum()
+}
+
+#[test]
+fn every_operation_runs_verified_and_leaves_nothing() {
+    let at = directory();
+    let all: Vec<&str> = workload::Action::operations()
+        .filter(|action| action.is_asked_for())
+        .map(workload::Action::name)
+        .collect();
+    let mix = |actions: &[&str]| {
+        let weights: Vec<String> = actions.iter().map(|action| format!("{action}=1")).collect();
+        weights.join(",")
+    };
+    let rest =
+        "--files 100 --transactions 3000 --size 1..20000 --append-size 1..5000 --size-max 40000 --verify --steps";
+    for shape in [
+        "--dirs flat",
+        "--dirs tree:2x2 --names hashed:20 --workers 2",
+        "--writers 3 --readers 2 --subdirs 3",
+    ] {
+        let words = format!("--mix {} {rest} {shape}", mix(&all));
+        let refused = ended(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
+        let lacks = String::from_utf8_lossy(&refused.errors).contains("no extended attributes");
+        let some: Vec<&str> = all
+            .iter()
+            .copied()
+            .filter(|action| !lacks || !action.ends_with("xattr"))
+            .collect();
+        let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
+        for action in &some {
+            // Attributes are set before they can be got.
+            if *action != "get-xattr" {
+                assert!(done(&record, action) > 0, "no {action} with {shape}");
+            }
+        }
+        assert_eq!(record["how"]["verify"], true);
+    }
+    let help = answer(&["run", "--help"], at.path());
+    let help: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
+    for action in &all {
+        assert!(help.contains(action), "--help does not know {action}");
+    }
+}
+
+#[test]
+fn every_preset_of_today_runs_small_and_verified() {
+    let at = directory();
+    for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
+        if preset.workload.mix().is_some() {
+            let record = run(&format!("--preset {} {SMALL} --verify", preset.name), at.path());
+            let policy = preset.how.durability.unwrap_or("none");
+            assert_eq!(record["how"]["durability"], policy, "{}", preset.name);
+        }
+    }
+    let record = run(&format!("--preset veritas-massive-1 {SMALL}"), at.path());
+    let phase = &record["actual"]["phases"][1];
+    assert_eq!(phase["workers"].as_array().unwrap().len(), 12);
+    let record = run(
+        &format!("--preset mail {SMALL} --durability none --workers 1"),
+        at.path(),
+    );
+    assert_eq!(record["how"]["durability"], "none", "options hold over presets");
+}
+
+#[test]
+fn classic_work_with_workers_and_other_contents_runs() {
+    let at = directory();
+    let plain = run(SMALL, at.path());
+    let other = run(&format!("{SMALL} --contents incompressible --verify"), at.path());
+    assert_eq!(
+        plain["actual"]["stream_hash"], other["actual"]["stream_hash"],
+        "the same operations"
+    );
+    assert_ne!(plain["fingerprint"], other["fingerprint"], "of other contents");
+    assert_eq!(other["workload"]["contents"]["kind"], "incompressible");
+    let many = run(
+        &format!("{SMALL} --workers 3 --pin --cache warm --durability batch:50"),
+        at.path(),
+    );
+    assert_eq!(many["how"]["pinned"], true);
+    assert_eq!(many["how"]["cache"], "warm");
+}
+
+#[test]
+fn a_kept_pool_is_taken_again() {
+    let at = directory();
+    for words in [
+        "--workers 2",
+        "--mix read=3,create=1,delete=1 --workers 2",
+        "--mix read=1 --readers 2",
+    ] {
+        let keep = format!("run --quiet {words} --files 40 --transactions 0 --keep");
+        answer(&split(&keep), at.path());
+        assert!(!tree(at.path()).is_empty(), "{words}: nothing was kept");
+        let transactions = "--transactions 100";
+        let record = run(&format!("{words} --files 40 {transactions} --reuse"), at.path());
+        assert_eq!(record["how"]["reused"], true);
+    }
+}
+
+#[test]
+fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let journal = beside.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let mix = "--mix create=3,deliver=2,rename=2,append=1,delete=1 --keep";
+    let words = format!("run --quiet {SMALL} {mix} --journal {journal}");
+    answer(&split(&words), at.path());
+    let path = at.path().to_str().unwrap();
+    let text = answer(&["verify-after", path, "--journal", journal], at.path());
+    assert!(text.contains("Nothing is lost"), "{text}");
+    // A file goes behind our back.
+    let files = tree(at.path());
+    let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        size.is_some() && name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let victim = files.iter().find(is_ours).unwrap();
+    std::fs::remove_file(at.path().join(&victim.0)).unwrap();
+    let said = ended(&["verify-after", path, "--journal", journal], at.path());
+    let text = String::from_utf8_lossy(&said.output).into_owned();
+    assert_eq!(said.code, Some(1), "{text}");
+    assert!(
+        text.contains("LOST: 1 of") && text.contains(&*victim.0.to_string_lossy()),
+        "{text}"
+    );
+    let said = ended(
+        &["verify-after", path, "--journal", journal, "--format", "json"],
+        at.path(),
+    );
+    assert_eq!(said.code, Some(1));
+    let verified: Value = serde_json::from_slice(&said.output).unwrap();
+    assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
+}
