@@ -4,6 +4,7 @@
 use crate::intent::{Action, Intent};
 use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
+use crate::popularity::Popularity;
 use crate::random::{Key, below, unit};
 use crate::sizes::Sampler;
 
@@ -46,6 +47,8 @@ pub struct Mixer {
     size_max: u64,
     align: u64,
     keys: Keys,
+    /// In a shuffled order: of how many workers this is which.
+    turn: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -143,6 +146,7 @@ impl Mixer {
             births: Births::new(mix, births_seed),
             size_max: mix.size_max_bytes,
             align: mix.align_bytes.max(1),
+            turn: (mix.popularity == Popularity::Shuffled).then_some((1, 0)),
             keys: Keys {
                 action: key("action"),
                 pick: key("pick"),
@@ -150,6 +154,15 @@ impl Mixer {
                 offset: key("offset"),
                 think: key("think"),
             },
+        }
+    }
+
+    /// The same, one of several workers that go through a shuffled order together.
+    #[must_use]
+    pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
+        Self {
+            turn: self.turn.map(|_| (workers.into(), worker.into())),
+            ..self
         }
     }
 
@@ -172,7 +185,10 @@ impl Mixer {
         let action = self.actions.iter().find(|(end, _)| share < *end);
         Draft {
             action: action.map_or(Action::Nothing, |(_, action)| *action),
-            pick: self.keys.pick.at(index),
+            pick: match self.turn {
+                None => self.keys.pick.at(index),
+                Some((workers, worker)) => index * workers + worker,
+            },
             amount: self.keys.amount.at(index),
             offset: self.keys.offset.at(index),
             think_ns: match self.think {

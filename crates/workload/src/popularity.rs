@@ -29,6 +29,9 @@ pub enum Popularity {
         /// How many of the uses go to them, in percent.
         accesses_percent: f64,
     },
+    /// All files once, in an order without pattern, then all of them again in another: epochs. Workers of one pool
+    /// share an epoch.
+    Shuffled,
 }
 
 /// No popularity.
@@ -36,7 +39,7 @@ pub enum Popularity {
 #[non_exhaustive]
 pub enum InvalidPopularity {
     /// No known form.
-    #[error("'{0}' is no popularity: write uniform, zipf:0.99 or hot:10%/90%")]
+    #[error("'{0}' is no popularity: write uniform, zipf:0.99, hot:10%/90% or shuffled")]
     UnknownForm(String),
     /// An exponent that is none.
     #[error("zipf exponent '{0}': give a number from 0 to {EXPONENT_MAX}, like zipf:0.99")]
@@ -63,7 +66,7 @@ impl Popularity {
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), InvalidPopularity> {
         match *self {
-            Self::Uniform => Ok(()),
+            Self::Uniform | Self::Shuffled => Ok(()),
             Self::Zipf { exponent } if (0.0..=EXPONENT_MAX).contains(&exponent) => Ok(()),
             Self::Zipf { exponent } => Err(InvalidPopularity::Exponent(exponent.to_string())),
             Self::Hot {
@@ -83,11 +86,13 @@ impl Popularity {
 impl FromStr for Popularity {
     type Err = InvalidPopularity;
 
-    /// `uniform`, `zipf:0.99`, `hot:10%/90%`.
+    /// `uniform`, `zipf:0.99`, `hot:10%/90%`, `shuffled`.
     fn from_str(text: &str) -> Result<Self, InvalidPopularity> {
         let text = text.trim();
         let popularity = if text == "uniform" {
             Self::Uniform
+        } else if text == "shuffled" {
+            Self::Shuffled
         } else if let Some(exponent) = text.strip_prefix("zipf:") {
             Self::Zipf {
                 exponent: exponent
@@ -117,6 +122,7 @@ impl fmt::Display for Popularity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uniform => f.write_str("uniform"),
+            Self::Shuffled => f.write_str("shuffled"),
             Self::Zipf { exponent } => write!(f, "zipf:{exponent}"),
             Self::Hot {
                 files_percent,
@@ -148,6 +154,7 @@ pub struct Ranks(Kind);
 enum Kind {
     Uniform,
     Zipf(Box<Zipf>),
+    Shuffled,
     /// Shares of the files and of the uses, the latter of 2^64.
     Hot {
         files: f64,
@@ -160,6 +167,7 @@ impl Ranks {
     pub fn new(popularity: &Popularity) -> Self {
         Self(match *popularity {
             Popularity::Uniform => Kind::Uniform,
+            Popularity::Shuffled => Kind::Shuffled,
             Popularity::Zipf { exponent } => Kind::Zipf(Box::new(Zipf::new(exponent))),
             Popularity::Hot {
                 files_percent,
@@ -173,11 +181,14 @@ impl Ranks {
     }
 
     /// The rank that belongs to a random value among `n` files, from 0 to `n` - 1 (0 where there is no file): a
-    /// pure function of both; what is kept between calls only saves time.
+    /// pure function of both; what is kept between calls only saves time. A shuffled order takes a running number
+    /// in place of a random value.
     #[inline]
     pub fn rank(&mut self, random: u64, n: u64) -> u64 {
         match &mut self.0 {
             Kind::Uniform => below(random, n),
+            Kind::Shuffled if n == 0 => 0,
+            Kind::Shuffled => shuffled(random % n, n, random / n),
             Kind::Zipf(zipf) => zipf.rank(random, n),
             Kind::Hot { files, uses } => {
                 let hot = ((n as f64 * *files).ceil() as u64).min(n);
@@ -187,6 +198,24 @@ impl Ranks {
                     hot + below(again(random), n - hot)
                 }
             }
+        }
+    }
+}
+
+/// The place of `index` in one of the orders of `n`: a Feistel network of four rounds over the next even number of bits,
+/// walked until it comes to a number below `n` (cycle walking: Black and Rogaway, CT-RSA 2002), less than four times on average.
+fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
+    let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
+    let mask = (1_u64 << half) - 1;
+    let mut number = index;
+    loop {
+        let (mut left, mut right) = (number >> half, number & mask);
+        for round in 0..4 {
+            (left, right) = (right, left ^ again(right ^ again(epoch ^ (round << 60))) & mask);
+        }
+        number = left << half | right;
+        if number < n {
+            return number;
         }
     }
 }
@@ -420,6 +449,33 @@ mod tests {
         ] {
             let message = text.parse::<Popularity>().unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_shuffled_order_has_every_file_once_in_each_epoch() {
+        let mut ranks = Ranks::new(&Popularity::Shuffled);
+        for n in [1, 2, 3, 7, 64, 65, 1_000] {
+            let mut orders = Vec::new();
+            for epoch in 0..3 {
+                let order: Vec<u64> = (epoch * n..(epoch + 1) * n).map(|index| ranks.rank(index, n)).collect();
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..n).collect::<Vec<_>>());
+                orders.push(order);
+            }
+            if n >= 64 {
+                let neighbours = orders[0]
+                    .windows(2)
+                    .filter(|pair| pair[0].abs_diff(pair[1]) == 1)
+                    .count();
+                assert!(
+                    neighbours < n as usize / 8,
+                    "{n}: {neighbours} files follow their neighbours"
+                );
+                assert_ne!(orders[0], orders[1]);
+                assert_ne!(orders[1], orders[2]);
+            }
         }
     }
 }

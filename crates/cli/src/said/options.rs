@@ -96,7 +96,7 @@ options! {
     /// No append makes a file larger [default: the largest new file].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     size_max: Bytes,
-    /// Which files are used how often: uniform, zipf:0.99 or hot:10%/90% [default: uniform].
+    /// Which files are used how often: uniform, zipf:0.99, hot:10%/90% or shuffled [default: uniform].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     popularity: Popularity,
     /// How directories lie: flat, subdirs:100 or tree:10x3 (10 wide, 3 deep) [default: flat].

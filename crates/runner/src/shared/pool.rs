@@ -101,8 +101,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Where a file goes is of no importance but for balance.
-        let shard = &self.shards[(file.file % SHARDS as u64) as usize];
+        // Files are numbered from 1, ranks from 0: so every file of a prepared pool has a rank of its own.
+        let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
             file: file.pack(),

@@ -275,6 +275,7 @@ fn ai_samples(machine: &Machine) -> Preset {
         files,
         transactions: (2 * files).div_ceil(readers.into()),
         weights: weights(&[(Action::Read, 1)]),
+        popularity: Popularity::Shuffled,
         size_max_bytes: sizes.high(),
         sizes,
         layout: layout(Shape::Subdirectories(100)),
@@ -288,11 +289,10 @@ fn ai_samples(machine: &Machine) -> Preset {
     };
     Preset {
         name: "ai-samples",
-        what: "loading samples to train a model: two readers for each processor read whole files of a large set in \
-               random order",
+        what: "loading samples to train a model: two readers for each processor read whole files of a large set, \
+               shuffled anew in each of two epochs",
         source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's pictures); their spread \
-                 and directories are our own choice; files are drawn with replacement, so an epoch is one in the mean \
-                 only",
+                 and directories are our own choice",
         workload: whole(mix, Crew::Shared { writers: 0, readers }, ContentKind::Incompressible),
         how: Manner::default(),
     }
