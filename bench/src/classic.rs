@@ -78,7 +78,7 @@ pub fn compare(
 ) -> Result<(), Box<dyn Error>> {
     println!(
         "ours / original, medians of {} interleaved pairs [interval]; limits hold on tmpfs",
-        arguments.pairs
+        arguments.pairs()
     );
     println!(
         "{:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
@@ -111,7 +111,7 @@ impl Pairing {
         std::fs::write(&commands, self.commands(at, work))?;
         let mut pairs = Vec::new();
         // The first pair warms up and does not count.
-        for number in 0..=arguments.pairs {
+        for number in 0..=arguments.pairs() {
             let ours = self.ours(&arguments.ours, at, work, &commands)?;
             settle(at)?;
             let original = cost_with_input(&arguments.original, &commands)?;

@@ -1,15 +1,25 @@
 //! Benchmarks of the program itself, with public tools only.
 //!
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
-//! ratios; `null` gives the loop's own cost; `plan` times plans. Pairs are interleaved (A B A B …), medians are
-//! quoted with an interval, because the machine is shared. Needs root for mounts.
+//! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
+//! ours beside Debian's `fio` and `fs_mark`; `null` gives the loop's own cost; `plan` times plans. Pairs are interleaved
+//! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
+//! `peers` need `gcc`, and `strace` to show calls.
 
 mod classic;
+mod floor;
 mod mounts;
+mod noise;
+mod operations;
+mod ours;
 mod own;
+mod peers;
+mod phases;
 mod process;
 mod statistics;
+mod strace;
 
+use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -25,9 +35,9 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved.
-    #[arg(long, global = true, default_value_t = 9)]
-    pairs: usize,
+    /// Pairs, interleaved [default: 15 of `floor` and `peers`, else 9].
+    #[arg(long, global = true)]
+    pairs: Option<usize>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -44,6 +54,39 @@ enum What {
         #[arg(long)]
         no_large_pool: bool,
     },
+    /// The posix storage with a prepared stream against bare system calls, on tmpfs, with one worker and two.
+    Floor {
+        /// Files of each worker's pool.
+        #[arg(long, default_value_t = 20_000)]
+        files: u64,
+        /// Transactions of each worker.
+        #[arg(long, default_value_t = 100_000)]
+        transactions: u64,
+        /// Show by strace that both make equal calls, of a twentieth of the work; measure nothing.
+        #[arg(long)]
+        calls: bool,
+        /// End with code 1 where a limit is exceeded or calls differ.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Ours beside fio and fs_mark: files a second and user CPU a file, by phase.
+    Peers {
+        /// File systems: tmpfs, ext4, xfs.
+        #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs")]
+        on: Vec<String>,
+        /// Workers.
+        #[arg(long, value_delimiter = ',', default_value = "1,2")]
+        workers: Vec<u32>,
+        /// Files of each worker.
+        #[arg(long, default_value_t = 50_000)]
+        files: u64,
+        /// Show the calls of all programs by strace; measure nothing.
+        #[arg(long)]
+        calls: bool,
+        /// End with code 1 where a limit is missed.
+        #[arg(long)]
+        check: bool,
+    },
     /// The loop's own cost on the null storage.
     Null {
         /// Transactions of each run.
@@ -52,24 +95,87 @@ enum What {
     },
     /// Time and memory of plans.
     Plan,
+    /// One of our runs, in a process of its own.
+    #[command(hide = true)]
+    Ours {
+        #[arg(long)]
+        workload: String,
+        #[arg(long)]
+        at: PathBuf,
+        #[arg(long)]
+        prepared: bool,
+    },
 }
 
-fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = match &arguments.what {
+impl Arguments {
+    fn pairs(&self) -> usize {
+        self.pairs.unwrap_or(9)
+    }
+}
+
+/// Does what is asked. Whether the limits that are to be checked hold.
+fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+    if let What::Ours { workload, at, prepared } = &arguments.what {
+        return ours::perform(workload, at, *prepared).map(|()| true);
+    }
+    process::watch_signals()?;
+    let strict_pairs = arguments.pairs.unwrap_or(15);
+    match &arguments.what {
         What::Classic {
             on,
             transactions,
             no_large_pool,
-        } => classic::compare(&arguments, on, *transactions, !no_large_pool),
-        What::Null { transactions } => own::null(&arguments, *transactions),
-        What::Plan => own::plan(&arguments),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("bench: {error}");
-            ExitCode::FAILURE
+        } => classic::compare(arguments, on, *transactions, !no_large_pool)?,
+        What::Floor {
+            files,
+            transactions,
+            calls,
+            check,
+        } => {
+            let (files, transactions) = (*files, *transactions);
+            let holds = if *calls {
+                floor::show_calls(floor::Size {
+                    files: (files / 20).max(1),
+                    transactions: transactions / 20,
+                })
+            } else {
+                floor::compare(strict_pairs, floor::Size { files, transactions })
+            };
+            return Ok(holds? || !check);
         }
+        What::Peers { calls: true, .. } => peers::show_calls()?,
+        What::Peers {
+            on,
+            workers,
+            files,
+            check,
+            ..
+        } => {
+            let choice = peers::Choice {
+                on: on.clone(),
+                workers: workers.clone(),
+                files: *files,
+                rounds: strict_pairs,
+            };
+            return Ok(peers::compare(&choice)? || !check);
+        }
+        What::Null { transactions } => own::null(arguments, *transactions)?,
+        What::Plan => own::plan(arguments)?,
+        What::Ours { .. } => {}
+    }
+    Ok(true)
+}
+
+fn main() -> ExitCode {
+    let result = perform(&Arguments::parse());
+    match (process::caught(), &result) {
+        (Some(signal), _) => eprintln!("bench: ended by signal {signal}"),
+        (None, Err(error)) => eprintln!("bench: {error}"),
+        (None, Ok(_)) => {}
+    }
+    match (process::caught(), result) {
+        (Some(signal), _) => ExitCode::from(128 + u8::try_from(signal).unwrap_or(0)),
+        (None, Ok(true)) => ExitCode::SUCCESS,
+        (None, Ok(false) | Err(_)) => ExitCode::FAILURE,
     }
 }

@@ -16,11 +16,11 @@ const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
     println!(
         "the loop's own cost on the null storage, ns a transaction: medians of {} rounds [interval]",
-        arguments.pairs
+        arguments.pairs()
     );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
     // The first round warms up and does not count.
-    for round in 0..=arguments.pairs {
+    for round in 0..=arguments.pairs() {
         for (pool, costs) in POOLS.iter().zip(&mut costs) {
             for (latencies, costs) in [true, false].into_iter().zip(costs) {
                 let cost = null_once(arguments, *pool, transactions, latencies)?;
@@ -71,11 +71,11 @@ fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bo
 
 /// Prints seconds and the greatest memory of plans.
 pub fn plan(arguments: &Arguments) -> Result<(), Box<dyn Error>> {
-    println!("plans: median seconds of {} rounds [interval]", arguments.pairs);
+    println!("plans: median seconds of {} rounds [interval]", arguments.pairs());
     for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {
         let mut seconds = Vec::new();
         let mut memory_bytes = 0;
-        for _ in 0..arguments.pairs {
+        for _ in 0..arguments.pairs() {
             let began = Instant::now();
             let mut command = Command::new(&arguments.ours);
             command.args([

@@ -2,11 +2,19 @@
 
 /// The median of some values and the order statistics that enclose the true one with about 95 % probability
 /// (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     pub value: f64,
     pub low: f64,
     pub high: f64,
+}
+
+impl Median {
+    /// The value with its interval.
+    pub fn show(&self, decimals: usize) -> String {
+        let Self { value, low, high } = self;
+        format!("{value:.decimals$} [{low:.decimals$}, {high:.decimals$}]")
+    }
 }
 
 /// The median of values; none of none.
