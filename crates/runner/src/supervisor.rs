@@ -33,8 +33,8 @@ const GRACE: Duration = Duration::from_secs(10);
 const GIVE_UP_AFTER: u32 = 5;
 /// A run that is given up waits so long for those workers that are not stuck.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// After deletion the space is waited for so long.
-const SPACE_BACK_MAX: Duration = Duration::from_secs(10);
+/// After deletion the space is waited for so long, and as long again as the deletion took.
+const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
 /// The space is back when no more than this is missing: directories and the manifest are still there.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
@@ -162,6 +162,9 @@ struct Supervisor<'a, 'e> {
     ended: (u32, u64, End),
     /// The stage that all have ended, and not settled yet.
     unsettled: Option<Phase>,
+    stage_began: Instant,
+    /// The stage before.
+    stage_took: Duration,
     checked: Instant,
     stopping_since: Option<Instant>,
     free_before: Option<u64>,
@@ -191,6 +194,8 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         current: None,
         ended: (0, 0, End::Complete),
         unsettled: None,
+        stage_began: Instant::now(),
+        stage_took: Duration::ZERO,
         checked: Instant::now(),
         stopping_since: None,
     };
@@ -285,6 +290,7 @@ impl Supervisor<'_, '_> {
         };
         self.events.event(Event::Ended(stage, progress, end));
         self.current = None;
+        self.stage_took = self.stage_began.elapsed();
         self.ended = (0, 0, End::Complete);
         if let Stage::Phase(phase) = stage {
             self.unsettled = Some(phase);
@@ -322,6 +328,7 @@ impl Supervisor<'_, '_> {
             self.events.event(Event::Began(stage, self.watch.control.progress()));
             self.current = Some(stage);
             self.at_work = self.alive;
+            self.stage_began = Instant::now();
         }
         self.answer(goes_on);
     }
@@ -395,7 +402,7 @@ impl Supervisor<'_, '_> {
             if free.saturating_add(SPACE_SLACK_BYTES) >= before {
                 return Fact::Known(self.now_ns().saturating_sub(since_ns));
             }
-            if began.elapsed() >= SPACE_BACK_MAX || self.watch.control.is_stopping() {
+            if began.elapsed() >= SPACE_BACK_MAX + self.stage_took || self.watch.control.is_stopping() {
                 return Fact::Unavailable(format!(
                     "{} bytes were still missing after {} s",
                     before - free,

@@ -83,6 +83,7 @@ impl Running {
     }
 
     /// The same, of a program that is known to take long.
+    #[allow(dead_code, reason = "used by the suite of file systems, which has this module, too")]
     pub fn of_long_patience(mut self) -> Self {
         self.patience = LONG_PATIENCE;
         self

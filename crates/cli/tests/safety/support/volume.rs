@@ -1,7 +1,7 @@
 //! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use super::{Scene, is_met, is_root, tool};
 
@@ -95,6 +95,7 @@ impl Volume {
     }
 
     /// A file system in memory that has no input and output past the page cache.
+    #[allow(dead_code, reason = "used by the suite of file systems, which has this module, too")]
     pub fn without_direct(point: &Path) -> Self {
         tool("mount", &["-t", "ramfs", "postmark-safety", &text(point)]);
         Self {
@@ -166,6 +167,7 @@ impl Volume {
 
     /// Has the loop device go past the page cache of the file system that the image lies on, where that can do it:
     /// then nothing is cached twice.
+    #[allow(dead_code, reason = "used by the suite of file systems, which has this module, too")]
     #[must_use]
     pub fn past_the_cache(self) -> Self {
         if let Some(image) = &self.image {
@@ -211,46 +213,6 @@ impl Volume {
             "only ext4 and xfs can be told to die"
         );
         tool("xfs_io", &["-x", "-c", "shutdown", &text(&self.point)]);
-    }
-}
-
-/// A file system that takes no changes: whoever makes one waits in the kernel. It thaws with this value, and when
-/// the test's process ends, however that happens.
-#[derive(Debug)]
-pub struct Frozen {
-    /// A shell that waits for the end of its input.
-    thaws: Child,
-}
-
-impl Frozen {
-    /// Freezes a file system.
-    pub fn freeze(volume: &Volume) -> Self {
-        let point = text(&volume.point);
-        tool("fsfreeze", &["--freeze", &point]);
-        let thaws = Command::new("/bin/sh")
-            .args(["-c", "read _; exec fsfreeze --unfreeze \"$0\"", &point])
-            .stdin(Stdio::piped())
-            .spawn();
-        let thaws = thaws.unwrap_or_else(|error| {
-            tool("fsfreeze", &["--unfreeze", &point]);
-            panic!("cannot run a shell: {error}");
-        });
-        Self { thaws }
-    }
-
-    /// Lets it be changed again.
-    pub fn thaw(self) {
-        drop(self);
-    }
-}
-
-impl Drop for Frozen {
-    fn drop(&mut self) {
-        drop(self.thaws.stdin.take());
-        report(
-            "fsfreeze --unfreeze",
-            self.thaws.wait().is_ok_and(|status| status.success()),
-        );
     }
 }
 

@@ -1,0 +1,241 @@
+//! The posix storage with a prepared stream against a bare C program that makes the same system calls: `floor.c`.
+
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use workload::{Classic, Crew, Workload};
+
+use crate::mounts::{Mounted, touch_memory};
+use crate::noise::Noise;
+use crate::phases::{Cost, Costs};
+use crate::process::output;
+use crate::statistics::{Median, median};
+use crate::strace::{FileCall, counts, trace};
+use crate::{operations, ours};
+
+const SOURCE: &str = include_str!("../floor.c");
+/// To reach, by workers: wall time as a share of the floor's.
+const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
+/// The upper end of the interval may lie this far above the limit.
+const SLACK: f64 = 0.02;
+/// To reach: own user CPU, in microseconds an operation.
+const USER_LIMIT_US: f64 = 0.3;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub files: u64,
+    pub transactions: u64,
+}
+
+/// The two programs, in directories of equal path length on one file system.
+struct Rivals {
+    mounted: Mounted,
+    workload: Workload,
+    program: PathBuf,
+    list: PathBuf,
+    operations: u64,
+}
+
+impl Rivals {
+    fn new(size: Size, workers: u32) -> Result<Self, Box<dyn Error>> {
+        let mounted = Mounted::new("tmpfs")?;
+        let workload = Workload {
+            crew: Crew::Private { workers },
+            ..Classic {
+                files: size.files,
+                transactions: size.transactions,
+                read_block_bytes: 4096,
+                write_block_bytes: 4096,
+                ..Classic::default()
+            }
+            .into()
+        };
+        let list = mounted.path().with_file_name("operations");
+        let mut file = BufWriter::new(File::create(&list)?);
+        let operations = operations::write(&workload, &mut file)?;
+        file.flush()?;
+        let program = compile(SOURCE, &mounted.path().with_file_name("floor"), &["-pthread"])?;
+        for directory in ["ours", "bare"] {
+            std::fs::create_dir(mounted.path().join(directory))?;
+        }
+        if workers > 1 {
+            for worker in 0..workers {
+                std::fs::create_dir(mounted.path().join(format!("bare/w{worker}")))?;
+            }
+        }
+        Ok(Self {
+            mounted,
+            workload,
+            program,
+            list,
+            operations,
+        })
+    }
+
+    fn ours(&self) -> Result<Command, Box<dyn Error>> {
+        ours::command(&self.workload, &self.mounted.path().join("ours"), true)
+    }
+
+    fn bare(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg(&self.list).arg(self.mounted.path().join("bare"));
+        command
+    }
+
+    /// One pair, in the order that is asked for: ours, then the floor.
+    fn pair(&self, ours_first: bool) -> Result<[Costs; 2], Box<dyn Error>> {
+        let run = |mut command: Command| Costs::parse(&output(&mut command)?);
+        if ours_first {
+            let ours = run(self.ours()?)?;
+            Ok([ours, run(self.bare())?])
+        } else {
+            let bare = run(self.bare())?;
+            Ok([run(self.ours()?)?, bare])
+        }
+    }
+}
+
+/// Compiles a program of ours.
+pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+    let file = to.with_extension("c");
+    std::fs::write(&file, source)?;
+    output(
+        Command::new("gcc")
+            .args(["-O2", "-std=c11"])
+            .args(options)
+            .arg("-o")
+            .arg(to)
+            .arg(&file),
+    )?;
+    Ok(to.to_owned())
+}
+
+/// Prints the ratios for one worker and two. Whether all limits hold.
+pub fn compare(pairs: usize, size: Size) -> Result<bool, Box<dyn Error>> {
+    println!(
+        "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: {} files, {} transactions a worker",
+        size.files, size.transactions
+    );
+    println!("medians of {pairs} interleaved pairs [interval]; CPU in microseconds an operation, of the whole process");
+    let mut holds = true;
+    for (workers, wall_limit) in WALL_LIMITS {
+        let rivals = Rivals::new(size, workers)?;
+        touch_memory();
+        let noise = Noise::begin();
+        let mut costs = Vec::new();
+        // The first pair warms up and does not count.
+        for number in 0..=pairs {
+            let pair = rivals.pair(number % 2 == 0)?;
+            if number > 0 {
+                costs.push(pair);
+            }
+        }
+        println!("{workers} worker(s), {} operations; {}", rivals.operations, noise.end());
+        holds &= print(&costs, rivals.operations as f64, wall_limit);
+    }
+    Ok(holds)
+}
+
+fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
+    let over =
+        |of: &dyn Fn(&[Costs; 2]) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default();
+    let ratio = |of: fn(&Costs) -> Cost| over(&|[ours, bare]| of(ours).wall_s / of(bare).wall_s);
+    let wall = ratio(Costs::sum);
+    let is_fast = wall.value <= wall_limit && wall.high <= wall_limit + SLACK;
+    println!(
+        "  wall, ours / floor     {:24} {}",
+        wall.show(3),
+        verdict(is_fast, wall_limit)
+    );
+    println!(
+        "    prepare {}, transactions {}, delete {}",
+        ratio(|costs| costs.prepare).show(3),
+        ratio(|costs| costs.transactions).show(3),
+        ratio(|costs| costs.delete).show(3)
+    );
+    let each_us = |seconds: f64| seconds / operations * 1e6;
+    let own = over(&|[ours, bare]| each_us(ours.sum().user_s - bare.sum().user_s));
+    let is_cheap = own.value <= USER_LIMIT_US;
+    println!(
+        "  user CPU, ours - floor {:24} {}",
+        own.show(3),
+        verdict(is_cheap, USER_LIMIT_US)
+    );
+    let both =
+        |of: fn(&Cost) -> f64| -> [Median; 2] { [0, 1].map(|which| over(&|pair| each_us(of(&pair[which].sum())))) };
+    for (what, [ours, bare]) in [
+        ("wall      ", both(|cost| cost.wall_s)),
+        ("user CPU  ", both(|cost| cost.user_s)),
+        ("system CPU", both(|cost| cost.system_s)),
+    ] {
+        println!("    {what} ours {}, floor {}", ours.show(3), bare.show(3));
+    }
+    is_fast && is_cheap
+}
+
+/// A limit and whether it holds.
+pub fn verdict(holds: bool, limit: f64) -> String {
+    if holds {
+        format!("holds: <= {limit}")
+    } else {
+        format!("EXCEEDS {limit}")
+    }
+}
+
+/// Shows by strace that both make the same calls in the same order. Whether they do.
+pub fn show_calls(size: Size) -> Result<bool, Box<dyn Error>> {
+    println!(
+        "calls on files as strace saw them: {} files, {} transactions a worker",
+        size.files, size.transactions
+    );
+    let mut equal = true;
+    for (workers, _) in WALL_LIMITS {
+        let rivals = Rivals::new(size, workers)?;
+        let log = rivals.mounted.path().with_file_name("strace");
+        let is_file = |path: &str| path.bytes().all(|byte| byte.is_ascii_digit());
+        let ours = trace(&rivals.ours()?, &log, is_file)?;
+        let bare = trace(&rivals.bare(), &log, is_file)?;
+        println!("{workers} worker(s)");
+        equal &= print_calls(&ours, &bare);
+    }
+    Ok(equal)
+}
+
+fn print_calls(ours: &[Vec<FileCall>], bare: &[Vec<FileCall>]) -> bool {
+    println!(
+        "  {:8} {:56} {:>9} {:>9} {:>10}",
+        "in", "call", "ours", "floor", "difference"
+    );
+    let (our_counts, bare_counts) = (counts(ours), counts(bare));
+    let mut keys: Vec<_> = our_counts.keys().chain(bare_counts.keys()).collect();
+    keys.sort();
+    keys.dedup();
+    for key in keys {
+        let [ours, bare] = [&our_counts, &bare_counts].map(|counts| counts.get(key).copied().unwrap_or(0));
+        let difference = ours as i64 - bare as i64;
+        println!("  {:8} {:56} {ours:>9} {bare:>9} {difference:>10}", key.0.name(), key.1);
+    }
+    let equal = on_files(ours) == on_files(bare);
+    let verdict = if equal { "the same" } else { "NOT the same" };
+    println!("  names, bytes and order of all calls on files: {verdict}");
+    equal
+}
+
+/// The calls on files of each thread, in an order that does not depend on the threads' numbers.
+fn on_files(threads: &[Vec<FileCall>]) -> Vec<Vec<(&str, &str)>> {
+    let mut threads: Vec<Vec<(&str, &str)>> = threads
+        .iter()
+        .map(|calls| {
+            let on_files = calls.iter().filter(|call| !call.what.ends_with("(other)"));
+            on_files
+                .map(|call| (call.what.as_str(), call.detail.as_str()))
+                .collect()
+        })
+        .collect();
+    threads.sort_unstable();
+    threads
+}

@@ -1,0 +1,94 @@
+//! The list of operations that `floor.c` performs: the classic stream, drawn and named.
+
+use std::error::Error;
+use std::io::Write;
+
+use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
+
+/// `PMFLO0R1` in memory.
+const MAGIC: u64 = 0x3152_304f_4c46_4d50;
+/// Room for a name with its NUL.
+const NAME_BYTES: usize = 24;
+
+/// Writes the operations of all workers; gives how many there are.
+pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64, Box<dyn Error>> {
+    let Work::Classic(classic) = &workload.work else {
+        return Err("the floor knows classic workloads only".into());
+    };
+    if classic.read_block_bytes != classic.write_block_bytes || classic.subdirectories > 1 || classic.weights.len() > 1
+    {
+        return Err("the floor knows one size of blocks and one directory only".into());
+    }
+    let workers = workload.crew.workers();
+    let header = [
+        MAGIC,
+        workers.into(),
+        classic.write_block_bytes,
+        classic.size_high_bytes,
+    ];
+    for number in header {
+        to.write_all(&number.to_ne_bytes())?;
+    }
+    let mut sum = 0;
+    for worker in 0..workers {
+        let mut stream = ClassicStream::new(&workload.classic_of(classic, worker))?;
+        for phase in Phase::ALL {
+            let mut operations = Vec::new();
+            while let Some(intent) = stream.next(phase) {
+                if let Some(action) = number(intent.action) {
+                    operations.push((action, intent.bytes as u32, intent.number));
+                }
+            }
+            sum += operations.len() as u64;
+            to.write_all(&(operations.len() as u64).to_ne_bytes())?;
+            for (action, bytes, number) in operations {
+                let mut name = [0; NAME_BYTES];
+                write!(&mut name[..NAME_BYTES - 1], "{number}")?;
+                to.write_all(&action.to_ne_bytes())?;
+                to.write_all(&bytes.to_ne_bytes())?;
+                to.write_all(&name)?;
+            }
+        }
+    }
+    Ok(sum)
+}
+
+/// An action's number in `floor.c`; nothing where nothing is to be done.
+fn number(action: Action) -> Option<u32> {
+    match action {
+        Action::Create => Some(0),
+        Action::Read => Some(1),
+        Action::Append => Some(2),
+        Action::Delete => Some(3),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Classic, Crew};
+
+    #[test]
+    fn every_operation_is_written_once() {
+        let workload = Workload {
+            crew: Crew::Private { workers: 2 },
+            ..Classic {
+                files: 3,
+                transactions: 5,
+                ..Classic::default()
+            }
+            .into()
+        };
+        let mut bytes = Vec::new();
+        let operations = write(&workload, &mut bytes).unwrap();
+        assert_eq!(bytes.len() as u64, 32 + 2 * 3 * 8 + operations * 32);
+        // The first worker's first operation: a creation of file 1.
+        assert_eq!(bytes[..8], MAGIC.to_ne_bytes());
+        assert_eq!(
+            (&bytes[32..40], &bytes[40..44]),
+            (&3_u64.to_ne_bytes()[..], &0_u32.to_ne_bytes()[..])
+        );
+        assert_eq!(&bytes[48..50], b"1\0");
+    }
+}

@@ -1,0 +1,95 @@
+//! The engine of `postmark run --storage posix` in a process of its own, which tells what each phase took: a record has
+//! the processor time of the whole run only, in which a stream that is drawn before the run would count.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use observe::{Fact, ProcessTimes, Sources};
+use record::{Outcome, Record};
+use runner::{Control, Event, Events, Place, Request, RequestedLocation, Stage, SystemClock};
+use storage::posix::Posix;
+use workload::{Phase, Workload};
+
+/// The command that performs a workload in a directory, and prints what [`crate::phases::Costs::parse`] reads.
+pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command, Box<dyn Error>> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["ours", "--workload", &serde_json::to_string(workload)?, "--at"]);
+    command.arg(at);
+    if prepared {
+        command.arg("--prepared");
+    }
+    Ok(command)
+}
+
+/// Performs a workload and prints what its phases took.
+pub fn perform(workload: &str, at: &Path, prepared: bool) -> Result<(), Box<dyn Error>> {
+    let location = RequestedLocation { path: at.to_owned() };
+    let request = Request {
+        prepared,
+        ..Request::classic(serde_json::from_str(workload)?, vec![location], Place::Location)
+    };
+    let mut times = Times::default();
+    let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut times)?;
+    if record.actual.outcome != Outcome::Complete {
+        return Err(format!("the run did not end well: {:?}", record.actual.outcome).into());
+    }
+    for phase in Phase::ALL {
+        let (Some(before), Some(after)) = (&times.before[phase as usize], &times.after[phase as usize]) else {
+            return Err("the run did not tell of all its phases".into());
+        };
+        let used = after.since(before);
+        println!(
+            "{} {:.9} {:.6} {:.6}",
+            phase.name(),
+            wall_ns(&record, phase)? as f64 / 1e9,
+            used.user_ns as f64 / 1e9,
+            used.system_ns as f64 / 1e9
+        );
+    }
+    Ok(())
+}
+
+/// From the first worker's start to the last one's end.
+fn wall_ns(record: &Record, phase: Phase) -> Result<u64, Box<dyn Error>> {
+    let phase = record.actual.phases.iter().find(|found| found.phase == phase);
+    let workers = &phase.ok_or("the record lacks a phase")?.workers;
+    let began = workers.iter().map(|worker| worker.began_ns).min();
+    let ended = workers.iter().map(|worker| worker.ended_ns).max();
+    Ok(ended.ok_or("no worker")? - began.ok_or("no worker")?)
+}
+
+/// Looks at the processor time at the borders of phases, where all workers wait.
+#[derive(Default)]
+struct Times {
+    before: [Option<ProcessTimes>; 3],
+    after: [Option<ProcessTimes>; 3],
+}
+
+impl Events for Times {
+    fn event(&mut self, event: Event) {
+        let (times, phase) = match event {
+            Event::Began(Stage::Phase(phase), _) => (&mut self.before, phase),
+            // A stage that the last worker ends after another was done with everything is told as broken.
+            Event::Ended(Stage::Phase(phase), ..) | Event::Broken(Stage::Phase(phase), _) => (&mut self.after, phase),
+            _ => return,
+        };
+        times[phase as usize] = match ProcessTimes::read(&Sources::default()) {
+            Fact::Known(times) => Some(times),
+            Fact::NotApplicable | Fact::Unavailable(_) => None,
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_tells_what_its_phases_took_and_leaves_nothing() {
+        let place = tempfile::tempdir().unwrap();
+        let workload = serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();
+        perform(&workload, place.path(), true).unwrap();
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,353 @@
+//! Ours beside fio and fs_mark, phase by phase: files created, read and deleted by equal calls under names of equal
+//! length in directories of their own.
+//!
+//! Rates are of wall time of whole phases as each program takes it, from the first worker's start to the last one's end,
+//! and user CPU is of the same span. For fio that is the `runtime` (in milliseconds) and `usr_cpu` of its jobs; for fs_mark
+//! the span from a process's first creation to its first deletion, and from there to its end, seen by `borders.c`
+//! (the first is what its `Files/sec` is of; both are added up over its processes, as it does).
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
+
+use workload::mix::Mix;
+use workload::names::Names;
+use workload::popularity::Popularity;
+use workload::sizes::Sizes;
+use workload::{Action, Crew, Weights, Workload};
+
+use crate::mounts::{Mounted, settle, touch_memory};
+use crate::noise::Noise;
+use crate::ours;
+use crate::phases::{Cost, Costs};
+use crate::process::output;
+use crate::statistics::median;
+use crate::strace::{Operation, counts, trace};
+
+mod fio;
+mod fs_mark;
+
+/// Bytes of a file.
+const FILE_BYTES: u64 = 4096;
+/// To reach: files a second as a share of the other's.
+const RATE_LIMIT: f64 = 0.98;
+/// Files of the runs that strace looks at.
+const TRACED_FILES: u64 = 500;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub on: Vec<String>,
+    pub workers: Vec<u32>,
+    pub files: u64,
+    pub rounds: usize,
+}
+
+/// Where and how much, for one worker or several.
+pub struct Ground {
+    mounted: Mounted,
+    files: u64,
+    workers: u32,
+    /// The observer of fs_mark.
+    borders: PathBuf,
+}
+
+/// What one phase came to.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    files_per_s: f64,
+    user_us_per_file: f64,
+}
+
+/// A tool to be beside.
+struct Contest {
+    tool: &'static str,
+    /// What is compared, with what strace does not show of the differences.
+    rows: &'static [(Operation, &'static str)],
+    /// Bytes of our files, and our names.
+    ours: (u64, &'static str),
+    commands: fn(&Ground) -> Vec<Command>,
+    run: fn(&Ground) -> Samples,
+}
+
+/// A sample of every row, in their order.
+type Samples = Result<Vec<Sample>, Box<dyn Error>>;
+
+const FIO_CREATES: &str = "fio looks every name up before its clock starts, and gives whole paths";
+const CONTESTS: [Contest; 4] = [
+    Contest {
+        tool: "fio filecreate (0 bytes)",
+        rows: &[(Operation::Create, FIO_CREATES)],
+        ours: (0, "decimal"),
+        commands: fio::creation_commands,
+        run: fio::create_only,
+    },
+    Contest {
+        tool: "fio psync, filedelete",
+        rows: &[
+            (Operation::Create, FIO_CREATES),
+            (Operation::Delete, "fio gives whole paths"),
+        ],
+        ours: (FILE_BYTES, "decimal"),
+        commands: fio::commands,
+        run: fio::run,
+    },
+    Contest {
+        tool: "fio psync",
+        rows: &[(
+            Operation::Read,
+            "both read every file once in an order drawn at random, fio by its names' order of files that we have created \
+             in another; fio gives whole paths",
+        )],
+        ours: (FILE_BYTES, "decimal"),
+        commands: fio::reading_commands,
+        run: fio::read,
+    },
+    Contest {
+        tool: "fs_mark",
+        rows: &[
+            (
+                Operation::Create,
+                "fs_mark gives whole paths; rates of its processes are added up",
+            ),
+            (
+                Operation::Delete,
+                "fs_mark gives whole paths; rates of its processes are added up",
+            ),
+        ],
+        ours: (FILE_BYTES, "hashed:20"),
+        commands: fs_mark::commands,
+        run: fs_mark::run,
+    },
+];
+
+impl Ground {
+    fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
+        let mounted = Mounted::new(kind)?;
+        let borders = fs_mark::compile(&mounted.path())?;
+        Ok(Self {
+            mounted,
+            files,
+            workers,
+            borders,
+        })
+    }
+
+    /// A path beside the mounted file system.
+    fn beside(&self, name: &str) -> PathBuf {
+        self.mounted.path().with_file_name(name)
+    }
+
+    /// The others' directory.
+    fn theirs(&self) -> PathBuf {
+        self.mounted.path().join("rival")
+    }
+
+    /// Makes both programs' directories anew: one that was large is not like one that never was.
+    fn renew(&self) -> Result<(), Box<dyn Error>> {
+        for directory in [self.mounted.path().join("ours"), self.theirs()] {
+            if directory.exists() {
+                std::fs::remove_dir_all(&directory)?;
+            }
+            std::fs::create_dir(&directory)?;
+        }
+        for own in self.own_directories().into_iter().flatten() {
+            std::fs::create_dir(self.theirs().join(own))?;
+        }
+        settle(&self.mounted.path())
+    }
+
+    /// Creates the files that another reads, in an order drawn at random: read by name, they are read at random.
+    fn create_shuffled(&self) -> Result<(), Box<dyn Error>> {
+        let mut numbers: Vec<u64> = (0..self.files).collect();
+        numbers.sort_by_key(|number| workload::random::again(*number));
+        for own in self.own_directories() {
+            let directory = own.map_or_else(|| self.theirs(), |own| self.theirs().join(own));
+            for number in &numbers {
+                std::fs::write(directory.join(number.to_string()), [b'x'; FILE_BYTES as usize])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// By worker, its own directory where there are several.
+    fn own_directories(&self) -> Vec<Option<String>> {
+        match self.workers {
+            1 => vec![None],
+            workers => (0..workers).map(|worker| Some(format!("w{worker}"))).collect(),
+        }
+    }
+
+    fn ours(&self, (bytes, names): (u64, &str), reads: u64) -> Result<Command, Box<dyn Error>> {
+        let mix = Mix {
+            files: self.files,
+            transactions: reads,
+            weights: Weights::default().with(Action::Read, 1),
+            sizes: Sizes::Fixed(bytes),
+            names: names.parse::<Names>()?,
+            popularity: Popularity::Shuffled,
+            ..Mix::default()
+        };
+        let workload = Workload {
+            crew: Crew::Private { workers: self.workers },
+            ..mix.into()
+        };
+        ours::command(&workload, &self.mounted.path().join("ours"), false)
+    }
+
+    /// The files of all workers that a phase is done to.
+    fn sum_files(&self) -> f64 {
+        (self.files * u64::from(self.workers)) as f64
+    }
+
+    fn sample(&self, cost: Cost) -> Sample {
+        Sample {
+            files_per_s: self.sum_files() / cost.wall_s,
+            user_us_per_file: cost.user_s / self.sum_files() * 1e6,
+        }
+    }
+}
+
+impl Contest {
+    /// Our run: without reads where none are compared, since files that were read go otherwise than those that were not.
+    fn our_command(&self, ground: &Ground) -> Result<Command, Box<dyn Error>> {
+        let reads = self.rows.iter().any(|(operation, _)| *operation == Operation::Read);
+        ground.ours(self.ours, if reads { ground.files } else { 1 })
+    }
+
+    fn ours(&self, ground: &Ground) -> Samples {
+        let costs = Costs::parse(&output(&mut self.our_command(ground)?)?)?;
+        let of = |operation: &Operation| match operation {
+            Operation::Create => costs.prepare,
+            Operation::Read | Operation::Append => costs.transactions,
+            Operation::Delete => costs.delete,
+        };
+        Ok(self
+            .rows
+            .iter()
+            .map(|(operation, _)| ground.sample(of(operation)))
+            .collect())
+    }
+
+    /// One pair: ours and theirs of every row.
+    fn pair(&self, ground: &Ground, ours_first: bool) -> Result<Vec<[Sample; 2]>, Box<dyn Error>> {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for is_ours in [ours_first, !ours_first] {
+            ground.renew()?;
+            if is_ours {
+                ours = self.ours(ground)?;
+            } else {
+                theirs = (self.run)(ground)?;
+            }
+        }
+        Ok(ours
+            .into_iter()
+            .zip(theirs)
+            .map(|(ours, theirs)| [ours, theirs])
+            .collect())
+    }
+
+    /// Says what calls each of the two makes for a file.
+    fn show_calls(&self, ground: &Ground) -> Result<(), Box<dyn Error>> {
+        let log = ground.beside("strace");
+        ground.renew()?;
+        let ours = trace(&self.our_command(ground)?, &log, is_file)?;
+        let mut theirs = Vec::new();
+        for command in (self.commands)(ground) {
+            theirs.extend(trace(&command, &log, is_file)?);
+        }
+        for (operation, note) in self.rows {
+            println!("  {}, {}: {note}", self.tool, operation.name());
+            for (who, threads) in [("ours", &ours), ("theirs", &theirs)] {
+                let of_file = counts(threads).into_iter().filter(|((of, _), _)| of == operation);
+                let each: Vec<String> = of_file
+                    .map(|((_, what), count)| (what, count as f64 / ground.files as f64))
+                    .filter(|(_, each)| *each >= 0.05)
+                    .map(|(what, each)| format!("{each:.1} {what}"))
+                    .collect();
+                println!("    {who:6} {}", each.join(", "));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path is one of a benchmark's files: relative, its last part letters and digits, not without a digit.
+fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    !path.starts_with('/')
+        && name.bytes().any(|byte| byte.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'~')
+}
+
+/// Shows the calls of all programs for a file.
+pub fn show_calls() -> Result<(), Box<dyn Error>> {
+    println!(
+        "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; and what else differs:"
+    );
+    let ground = Ground::new("tmpfs", TRACED_FILES, 1)?;
+    CONTESTS.iter().try_for_each(|contest| contest.show_calls(&ground))
+}
+
+/// Prints rates and ratios. Whether all limits hold.
+pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
+    show_calls()?;
+    println!(
+        "{} files a worker; medians of {} interleaved rounds [interval]; user CPU in microseconds a file, means of all rounds",
+        choice.files, choice.rounds
+    );
+    let mut holds = true;
+    for kind in &choice.on {
+        for workers in &choice.workers {
+            let ground = Ground::new(kind, choice.files, *workers)?;
+            touch_memory();
+            let noise = Noise::begin();
+            let mut rounds = Vec::new();
+            // The first round warms up and does not count.
+            for number in 0..=choice.rounds {
+                let mut round = Vec::new();
+                for contest in &CONTESTS {
+                    round.extend(contest.pair(&ground, number % 2 == 0)?);
+                }
+                if number > 0 {
+                    rounds.push(round);
+                }
+            }
+            println!("{kind} ({}), {workers} worker(s); {}", ground.mounted.how, noise.end());
+            holds &= print(&rounds);
+        }
+    }
+    Ok(holds)
+}
+
+fn print(rounds: &[Vec<[Sample; 2]>]) -> bool {
+    println!(
+        "  {:26} {:7} {:>10} {:>10}  {:32} {:>6} {:>7}",
+        "against", "phase", "ours/s", "theirs/s", "ours / theirs", "user", "theirs"
+    );
+    let rows = CONTESTS
+        .iter()
+        .flat_map(|contest| contest.rows.iter().map(|(operation, _)| (contest.tool, *operation)));
+    let mut holds = true;
+    for (index, (tool, operation)) in rows.enumerate() {
+        let over =
+            |of: &dyn Fn(&[Sample; 2]) -> f64| -> Vec<f64> { rounds.iter().map(|round| of(&round[index])).collect() };
+        let middle = |of: &dyn Fn(&[Sample; 2]) -> f64| median(&over(of)).unwrap_or_default();
+        let ratio = middle(&|[ours, theirs]| ours.files_per_s / theirs.files_per_s);
+        // Of few ticks each: their mean says more than their median.
+        let user = [0, 1].map(|who| over(&|pair| pair[who].user_us_per_file).iter().sum::<f64>() / rounds.len() as f64);
+        let (is_fast, is_cheap) = (ratio.value >= RATE_LIMIT, user[0] <= user[1]);
+        println!(
+            "  {tool:26} {:7} {:>10.0} {:>10.0}  {:32} {:>6.2} {:>7.2} {}",
+            operation.name(),
+            middle(&|[ours, _]| ours.files_per_s).value,
+            middle(&|[_, theirs]| theirs.files_per_s).value,
+            format!("{} {}", ratio.show(3), if is_fast { "holds" } else { "BELOW 0.98" }),
+            user[0],
+            user[1],
+            if is_cheap { "lower" } else { "HIGHER" },
+        );
+        holds &= is_fast && is_cheap;
+    }
+    holds
+}

@@ -1,0 +1,119 @@
+//! fio: `filecreate` creates empty files, `psync` creates and writes or reads whole ones, `filedelete` deletes.
+
+use std::error::Error;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::{FILE_BYTES, Ground, Sample, Samples};
+use crate::phases::Cost;
+use crate::process::output;
+
+/// Creates and writes files.
+const CREATE: [&str; 3] = ["--ioengine=psync", "--rw=write", "--create_on_open=1"];
+const READ: [&str; 2] = ["--ioengine=psync", "--rw=read"];
+const DELETE: [&str; 1] = ["--ioengine=filedelete"];
+const CREATE_ONLY: [&str; 1] = ["--ioengine=filecreate"];
+
+/// A run with a job, which is a thread, for each worker. Names are plain numbers, as ours; files are served one after
+/// the other, the calls that fio makes besides (advice, allocation) are left out.
+fn command(ground: &Ground, work: &[&str]) -> Command {
+    let mut command = Command::new("fio");
+    command
+        .current_dir(ground.theirs())
+        .args([
+            "--thread=1",
+            "--output-format=json",
+            "--filename_format=$filenum",
+            "--openfiles=1",
+        ])
+        .args([
+            "--file_service_type=sequential",
+            "--fallocate=none",
+            "--invalidate=0",
+            "--fadvise_hint=0",
+        ])
+        .arg(format!("--nrfiles={}", ground.files))
+        .args([format!("--filesize={FILE_BYTES}"), format!("--bs={FILE_BYTES}")])
+        .args(work);
+    for (number, directory) in ground.own_directories().into_iter().enumerate() {
+        command.arg(format!("--name=job{number}"));
+        if let Some(directory) = directory {
+            command.arg(format!("--directory={directory}"));
+        }
+    }
+    command
+}
+
+pub fn commands(ground: &Ground) -> Vec<Command> {
+    [&CREATE[..], &DELETE].map(|work| command(ground, work)).into()
+}
+
+pub fn reading_commands(ground: &Ground) -> Vec<Command> {
+    [&CREATE[..], &READ].map(|work| command(ground, work)).into()
+}
+
+pub fn creation_commands(ground: &Ground) -> Vec<Command> {
+    vec![command(ground, &CREATE_ONLY)]
+}
+
+/// Creates and deletes.
+pub fn run(ground: &Ground) -> Samples {
+    let commands = commands(ground);
+    commands.into_iter().map(|command| perform(ground, command)).collect()
+}
+
+/// Reads at random.
+pub fn read(ground: &Ground) -> Samples {
+    ground.create_shuffled()?;
+    Ok(vec![perform(ground, command(ground, &READ))?])
+}
+
+/// Creates empty files.
+pub fn create_only(ground: &Ground) -> Samples {
+    Ok(vec![perform(ground, command(ground, &CREATE_ONLY))?])
+}
+
+fn perform(ground: &Ground, mut command: Command) -> Result<Sample, Box<dyn Error>> {
+    let text = output(&mut command)?;
+    // Notes may stand before the object.
+    let json = &text[text.find('{').ok_or("fio printed no JSON")?..];
+    Ok(ground.sample(cost(&serde_json::from_str(json)?, ground.files)?))
+}
+
+/// What the jobs took: of wall clock, the longest; of user CPU, all together.
+fn cost(report: &Value, files: u64) -> Result<Cost, Box<dyn Error>> {
+    let jobs = report["jobs"].as_array().ok_or("fio's report has no jobs")?;
+    let mut sum = Cost::default();
+    for job in jobs {
+        let done = [&job["read"], &job["write"]]
+            .into_iter()
+            .find(|direction| direction["total_ios"].as_u64() == Some(files));
+        let runtime_ms = done.ok_or("fio did not serve all files")?["runtime"].as_f64();
+        let number = |name: &str| job[name].as_f64().ok_or_else(|| format!("fio's report has no {name}"));
+        let job_s = number("job_runtime")? / 1e3;
+        sum.wall_s = sum.wall_s.max(runtime_ms.ok_or("fio's report has no runtime")? / 1e3);
+        sum.user_s += number("usr_cpu")? / 100.0 * job_s;
+        sum.system_s += number("sys_cpu")? / 100.0 * job_s;
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn jobs_are_added_up_and_the_longest_counts() {
+        let job = |ms: u64, user: f64| {
+            serde_json::json!({
+                "job_runtime": ms, "usr_cpu": user, "sys_cpu": 25.0,
+                "read": {"total_ios": 7, "runtime": ms}, "write": {"total_ios": 0, "runtime": 0}
+            })
+        };
+        let report = serde_json::json!({"jobs": [job(500, 12.5), job(250, 50.0)]});
+        let cost = cost(&report, 7).unwrap();
+        assert_eq!((cost.wall_s, cost.user_s, cost.system_s), (0.5, 0.1875, 0.1875));
+        assert!(super::cost(&report, 8).is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! fs_mark: creates and writes files, then deletes them, a process for each worker.
+
+use std::error::Error;
+use std::fs::read_to_string;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{FILE_BYTES, Ground, Sample, Samples};
+use crate::phases::{self, Cost};
+use crate::process::output;
+
+const OBSERVER: &str = include_str!("../../borders.c");
+/// Bytes of its names, and how many of them are drawn.
+const NAME_BYTES: [&str; 4] = ["-p", "20", "-r", "8"];
+
+/// Compiles the observer beside a mounted file system.
+pub fn compile(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    crate::floor::compile(OBSERVER, &mounted.with_file_name("borders.so"), &["-shared", "-fPIC"])
+}
+
+fn command(ground: &Ground) -> Command {
+    let mut command = Command::new("fs_mark");
+    let bytes = FILE_BYTES.to_string();
+    command
+        .current_dir(ground.theirs())
+        .args(["-S", "0", "-s", &bytes, "-w", &bytes])
+        .args(NAME_BYTES)
+        .args(["-n", &ground.files.to_string(), "-t", &ground.workers.to_string()])
+        .arg("-l")
+        .arg(ground.beside("fs_mark-log"));
+    for directory in ground.own_directories() {
+        command.args(["-d", directory.as_deref().unwrap_or(".")]);
+    }
+    command
+}
+
+pub fn commands(ground: &Ground) -> Vec<Command> {
+    vec![command(ground)]
+}
+
+/// Creates and deletes.
+pub fn run(ground: &Ground) -> Samples {
+    let borders = ground.beside("borders");
+    if borders.exists() {
+        std::fs::remove_file(&borders)?;
+    }
+    output(
+        command(ground)
+            .env("LD_PRELOAD", &ground.borders)
+            .env("BORDERS", &borders),
+    )?;
+    let costs = parse(&read_to_string(&borders)?)?;
+    if costs.len() != ground.workers as usize {
+        return Err(format!("fs_mark had {} processes, not {}", costs.len(), ground.workers).into());
+    }
+    Ok([0, 1]
+        .map(|phase| sample(costs.iter().map(|costs| costs[phase]), ground.files))
+        .into())
+}
+
+/// By process: creation and deletion.
+fn parse(text: &str) -> Result<Vec<[Cost; 2]>, Box<dyn Error>> {
+    let of_line = |line: &str| {
+        let mut numbers = line.split_whitespace();
+        Ok([phases::cost(&mut numbers)?, phases::cost(&mut numbers)?])
+    };
+    text.lines().map(of_line).collect()
+}
+
+/// Its processes do not wait for one another between phases, so rates are added up, as it does itself.
+fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> Sample {
+    let files = files as f64;
+    let mut sum = Sample {
+        files_per_s: 0.0,
+        user_us_per_file: 0.0,
+    };
+    let mut processes = 0.0;
+    for cost in costs {
+        sum.files_per_s += files / cost.wall_s;
+        sum.user_us_per_file += cost.user_s / files * 1e6;
+        processes += 1.0;
+    }
+    sum.user_us_per_file /= processes;
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_added_up() {
+        let costs = parse("1 0.1 0.5 0.5 0.05 0.2 \n2 0.3 0.5 0.5 0.05 0.2 \n").unwrap();
+        let created = sample(costs.iter().map(|costs| costs[0]), 100_000);
+        assert_eq!(created.files_per_s, 150_000.0);
+        assert!((created.user_us_per_file - 2.0).abs() < 1e-9);
+    }
+}

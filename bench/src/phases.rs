@@ -1,0 +1,78 @@
+//! What phases took: how the programs that are compared tell it, and how it is read.
+
+use std::error::Error;
+
+/// What a phase took: of wall clock from the first worker's start to the last one's end, and of the process's
+/// processor time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    pub wall_s: f64,
+    pub user_s: f64,
+    pub system_s: f64,
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            wall_s: self.wall_s + other.wall_s,
+            user_s: self.user_s + other.user_s,
+            system_s: self.system_s + other.system_s,
+        }
+    }
+}
+
+/// The costs of the three phases of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    pub prepare: Cost,
+    pub transactions: Cost,
+    pub delete: Cost,
+}
+
+impl Costs {
+    /// All phases together.
+    pub fn sum(&self) -> Cost {
+        self.prepare + self.transactions + self.delete
+    }
+
+    /// The costs in a program's output: for each phase a line of its name and three numbers of seconds.
+    pub fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
+        let of = |name: &str| {
+            let numbers = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            let numbers = numbers.ok_or_else(|| format!("no phase '{name}' in {text:?}"))?;
+            cost(&mut numbers.split_whitespace())
+        };
+        Ok(Self {
+            prepare: of("prepare")?,
+            transactions: of("transactions")?,
+            delete: of("delete")?,
+        })
+    }
+}
+
+/// The next three numbers of a text.
+pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box<dyn Error>> {
+    let mut next = || -> Result<f64, Box<dyn Error>> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
+    Ok(Cost {
+        wall_s: next()?,
+        user_s: next()?,
+        system_s: next()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_the_floor_is_read() {
+        let costs = Costs::parse("prepare 1.5 0.25 1\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").unwrap();
+        assert_eq!(costs.transactions.system_s, 1.5);
+        let sum = costs.sum();
+        assert_eq!((sum.wall_s, sum.user_s, sum.system_s), (4.0, 1.0, 2.75));
+        assert!(Costs::parse("prepare 1 2 3\n").is_err());
+        assert!(Costs::parse("prepare 1 2\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").is_err());
+    }
+}

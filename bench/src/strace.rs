@@ -1,0 +1,231 @@
+//! The system calls that a program makes for files of a benchmark, as strace(1) saw them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use crate::process::output;
+
+/// What a call is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    Create,
+    Read,
+    Append,
+    Delete,
+}
+
+impl Operation {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Read => "read",
+            Self::Append => "append",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// A call of a thread from its first operation on a file to its last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCall {
+    /// The operation that it is part of, or follows.
+    pub operation: Operation,
+    /// The call: with flags where it opens, with `(other)` where it has to do with no file of the benchmark.
+    pub what: String,
+    /// Everything else that two equal calls have in common: names, bytes asked for and moved.
+    pub detail: String,
+}
+
+/// The calls of a command on files whose path fulfils a condition, by thread, of those threads that make any.
+pub fn trace(
+    command: &Command,
+    log: &Path,
+    is_file: impl Fn(&str) -> bool,
+) -> Result<Vec<Vec<FileCall>>, Box<dyn Error>> {
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-s", "0", "-o"]).arg(log);
+    strace.arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        strace.current_dir(directory);
+    }
+    output(&mut strace)?;
+    Ok(file_calls(&std::fs::read_to_string(log)?, is_file))
+}
+
+/// One finished call.
+struct Call {
+    name: String,
+    arguments: String,
+    /// What it answered; nothing where it failed.
+    answer: Option<i64>,
+}
+
+/// The finished calls of a log, by thread.
+fn calls(text: &str) -> BTreeMap<u32, Vec<Call>> {
+    let mut begun: HashMap<u32, String> = HashMap::new();
+    let mut calls: BTreeMap<u32, Vec<Call>> = BTreeMap::new();
+    for line in text.lines() {
+        let Some((thread, rest)) = line.trim_start().split_once(' ') else {
+            continue;
+        };
+        let Ok(thread) = thread.parse() else { continue };
+        let rest = rest.trim_start();
+        if let Some(start) = rest.strip_suffix(" <unfinished ...>") {
+            begun.insert(thread, start.to_owned());
+            continue;
+        }
+        let resumed = rest.strip_prefix("<... ").and_then(|rest| rest.split_once(" resumed>"));
+        let whole = match resumed {
+            Some((_, end)) => begun.remove(&thread).unwrap_or_default() + end,
+            None => rest.to_owned(),
+        };
+        calls.entry(thread).or_default().extend(call(&whole));
+    }
+    calls
+}
+
+fn call(text: &str) -> Option<Call> {
+    let (name, rest) = text.split_once('(')?;
+    let (arguments, answer) = rest.rsplit_once(" = ")?;
+    Some(Call {
+        name: name.to_owned(),
+        arguments: arguments.trim_end().strip_suffix(')')?.to_owned(),
+        answer: answer
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
+            .filter(|answer| *answer >= 0),
+    })
+}
+
+fn file_calls(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<Vec<FileCall>> {
+    let of_thread = |calls: Vec<Call>| {
+        let mut seen = Seen::default();
+        calls.iter().for_each(|call| seen.take(call, &is_file));
+        seen.calls
+    };
+    calls(text)
+        .into_values()
+        .map(of_thread)
+        .filter(|calls| !calls.is_empty())
+        .collect()
+}
+
+/// What a thread has done so far.
+#[derive(Default)]
+struct Seen {
+    open: HashSet<i64>,
+    operation: Option<Operation>,
+    calls: Vec<FileCall>,
+    /// Calls since the last one that had to do with a file.
+    others: Vec<FileCall>,
+}
+
+impl Seen {
+    fn take(&mut self, call: &Call, is_file: impl Fn(&str) -> bool) {
+        let path = call
+            .arguments
+            .split('"')
+            .nth(1)
+            .filter(|path| !path.is_empty() && is_file(path));
+        let (first, rest) = call.arguments.split_once(", ").unwrap_or((&call.arguments, ""));
+        let on_open = first.parse().is_ok_and(|file: i64| self.open.contains(&file));
+        let mut what = call.name.clone();
+        let mut detail = String::new();
+        match (call.name.as_str(), path) {
+            ("open" | "openat" | "creat", Some(path)) => {
+                let flags = call
+                    .arguments
+                    .split(", ")
+                    .find(|part| part.starts_with("O_"))
+                    .unwrap_or("");
+                self.operation = Some(match flags {
+                    _ if flags.contains("O_CREAT") => Operation::Create,
+                    _ if flags.contains("O_APPEND") => Operation::Append,
+                    _ => Operation::Read,
+                });
+                self.open.extend(call.answer);
+                what = format!("{} {flags}", call.name);
+                detail = path.to_owned();
+            }
+            ("unlink" | "unlinkat", Some(path)) => {
+                self.operation = Some(Operation::Delete);
+                detail = path.to_owned();
+            }
+            // Looked at before the work began.
+            (_, Some(_)) if self.operation.is_none() => return,
+            ("close", None) if on_open => self.open.retain(|file| first != file.to_string()),
+            _ if on_open => detail = format!("{rest} = {:?}", call.answer),
+            _ => {
+                let Some(operation) = self.operation else { return };
+                self.others.push(FileCall {
+                    operation,
+                    what: format!("{} (other)", call.name),
+                    detail,
+                });
+                return;
+            }
+        }
+        let Some(operation) = self.operation else { return };
+        self.calls.append(&mut self.others);
+        self.calls.push(FileCall {
+            operation,
+            what,
+            detail,
+        });
+    }
+}
+
+/// How often each call was made.
+pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Operation, String), u64> {
+    let mut counts = BTreeMap::new();
+    for call in threads.iter().flatten() {
+        *counts.entry((call.operation, call.what.clone())).or_default() += 1;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = r#"7  newfstatat(AT_FDCWD, "5", 0x7ff, 0) = -1 ENOENT (No such file or directory)
+8  openat(AT_FDCWD, "/x/w0", O_RDONLY|O_CLOEXEC) = 3
+8  openat(3, "5", O_WRONLY|O_CREAT|O_EXCL, 0644 <unfinished ...>
+9  mmap(NULL, 5) = 0x7f
+8  <... openat resumed>)          = 4
+8  write(4,  <unfinished ...>
+8  <... write resumed>""..., 10)               = 10
+8  futex(0x7, FUTEX_WAKE)            = 0
+8  close(4)                = 0
+8  close(4)                = -1 EBADF (Bad file descriptor)
+8  unlinkat(3, "5", 0)               = 0
+8  exit(0)                           = ?
+8  +++ exited with 0 +++
+"#;
+
+    #[test]
+    fn calls_on_files_are_told_from_others() {
+        let threads = file_calls(LOG, |path| path.bytes().all(|byte| byte.is_ascii_digit()));
+        assert_eq!(threads.len(), 1);
+        let seen: Vec<(Operation, &str, &str)> = threads[0]
+            .iter()
+            .map(|call| (call.operation, call.what.as_str(), call.detail.as_str()))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (Operation::Create, "openat O_WRONLY|O_CREAT|O_EXCL", "5"),
+                (Operation::Create, "write", "\"\"..., 10 = Some(10)"),
+                (Operation::Create, "futex (other)", ""),
+                (Operation::Create, "close", ""),
+                (Operation::Create, "close (other)", ""),
+                (Operation::Delete, "unlinkat", "5"),
+            ]
+        );
+        assert_eq!(counts(&threads)[&(Operation::Create, "close".to_owned())], 1);
+    }
+}

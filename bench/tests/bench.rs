@@ -1,0 +1,90 @@
+//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted. They need root, for
+//! mounts, gcc and strace. Without those they say so on standard error and pass, unless everything is to be tested (`CI` is
+//! set, or `POSTMARK_TEST_ALL=1`).
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn bench() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_bench"))
+}
+
+/// Whether a benchmark can be run here.
+fn is_possible() -> bool {
+    let is_possible = rustix::process::geteuid().is_root()
+        && ["gcc", "strace"]
+            .iter()
+            .all(|tool| Path::new("/usr/bin").join(tool).exists());
+    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    assert!(is_possible || !all, "this test needs root, gcc and strace");
+    if !is_possible {
+        eprintln!("skipped: it needs root, gcc and strace");
+    }
+    is_possible
+}
+
+/// Whether something is mounted in a directory.
+fn has_mounts(directory: &Path) -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    mounts.contains(directory.to_str().unwrap())
+}
+
+#[test]
+fn the_floor_makes_the_calls_of_the_posix_storage() {
+    if !is_possible() {
+        return;
+    }
+    let size = ["--files", "2000", "--transactions", "8000"];
+    let output = bench()
+        .args(["floor", "--calls", "--check"])
+        .args(size)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(
+        text.matches("names, bytes and order of all calls on files: the same")
+            .count(),
+        2,
+        "{text}"
+    );
+}
+
+#[test]
+fn an_interrupted_benchmark_leaves_nothing_mounted() {
+    if !is_possible() {
+        return;
+    }
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let place = tempfile::tempdir().unwrap();
+        let mut child = bench()
+            .args(["floor", "--pairs", "10000"])
+            .env("TMPDIR", place.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let began = Instant::now();
+        while !has_mounts(place.path()) {
+            assert!(began.elapsed() < PATIENCE, "nothing was mounted");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Into the measuring, as a rule.
+        std::thread::sleep(Duration::from_millis(1500));
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        assert!(!has_mounts(place.path()));
+        assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
+    }
+}

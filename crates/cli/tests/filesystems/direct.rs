@@ -1,0 +1,52 @@
+//! Contents past the page cache.
+
+use record::Fact;
+
+use crate::ground::{Ground, on};
+use crate::runs::Run;
+use crate::support::{Scene, Volume, is_root, names};
+
+const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,truncate=1,replace=1,delete=2 --files 200 \
+                    --transactions 500 --size 1..20000 --workers 2 --verify --direct";
+
+fn everything_comes_from_the_device(ground: Ground) {
+    let ran = Run::new(&ground.at, WORK).perform();
+    ran.is_complete().has_all_phases();
+    ran.assert(ran.record.how.direct, "the record does not say so");
+    let (device_bytes, read_bytes) = ran.fetched();
+    ran.assert(read_bytes > 0, "nothing was read").assert(
+        device_bytes >= read_bytes,
+        format_args!("{read_bytes} bytes were read past the cache, and {device_bytes} fetched"),
+    );
+    let moved = ran.summary.phases.iter().flat_map(|phase| &phase.operations);
+    for operation in moved {
+        ran.assert(
+            operation.bytes.count % 4_096 == 0,
+            format_args!("{} moved parts of blocks", operation.action.name()),
+        );
+    }
+    // The same through the cache: the pool has just been written.
+    let cached = Run::new(&ground.at, &WORK.replace("--direct", "--align 4096")).perform();
+    cached.is_complete().has_all_phases();
+    let fetched = cached.record.actual.fetched.as_ref();
+    let little = fetched.is_some_and(|fetched| match fetched.device_bytes {
+        Fact::Known(bytes) => bytes * 10 < fetched.read_bytes,
+        _ => false,
+    });
+    cached.assert(little, "through the cache nearly nothing should be fetched");
+}
+on!(everything_comes_from_the_device: ext4, xfs);
+
+#[test]
+fn a_file_system_without_it_is_refused() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::new();
+    let at = scene.directory("mount");
+    let _volume = Volume::without_direct(&at);
+    let ended = Run::new(&at, WORK).end();
+    ended.code(2).says("--direct").says("give another --at");
+    assert!(names(&at).unwrap().is_empty(), "a refused run has left something");
+    Run::new(&at, &WORK.replace("--direct", "")).perform().is_complete();
+}

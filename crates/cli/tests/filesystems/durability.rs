@@ -1,0 +1,105 @@
+//! Every policy of durability: its syncs are steps of the operations that it says, as many as there are of these.
+
+use record::{Action, OperationSummary, Phase};
+
+use crate::ground::{Ground, on};
+use crate::runs::{Ran, Run};
+
+const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,deliver=1,rename=1,delete=3,set-attributes=1,\
+                    set-xattr=1,link=1,symlink=1,mkdir=1,rmdir=1 --files 60 --transactions 300 --workers 2 --steps --verify";
+
+/// Operations that a policy which syncs files syncs one in: the table in `docs/measurement.md`.
+const SYNC: &[Action] = &[
+    Action::Create,
+    Action::Append,
+    Action::Overwrite,
+    Action::Truncate,
+    Action::Replace,
+    Action::Deliver,
+    Action::SetAttributes,
+    Action::SetExtended,
+];
+
+/// Operations that a policy which syncs directories syncs one in.
+const SYNC_DIRECTORY: &[Action] = &[
+    Action::Create,
+    Action::Delete,
+    Action::Rename,
+    Action::Replace,
+    Action::Deliver,
+    Action::Link,
+    Action::RemoveLink,
+    Action::SymbolicLink,
+    Action::RemoveSymbolicLink,
+    Action::MakeDirectory,
+    Action::RemoveDirectory,
+];
+
+/// How often a step was made in operations of a kind.
+fn steps(operation: &OperationSummary, name: &str) -> u64 {
+    let steps = operation.steps.iter().filter(|step| step.step == name);
+    steps.map(|step| step.count).sum()
+}
+
+/// Asserts that these operations have this step, once each, and no others have it.
+fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
+    for operation in ran.summary.phases.iter().flat_map(|phase| &phase.operations) {
+        let expected = if actions.contains(&operation.action) {
+            operation.operations.count
+        } else {
+            0
+        };
+        ran.assert(
+            steps(operation, step) == expected,
+            format_args!("'{}' should have '{step}' {expected} times", operation.action.name()),
+        );
+    }
+}
+
+/// Asserts that every worker has synced its file system after each `every` changes: all that the mix has are changes.
+fn are_in_batches(ran: &Ran, every: u64) {
+    let mut all = (0, 0);
+    for phase in &ran.summary.phases {
+        let sum = |count: &dyn Fn(&OperationSummary) -> u64| -> u64 { phase.operations.iter().map(count).sum() };
+        let syncs = sum(&|operation| steps(operation, "sync file system"));
+        let changes = sum(&|operation| operation.operations.count);
+        // What each of the two has left at the end of a phase, and had at its beginning, is less than a batch.
+        ran.assert(
+            (changes / every).abs_diff(syncs) <= 2,
+            format_args!(
+                "{} has {syncs} syncs of {changes} changes in batches of {every}",
+                phase.phase.name()
+            ),
+        );
+        all = (all.0 + syncs, all.1 + changes);
+    }
+    ran.assert(
+        (all.1 / every - 2..=all.1 / every).contains(&all.0),
+        format_args!("there are {} syncs of {} changes in batches of {every}", all.0, all.1),
+    );
+}
+
+fn policies(ground: Ground) {
+    for (policy, sync, sync_directory, batch) in [
+        ("none", &[][..], &[][..], None),
+        ("fdatasync", SYNC, &[], None),
+        ("fsync", SYNC, &[], None),
+        ("fsync+dir", SYNC, SYNC_DIRECTORY, None),
+        ("o-dsync", &[], &[], None),
+        ("o-sync", &[], &[], None),
+        ("batch:25", &[], &[], Some(25)),
+    ] {
+        let ran = Run::new(&ground.at, WORK).with("--durability", policy).perform();
+        ran.is_complete().has_all_phases();
+        ran.assert(ran.record.how.durability == policy, "the record says another policy");
+        let all = &ran.phase(Phase::Transactions).operations;
+        ran.assert(all.len() >= 14, "operations of the mix are missing");
+        are_in(&ran, "sync", sync);
+        are_in(&ran, "sync directory", sync_directory);
+        match batch {
+            Some(every) => are_in_batches(&ran, every),
+            None => are_in(&ran, "sync file system", &[]),
+        }
+    }
+}
+on!(policies: ext4, xfs);

@@ -1,0 +1,140 @@
+//! A file system that is full most of the time, and runs that survive that, or not.
+
+use record::{Fact, Outcome, Phase};
+
+use crate::ground::Ground;
+use crate::runs::{Ran, Run};
+use crate::support::FileSystem;
+
+const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 --files 150 --transactions 1500 \
+                    --size 1KiB..60KiB --verify --no-room-check";
+
+/// What the system answers where there is no room.
+const ENOSPC: i32 = 28;
+
+/// So little room that the pool fits, and much of what comes after it does not.
+fn tiny() -> Option<Ground> {
+    Ground::with_image(FileSystem::Ext4, 12, &["-m", "0", "-N", "2000"])
+}
+
+/// Errors are told apart, each with what is needed to follow it.
+fn are_told_apart(ran: &Ran, ground: &Ground) {
+    let errors = &ran.record.actual.errors;
+    ran.assert(!errors.is_empty(), "there are no errors on a file system that is full");
+    let mut kinds = std::collections::BTreeSet::new();
+    for error in errors {
+        ran.assert(
+            kinds.insert((&error.operation, &error.step, format!("{:?}", error.errno))),
+            "one kind of errors is told twice",
+        )
+        .assert(
+            error.errno == Fact::Known(ENOSPC),
+            format_args!("'{}' of '{}' is not for lack of room", error.message, error.operation),
+        )
+        .assert(
+            crate::ground::is_below(&error.first_path, &ground.at),
+            format_args!("{} is no path of the run", error.first_path),
+        )
+        .assert(
+            error.count > 0 && !error.step.is_empty() && !error.message.is_empty(),
+            "an error that says nothing",
+        );
+    }
+    let failed: u64 = ran
+        .summary
+        .phases
+        .iter()
+        .flat_map(|phase| &phase.operations)
+        .map(|operation| operation.failed)
+        .sum();
+    let counted: u64 = errors.iter().map(|error| error.count).sum();
+    ran.assert(
+        failed == counted,
+        format_args!("{failed} operations failed, and {counted} errors are told"),
+    );
+}
+
+fn survives(sharing: &str) {
+    let Some(ground) = tiny() else { return };
+    let ran = Run::new(&ground.at, WORK)
+        .and(sharing)
+        .and("--on-error 1000000")
+        .perform();
+    ran.ended.code(0);
+    ran.assert(
+        ran.record.actual.outcome == Outcome::Complete,
+        "it did not survive what it was to survive",
+    );
+    are_told_apart(&ran, &ground);
+    for phase in &ran.summary.phases {
+        ran.assert(phase.complete, format_args!("{} is not complete", phase.phase.name()));
+    }
+    ran.assert(
+        ran.record.actual.check.known().is_some(),
+        "the names of the others were not checked",
+    );
+    ran.leaves_nothing();
+    let skipped: u64 = ran.summary.phases.iter().map(|phase| phase.skipped).sum();
+    let is_shared = sharing.contains("--writers");
+    ran.assert(
+        is_shared || skipped > 0,
+        "nothing was skipped, though files are as they should not be",
+    )
+    .assert(!is_shared || skipped == 0, "a shared pool forgets such files");
+}
+
+#[test]
+fn as_many_as_may_come_are_survived() {
+    survives("--workers 2");
+}
+
+#[test]
+fn as_many_as_may_come_are_survived_in_a_shared_pool() {
+    survives("--writers 2 --readers 2");
+}
+
+/// Ends with the share that it was to survive exceeded, or survives.
+fn share(percent: u64) -> Option<(Ground, Ran)> {
+    let ground = tiny()?;
+    let ran = Run::new(&ground.at, WORK)
+        .and(&format!("--workers 2 --on-error {percent}%"))
+        .perform();
+    are_told_apart(&ran, &ground);
+    ran.leaves_nothing();
+    Some((ground, ran))
+}
+
+#[test]
+fn a_share_that_is_not_exceeded_is_survived() {
+    let Some((_ground, ran)) = share(50) else { return };
+    ran.ended.code(0);
+    ran.assert(
+        ran.record.actual.outcome == Outcome::Complete,
+        "fewer than half of the operations failed, and it did not survive",
+    );
+}
+
+#[test]
+fn a_share_that_is_exceeded_ends_the_run() {
+    let Some((_ground, ran)) = share(1) else { return };
+    ran.ended.code(1);
+    ran.assert(
+        matches!(ran.record.actual.outcome, Outcome::Failed { .. }),
+        "more than a hundredth of the operations failed, and it went on",
+    )
+    .assert(
+        ran.record
+            .actual
+            .clean_up
+            .as_ref()
+            .is_some_and(|done| done.files > 0 && done.left.is_empty()),
+        "it does not say what it has removed",
+    );
+    let phase = ran.phase(Phase::Transactions);
+    let done: u64 = phase
+        .operations
+        .iter()
+        .map(|operation| operation.operations.count)
+        .sum();
+    ran.assert(done > 0, "it ended before there was a share to judge");
+}

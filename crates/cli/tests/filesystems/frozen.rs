@@ -1,0 +1,107 @@
+//! A file system that does not come back: whoever changes something waits in the kernel and cannot be ended. The worker is
+//! named, the record is written all the same, and when the file system thaws everything can be put away.
+
+use std::time::{Duration, Instant};
+
+use record::{Outcome, Record};
+
+use crate::ground::{Ground, on};
+use crate::runs::{Ran, Run};
+use crate::support::faces::{clean, has_ended};
+use crate::support::{Running, names};
+
+/// A worker is named after this time and given up after five times as long.
+const STUCK_AFTER: Duration = Duration::from_secs(1);
+/// What a look, a border or a busy machine may add.
+const SLACK: Duration = Duration::from_secs(5);
+
+/// Waits for something without ever waiting for the program: that cannot end while the file system is frozen.
+fn wait<T>(running: &Running, what: &str, most: Duration, look: impl Fn() -> Option<T>) -> (T, Duration) {
+    let began = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return (seen, began.elapsed());
+        }
+        assert!(
+            began.elapsed() < most,
+            "after {most:?} there is still no sign of: {what}\n{}",
+            running.errors()
+        );
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
+    let report = ground.elsewhere("report.json");
+    let before = names(&ground.at).unwrap();
+    let mut running = Run::new(&ground.at, "--files 200 --transactions 1000000 --workers 2")
+        .and("--mix create=1,delete=1,append=1,read=1 --stuck-after 1s")
+        .with("--output", &report)
+        .start();
+    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    std::thread::sleep(Duration::from_millis(200));
+    // After what it is to be gone before: it thaws also where the test fails.
+    let frozen = ground.freeze();
+    let named = |line: &str| line.contains("worker ") && line.contains(" has been in '");
+    let line = || running.errors().lines().find(|line| named(line)).map(str::to_owned);
+    let (line, after) = wait(&running, "a worker that is named", STUCK_AFTER + SLACK, line);
+    assert!(
+        after > STUCK_AFTER / 2,
+        "'{line}' came after {after:?}, before anybody was stuck"
+    );
+    // The file is there from the beginning and empty until the run has ended.
+    let whole = || {
+        let text = std::fs::read_to_string(&report).unwrap_or_default();
+        text.ends_with('\n').then_some(text)
+    };
+    let (text, after) = wait(&running, "the record", STUCK_AFTER * 5 + SLACK, whole);
+    assert!(
+        after > STUCK_AFTER * 2,
+        "the record was there {after:?} after a worker was named: five times as long was said"
+    );
+    let record = Record::from_json(&text).unwrap();
+    let still_there = std::path::Path::new(&format!("/proc/{}", running.process())).exists();
+    assert!(still_there, "the process has ended while its file system was frozen");
+    frozen.thaw();
+    let ran = Ran::with_record(running.finish(), record, before);
+    ran.ended.code(1);
+    let actual = &ran.record.actual;
+    ran.assert(
+        matches!(actual.outcome, Outcome::Failed { .. }),
+        "the outcome is not 'failed'",
+    )
+    .assert(!actual.stuck.is_empty(), "the record names nobody who was stuck");
+    let left = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left);
+    ran.assert(
+        left.clone().count() == 1 && left.clone().all(|left| left.why.contains("postmark clean")),
+        "the record does not say what is left and what to do",
+    );
+    for stuck in &actual.stuck {
+        let operations = ["create", "delete", "append", "read"];
+        ran.assert(stuck.worker.is_some(), "no worker is named")
+            .assert(!stuck.came_back, "it did not come back")
+            .assert(
+                operations.contains(&stuck.operation.as_str()),
+                format_args!("'{}' is not an operation of the mix", stuck.operation),
+            )
+            .assert(
+                crate::ground::is_below(&stuck.path, &ground.at),
+                format_args!("{} is no path of the run", stuck.path),
+            )
+            .assert(
+                stuck.ns >= 4 * STUCK_AFTER.as_nanos() as u64,
+                format_args!("it was stuck for {} ns only", stuck.ns),
+            );
+        let said = format!(
+            "worker {} has been in '{}' of {}",
+            stuck.worker.unwrap(),
+            stuck.operation,
+            stuck.path
+        );
+        ran.ended.says(&said);
+    }
+    let cleaned = clean(&ground.at);
+    cleaned.code(0);
+    ran.leaves_nothing();
+}
+on!(a_worker_that_hangs_is_named_and_the_record_is_written: ext4);

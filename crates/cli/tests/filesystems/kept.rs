@@ -1,0 +1,98 @@
+//! Pools that outlive their run.
+
+use std::time::Duration;
+
+use record::Phase;
+
+use crate::ground::{Ground, on};
+use crate::runs::{Ran, Run, postmark};
+use crate::support::faces::{clean, has_ended, own_directories};
+use crate::support::names;
+
+const WORK: &str = "--mix read=4,create=3,append=2,rename=2,delete=3,replace=1,stat=1 --files 400 --workers 2 --dirs subdirs:5 \
+                    --verify";
+
+fn phases(ran: &Ran) -> Vec<Phase> {
+    ran.record.actual.phases.iter().map(|phase| phase.phase).collect()
+}
+
+fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
+    let before = names(&ground.at).unwrap();
+    let work = Run::new(&ground.at, WORK);
+    // Kept as it is after some transactions, which a later run goes on from.
+    let kept = work.clone().and("--transactions 500 --keep").perform();
+    kept.is_complete();
+    kept.assert(
+        phases(&kept) == [Phase::Prepare, Phase::Transactions],
+        "a pool that is kept is prepared and worked on, and not deleted",
+    )
+    .assert(kept.record.how.kept, "the record does not say that it was kept");
+    assert_eq!(own_directories(&ground.at).len(), 1, "the pool is not there\n{kept}");
+    clean(&ground.at).code(0).says("--reuse");
+    let taken = work.clone().and("--transactions 500 --reuse --keep").perform();
+    taken.is_complete();
+    taken
+        .assert(
+            phases(&taken) == [Phase::Transactions],
+            "a pool that is taken and kept is worked on only",
+        )
+        .assert(taken.record.how.reused, "the record does not say that it was taken")
+        .assert(
+            taken.record.actual.taken.is_some_and(|taken| taken.names > 0),
+            "the pool was not checked when it was taken",
+        );
+    // A run that is killed while it works on the pool: nobody knows what is in it now.
+    let mut running = work
+        .clone()
+        .and("--transactions 100000000 --reuse --no-room-check")
+        .start();
+    running.until("that the pool is taken", |running| has_ended(&running.errors(), "take"));
+    std::thread::sleep(Duration::from_millis(300));
+    running.kill().signal(9);
+    let own = own_directories(&ground.at);
+    let ended = work.clone().and("--transactions 500 --reuse").end();
+    ended.code(2).says("--keep");
+    assert_eq!(
+        own_directories(&ground.at),
+        own,
+        "a refused run has changed something\n{ended}"
+    );
+    let cleaned = clean(&ground.at);
+    cleaned.code(0);
+    assert_eq!(names(&ground.at).unwrap(), before, "something is left\n{cleaned}");
+    // Now there is none at all.
+    work.and("--transactions 500 --reuse").end().code(2).says("--keep");
+}
+on!(a_pool_is_kept_taken_and_lost_to_a_killed_run);
+
+fn a_prepared_pool_is_shared_and_deleted(ground: Ground) {
+    let shared = "--writers 2 --readers 2 --files 400 --dirs subdirs:5 --verify";
+    let kept = Run::new(&ground.at, shared)
+        .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
+        .perform();
+    kept.is_complete();
+    // What was only prepared takes any work.
+    let taken = Run::new(&ground.at, shared)
+        .and("--mix read=3,list=1,append=1,rename=1,create=2,delete=2 --transactions 500 --reuse")
+        .perform();
+    taken.is_complete();
+    taken.assert(
+        phases(&taken) == [Phase::Transactions, Phase::Delete],
+        "a pool that is taken is worked on and deleted",
+    );
+    let left = names(&ground.at).unwrap();
+    taken.assert(
+        left.iter().all(|name| name == "lost+found"),
+        format_args!("something is left: {left:?}"),
+    );
+    // One that is not wanted any more is removed by its own name.
+    Run::new(&ground.at, shared)
+        .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
+        .perform()
+        .is_complete();
+    for own in own_directories(&ground.at) {
+        postmark(&ground.at, &["clean".as_ref(), own.as_os_str()]).code(0);
+    }
+    assert!(own_directories(&ground.at).is_empty(), "the pool is still there");
+}
+on!(a_prepared_pool_is_shared_and_deleted);

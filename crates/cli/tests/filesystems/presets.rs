@@ -1,0 +1,55 @@
+//! Every preset of today's work, and the three massive ones, made small.
+
+use crate::ground::{Ground, on};
+use crate::runs::Run;
+
+/// The mixes: their contents tell files and versions apart, so every read is verified.
+const MIXES: [(&str, &str); 6] = [
+    ("mail", "--files 100 --transactions 150"),
+    ("varmail", "--files 40 --transactions 60"),
+    ("news", "--files 400 --transactions 500"),
+    ("web-cache", "--files 300 --transactions 500"),
+    ("build-tree", "--files 400 --transactions 1000"),
+    ("ai-samples", "--files 100 --transactions 100"),
+];
+
+/// Classic work, whose text is the same in every file: it is not verified. Twelve workers, as it stands for so many
+/// processes.
+const MASSIVE: [(&str, &str); 3] = [
+    ("veritas-massive-1", "--files 40 --transactions 100"),
+    ("veritas-massive-2", "--files 80 --transactions 100"),
+    ("veritas-massive-3", "--files 160 --transactions 100"),
+];
+
+fn mixes(ground: Ground) {
+    for (name, small) in MIXES {
+        let ran = Run::new(&ground.at, small)
+            .and("--verify")
+            .with("--preset", name)
+            .perform();
+        ran.is_complete().has_all_phases();
+        ran.assert(ran.record.how.verify, "nothing was verified");
+    }
+}
+on!(mixes);
+
+fn massive(ground: Ground) {
+    for (name, small) in MASSIVE {
+        let ran = Run::new(&ground.at, small).with("--preset", name).perform();
+        ran.is_complete().has_all_phases();
+        for phase in &ran.record.actual.phases {
+            ran.assert(phase.workers.len() == 12, "there are not twelve workers");
+        }
+        // The same stream for everybody, as twelve processes have it that were started alike.
+        let same = |phase: &record::PhaseRecord| {
+            let of_each = |worker: &record::WorkerPhase| (worker.operations, worker.bytes);
+            let first = of_each(&phase.workers[0]);
+            phase.workers.iter().all(|worker| of_each(worker) == first)
+        };
+        ran.assert(
+            ran.record.actual.phases.iter().all(same),
+            "the workers have not all done the same",
+        );
+    }
+}
+on!(massive);

@@ -1,0 +1,57 @@
+//! One pool for all: the sharing modes that the 1997 paper left for the future.
+
+use record::{Phase, Role};
+
+use crate::ground::{Ground, on};
+use crate::runs::Run;
+
+const MIX: &str = "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
+
+/// Writers and readers.
+const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
+
+/// Operations of each worker.
+const EACH: u64 = 1_000;
+
+fn modes(ground: Ground) {
+    for (writers, readers) in MODES {
+        let ran = Run::new(&ground.at, "--files 300 --dirs subdirs:10 --verify")
+            .with("--mix", MIX)
+            .and(&format!(
+                "--writers {writers} --readers {readers} --transactions {EACH}"
+            ))
+            .perform();
+        ran.is_complete().has_all_phases();
+        let transactions = ran
+            .record
+            .actual
+            .phases
+            .iter()
+            .find(|phase| phase.phase == Phase::Transactions);
+        let transactions = transactions.unwrap();
+        ran.assert(
+            transactions.transactions == EACH * u64::from(writers + readers),
+            "not everybody has done everything",
+        )
+        .assert(transactions.first_done.is_some(), "nobody was done first");
+        let summary = ran.phase(Phase::Transactions);
+        for (role, number) in [(Role::Writer, writers), (Role::Reader, readers)] {
+            let workers = transactions.workers.iter().filter(|worker| worker.role == role);
+            ran.assert(
+                workers.count() == number as usize,
+                format_args!("there are not {number} with the role {role:?}"),
+            );
+            let spread = summary.spread.iter().find(|spread| spread.role == role);
+            ran.assert(
+                spread.is_some_and(|spread| spread.workers == u64::from(number)),
+                format_args!("the spread of {role:?} is not over {number}"),
+            );
+            let mut of_role = summary.operations.iter().filter(|operation| operation.role == role);
+            ran.assert(
+                of_role.all(|operation| operation.action.reads() == (role == Role::Reader)),
+                format_args!("{role:?} did what is not theirs"),
+            );
+        }
+    }
+}
+on!(modes);
