@@ -49,6 +49,9 @@ pub(crate) trait Site: Sync {
     /// The file systems of the place.
     fn volumes(&self) -> Volumes;
 
+    /// Bytes that the run's own directories take: directories stay as large as they once were.
+    fn own_bytes(&self) -> u64;
+
     /// The place in words.
     fn describe(&self) -> String;
 }
@@ -104,6 +107,10 @@ impl Site for NoSite {
 
     fn volumes(&self) -> Volumes {
         Volumes::default()
+    }
+
+    fn own_bytes(&self) -> u64 {
+        0
     }
 
     fn describe(&self) -> String {
@@ -283,6 +290,20 @@ impl Site for Grounds {
             }
         }
         Volumes(Arc::new(held))
+    }
+
+    fn own_bytes(&self) -> u64 {
+        let bytes = |blocks: i64| u64::try_from(blocks).unwrap_or(0) * 512;
+        let of_a_ground = |ground: &Ground| {
+            let own = fstat(&ground.held).map_or(0, |facts| bytes(facts.st_blocks));
+            let workers = (0..ground.manifest.workers).filter(|_| ground.manifest.workers > 1);
+            let of_a_worker = |worker| {
+                let facts = statat(&ground.held, format!("w{worker}"), AtFlags::SYMLINK_NOFOLLOW);
+                facts.map_or(0, |facts| bytes(facts.st_blocks))
+            };
+            own + workers.map(of_a_worker).sum::<u64>()
+        };
+        self.0.iter().map(of_a_ground).sum()
     }
 
     fn describe(&self) -> String {

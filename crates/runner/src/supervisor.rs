@@ -35,7 +35,7 @@ const GIVE_UP_AFTER: u32 = 5;
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// After deletion the space is waited for so long, and as long again as the deletion took.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// The space is back when no more than this is missing: directories and the manifest are still there.
+/// The space is back when no more than this is missing, and what the run's own directories take.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 /// What a worker says.
@@ -163,8 +163,7 @@ struct Supervisor<'a, 'e> {
     /// The stage that all have ended, and not settled yet.
     unsettled: Option<Phase>,
     stage_began: Instant,
-    /// The stage before.
-    stage_took: Duration,
+    deletion_took: Duration,
     checked: Instant,
     stopping_since: Option<Instant>,
     free_before: Option<u64>,
@@ -195,7 +194,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         ended: (0, 0, End::Complete),
         unsettled: None,
         stage_began: Instant::now(),
-        stage_took: Duration::ZERO,
+        deletion_took: Duration::ZERO,
         checked: Instant::now(),
         stopping_since: None,
     };
@@ -233,6 +232,7 @@ impl Supervisor<'_, '_> {
             // Nothing follows, as where a pool is kept.
             self.settle(phase);
         }
+        self.wait_for_space();
     }
 
     /// What those have to say who are not stuck.
@@ -290,7 +290,9 @@ impl Supervisor<'_, '_> {
         };
         self.events.event(Event::Ended(stage, progress, end));
         self.current = None;
-        self.stage_took = self.stage_began.elapsed();
+        if stage == Stage::Phase(Phase::Delete) {
+            self.deletion_took = self.stage_began.elapsed();
+        }
         self.ended = (0, 0, End::Complete);
         if let Stage::Phase(phase) = stage {
             self.unsettled = Some(phase);
@@ -375,34 +377,54 @@ impl Supervisor<'_, '_> {
             self.watch.control.stop();
             return;
         }
-        let space_back_ns = if phase == Phase::Delete {
-            self.wait_for_space(&volumes, began_ns)
-        } else {
-            Fact::NotApplicable
-        };
         self.watched.settled.insert(
             phase,
             Settle {
                 began_ns,
                 ended_ns,
-                space_back_ns,
+                space_back_ns: Fact::NotApplicable,
             },
         );
         self.events
             .event(Event::Ended(Stage::Settle, Progress::default(), End::Complete));
     }
 
-    fn wait_for_space(&self, volumes: &Volumes, since_ns: u64) -> Fact<u64> {
+    /// Waits until the file systems show the space of what was deleted. The directories are gone by then, too, but for
+    /// those of the run itself.
+    fn wait_for_space(&mut self) {
+        if self.watched.abandoned || self.watch.control.is_stopping() {
+            return;
+        }
+        let Some(since_ns) = self.watched.settled.get(&Phase::Delete).map(|settle| settle.began_ns) else {
+            return;
+        };
+        let volumes = self.watch.site.volumes();
+        let synced = self.wait_for(
+            "sync the file system after deletion (syncfs)",
+            volumes.clone(),
+            |volumes| volumes.sync(),
+        );
+        if !matches!(synced, Some(Ok(()))) {
+            return;
+        }
+        let back = self.space_back(&volumes, since_ns);
+        if let Some(settle) = self.watched.settled.get_mut(&Phase::Delete) {
+            settle.space_back_ns = back;
+        }
+    }
+
+    fn space_back(&self, volumes: &Volumes, since_ns: u64) -> Fact<u64> {
         let Some(before) = self.free_before else {
             return Fact::Unavailable("the file system does not tell its free space".to_owned());
         };
+        let slack = SPACE_SLACK_BYTES + self.watch.site.own_bytes();
         let began = Instant::now();
         loop {
             let free = volumes.free_bytes().unwrap_or(0);
-            if free.saturating_add(SPACE_SLACK_BYTES) >= before {
+            if free.saturating_add(slack) >= before {
                 return Fact::Known(self.now_ns().saturating_sub(since_ns));
             }
-            if began.elapsed() >= SPACE_BACK_MAX + self.stage_took || self.watch.control.is_stopping() {
+            if began.elapsed() >= SPACE_BACK_MAX + self.deletion_took || self.watch.control.is_stopping() {
                 return Fact::Unavailable(format!(
                     "{} bytes were still missing after {} s",
                     before - free,
