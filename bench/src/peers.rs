@@ -73,7 +73,8 @@ struct Contest {
 /// A sample of every row, in their order.
 type Samples = Result<Vec<Sample>, Box<dyn Error>>;
 
-const FIO_CREATES: &str = "fio looks every name up before its clock starts, and gives whole paths";
+const FIO_CREATES: &str =
+    "fio gives whole paths; it looks every name up before its clock starts, which a remount makes forgotten";
 const CONTESTS: [Contest; 4] = [
     Contest {
         tool: "fio filecreate (0 bytes)",

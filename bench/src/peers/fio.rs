@@ -45,16 +45,25 @@ fn command(ground: &Ground, work: &[&str]) -> Command {
     command
 }
 
+/// A run that creates. fio looks every name up when it starts, so that the file system would know at the creation
+/// that there is none, which saves ext4 and xfs a search: a remount, before the clock starts, makes it forget.
+fn creation(ground: &Ground, work: &[&str]) -> Command {
+    let forget = format!("--exec_prerun=mount -o remount {}", ground.mounted.path().display());
+    let mut work = work.to_vec();
+    work.push(&forget);
+    command(ground, &work)
+}
+
 pub fn commands(ground: &Ground) -> Vec<Command> {
-    [&CREATE[..], &DELETE].map(|work| command(ground, work)).into()
+    vec![creation(ground, &CREATE), command(ground, &DELETE)]
 }
 
 pub fn reading_commands(ground: &Ground) -> Vec<Command> {
-    [&CREATE[..], &READ].map(|work| command(ground, work)).into()
+    vec![creation(ground, &CREATE), command(ground, &READ)]
 }
 
 pub fn creation_commands(ground: &Ground) -> Vec<Command> {
-    vec![command(ground, &CREATE_ONLY)]
+    vec![creation(ground, &CREATE_ONLY)]
 }
 
 /// Creates and deletes.
@@ -71,7 +80,7 @@ pub fn read(ground: &Ground) -> Samples {
 
 /// Creates empty files.
 pub fn create_only(ground: &Ground) -> Samples {
-    Ok(vec![perform(ground, command(ground, &CREATE_ONLY))?])
+    Ok(vec![perform(ground, creation(ground, &CREATE_ONLY))?])
 }
 
 fn perform(ground: &Ground, mut command: Command) -> Result<Sample, Box<dyn Error>> {
