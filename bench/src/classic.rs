@@ -161,6 +161,8 @@ impl Pairing {
                 .args([
                     "run",
                     "--quiet",
+                    "--no-settle",
+                    "--no-check",
                     "--read-block",
                     "4KiB",
                     "--write-block",

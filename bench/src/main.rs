@@ -2,12 +2,14 @@
 //!
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
-//! ours beside Debian's `fio` and `fs_mark`; `null` gives the loop's own cost; `plan` times plans. Pairs are interleaved
+//! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
+//! systems; `null` gives the loop's own cost; `plan` times plans. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
 
 mod classic;
 mod floor;
+mod large;
 mod mounts;
 mod noise;
 mod operations;
@@ -15,6 +17,7 @@ mod ours;
 mod own;
 mod peers;
 mod phases;
+mod presets;
 mod process;
 mod statistics;
 mod strace;
@@ -35,7 +38,7 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor` and `peers`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor` and `peers`, 5 of `presets`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -86,6 +89,24 @@ enum What {
         /// End with code 1 where a limit is missed.
         #[arg(long)]
         check: bool,
+    },
+    /// Ten million small files on ext4: rates, latencies, memory; then with a pool that is kept and taken.
+    Large {
+        /// Files of the pool.
+        #[arg(long, default_value_t = 10_000_000)]
+        files: u64,
+        /// Transactions.
+        #[arg(long, default_value_t = 1_000_000)]
+        transactions: u64,
+        /// End with code 1 where the memory's limit is exceeded.
+        #[arg(long)]
+        check: bool,
+    },
+    /// All presets of today's servers on all file systems.
+    Presets {
+        /// File systems: tmpfs, ext4, xfs, btrfs.
+        #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
+        on: Vec<String>,
     },
     /// The loop's own cost on the null storage.
     Null {
@@ -159,6 +180,18 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             };
             return Ok(peers::compare(&choice)? || !check);
         }
+        What::Large {
+            files,
+            transactions,
+            check,
+        } => {
+            let size = large::Size {
+                files: *files,
+                transactions: *transactions,
+            };
+            return Ok(large::perform(&arguments.ours, size)? || !check);
+        }
+        What::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
         What::Null { transactions } => own::null(arguments, *transactions)?,
         What::Plan => own::plan(arguments)?,
         What::Ours { .. } => {}

@@ -14,6 +14,9 @@ use crate::process::output;
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 
+/// What mkfs.ext4 would leave to be written during the benchmark.
+const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
+
 /// A mounted file system.
 pub struct Mounted {
     directory: TempDir,
@@ -23,30 +26,42 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4` or `xfs` in a loop image.
+    /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse loop image.
     pub fn new(kind: &str) -> Result<Self, Box<dyn Error>> {
+        let mut mounted = Self::nothing_yet()?;
+        match kind {
+            "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=8g", "tmpfs"])?,
+            "ext4" => mounted.mount_image(8 << 30, "mkfs.ext4", &["-q", "-F", "-E", NOT_LAZY])?,
+            "xfs" => mounted.mount_image(8 << 30, "mkfs.xfs", &["-q", "-f"])?,
+            "btrfs" => mounted.mount_image(8 << 30, "mkfs.btrfs", &["-q", "-f"])?,
+            _ => return Err(format!("'{kind}' is none of tmpfs, ext4, xfs, btrfs").into()),
+        }
+        Ok(mounted)
+    }
+
+    /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so many inodes.
+    pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self, Box<dyn Error>> {
+        let mut mounted = Self::nothing_yet()?;
+        let inodes = inodes.to_string();
+        let arguments = ["-q", "-F", "-b", "1024", "-N", &inodes, "-E", NOT_LAZY];
+        mounted.mount_image(image_bytes, "mkfs.ext4", &arguments)?;
+        Ok(mounted)
+    }
+
+    fn nothing_yet() -> Result<Self, Box<dyn Error>> {
         let directory = tempfile::Builder::new().prefix("postmark-bench-").tempdir()?;
-        let mut mounted = Self {
+        let mounted = Self {
             directory,
             is_mounted: false,
             how: "in memory",
         };
         std::fs::create_dir(mounted.path())?;
-        match kind {
-            "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=8g", "tmpfs"])?,
-            "ext4" => mounted.mount_image(
-                "mkfs.ext4",
-                &["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
-            )?,
-            "xfs" => mounted.mount_image("mkfs.xfs", &["-q", "-f"])?,
-            _ => return Err(format!("'{kind}' is none of tmpfs, ext4, xfs").into()),
-        }
         Ok(mounted)
     }
 
-    fn mount_image(&mut self, make: &str, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    fn mount_image(&mut self, bytes: u64, make: &str, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         let image = self.directory.path().join("image");
-        File::create(&image)?.set_len(8 << 30)?;
+        File::create(&image)?.set_len(bytes)?;
         output(Command::new(make).args(arguments).arg(&image))?;
         let (device, how) = match attach(&image, true) {
             Ok(device) => (device, "loop image, direct I/O"),

@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -81,6 +82,20 @@ fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost, Box
     } else {
         Err(format!("{command:?} ended with {}", cost.status).into())
     }
+}
+
+/// Runs a command to its end and gives its output and the most memory that it had, in bytes.
+pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn Error>> {
+    let mut file = tempfile::tempfile()?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?);
+    let cost = run(command, wait)?;
+    if !cost.status.success() {
+        return Err(format!("{command:?} ended with {}", cost.status).into());
+    }
+    let mut text = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut text)?;
+    Ok((text, cost.memory_bytes))
 }
 
 /// Runs a command to its end and gives its output.

@@ -62,6 +62,10 @@ impl Display {
         }
         self.said = Instant::now();
         let seconds = self.began.elapsed().as_secs_f64();
+        if !counts(stage) {
+            let _ = writeln!(std::io::stderr(), "{}: {seconds:.1} s", name(stage));
+            return;
+        }
         let rate = self.rate(progress);
         let (of, left) = match progress.total {
             Some(total) if !is_end => {
@@ -104,6 +108,11 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
+/// Whether a stage has anything to count.
+fn counts(stage: Stage) -> bool {
+    !matches!(stage, Stage::Settle)
+}
+
 /// Told even where no progress is to be shown: something is wrong.
 pub(crate) fn stuck_line(stuck: &Stuck) -> String {
     let who = stuck
@@ -124,7 +133,9 @@ impl Events for Display {
             Event::Going(stage, progress) => {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
-                    bar.set_message(format!("{:.0}/s", self.rate(progress)));
+                    if counts(stage) {
+                        bar.set_message(format!("{:.0}/s", self.rate(progress)));
+                    }
                 }
                 self.line(stage, progress, false);
             }

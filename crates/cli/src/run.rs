@@ -1,7 +1,7 @@
 //! `postmark run`.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use record::{End, Outcome, Record};
@@ -27,7 +27,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         (true, Format::Json) => Some(PlanFormat::Json),
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
-    let output = arguments.output.map(OutputFile::open).transpose()?;
+    let output = arguments.output.clone().map(OutputFile::open).transpose()?;
     if let Some(format) = dry_format {
         let text = plan::text(&meant, format)?;
         deliver(output, &text)?;
@@ -36,6 +36,11 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let mut request = meant.request(words);
     request.latencies = !arguments.no_latencies;
     request.room_check = !arguments.no_room_check;
+    if matches!(arguments.format, Format::Classic | Format::Terse) {
+        // The original's whole seconds would have them in.
+        request.settle = false;
+        request.check = false;
+    }
     let mut display = Display::new(arguments.quiet);
     let performed = perform(&request, meant.storage, &SystemClock, &mut display);
     display.finish();
@@ -51,6 +56,10 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     record.hints = meant.notes;
     record.hints.extend(hints(&record));
     let text = render(&record, arguments.format);
+    let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
+    if !is_seen {
+        say_how_it_ended(&record, arguments.output.as_deref());
+    }
     deliver(output, &text)?;
     Ok(exit_code(&record))
 }
@@ -75,6 +84,18 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
         ));
     }
     Ok(())
+}
+
+/// Tells on standard error of a run that failed, for those who do not see its report.
+fn say_how_it_ended(record: &Record, output: Option<&Path>) {
+    let (Outcome::Failed { why } | Outcome::PlaceGone { why }) = &record.actual.outcome else {
+        return;
+    };
+    let report = output.map_or_else(String::new, |path| {
+        format!("; {} has the report of what was done until then", path.display())
+    });
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "postmark: the run failed: {why}{report}");
 }
 
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.

@@ -56,9 +56,9 @@ pub enum Format {
     Text,
     /// The whole record with its summary.
     Json,
-    /// The original's verbose report.
+    /// The original's verbose report; no settling and no check, which its whole seconds would have in them.
     Classic,
-    /// The original's terse report: one line of 13 numbers.
+    /// The original's terse report: one line of 13 numbers, likewise.
     Terse,
 }
 

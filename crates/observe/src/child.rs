@@ -16,6 +16,8 @@ pub struct ChildCost {
     pub user: Duration,
     /// Processor time in the kernel, for the child.
     pub system: Duration,
+    /// The most memory that it had resident at once, in bytes.
+    pub memory_bytes: u64,
 }
 
 #[cfg(target_pointer_width = "64")]
@@ -30,13 +32,14 @@ mod system {
         pub microseconds: c_long,
     }
 
-    /// `struct rusage` of 64-bit Linux: two times and 14 counts that are not looked at.
+    /// `struct rusage` of 64-bit Linux: two times, the most resident memory in KiB and 13 counts that are not looked at.
     #[repr(C)]
     #[derive(Clone, Copy, Default)]
     pub(super) struct Rusage {
         pub user: Timeval,
         pub system: Timeval,
-        pub rest: [c_long; 14],
+        pub resident_kib_max: c_long,
+        pub rest: [c_long; 13],
     }
 
     unsafe extern "C" {
@@ -74,6 +77,7 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
         wall: began.elapsed(),
         user: duration(usage.user),
         system: duration(usage.system),
+        memory_bytes: usage.resident_kib_max as u64 * 1024,
     })
 }
 
@@ -89,6 +93,7 @@ mod tests {
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let cost = wait(child).unwrap();
         assert_eq!(cost.status.code(), Some(3));
+        assert!(cost.memory_bytes > 100_000 && cost.memory_bytes < 1 << 30, "{cost:?}");
         assert!(
             cost.user > Duration::ZERO && cost.user <= cost.wall + Duration::from_millis(50),
             "{cost:?}"

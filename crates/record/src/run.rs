@@ -158,15 +158,29 @@ pub struct How {
     pub reused: bool,
     /// Whether the pool was left for a later run.
     pub kept: bool,
+    /// Whether file systems were synced after each phase.
+    pub settle: bool,
+    /// Whether names were checked after the transactions.
+    pub check: bool,
+    /// Whether the steps of operations were asked for.
+    pub steps: bool,
+    /// After what time in one operation a worker was named, in nanoseconds.
+    pub stuck_after_ns: u64,
+    /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none was written.
+    pub journal: Option<String>,
 }
 
-/// The look at the names after the transactions: exactly the files that should exist, with their sizes.
+/// The look at the names after the transactions: whether exactly the files that should exist do, with their sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     /// Files, links and directories that were looked at.
     pub names: u64,
     /// Directories that were listed.
     pub directories: u64,
+    /// Names and directories that were not as they should be: each is an error, too.
+    pub wrong: u64,
+    /// Names that may be there or not, since an operation on them failed: nothing is asked of them.
+    pub left_out: u64,
     /// How long it took.
     pub duration_ns: u64,
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 pub use self::paper::PaperFigures;
-pub use self::phase::{ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until};
+pub use self::phase::{ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WorkerRate};
 pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record, Segment};

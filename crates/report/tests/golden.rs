@@ -109,6 +109,8 @@ fn what_is_not_known_or_not_there_is_said() {
     actual.taken = Some(Check {
         names: 1,
         directories: 1,
+        wrong: 0,
+        left_out: 0,
         duration_ns: 1_000,
     });
     actual.phases[1].segments[0].operations[0].meter.missed = 2;
@@ -140,7 +142,16 @@ fn nothing_is_said_of_several_where_there_is_one() {
         }
     }
     let text = report::text::render(&record);
-    for words in ["Workers", "Done until", "own rates", "writer", "reader", "wait"] {
+    assert!(text.contains("the only worker was done"), "{text}");
+    for words in [
+        "Workers",
+        "the first worker",
+        "the last worker",
+        "own rates",
+        "writer",
+        "reader",
+        "wait",
+    ] {
         assert!(!text.contains(words), "{words}\n{text}");
     }
 }

@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use workload::Intent;
+use workload::names::NameKind;
+use workload::{Action, Intent};
 
 use crate::events::Progress;
 
@@ -32,29 +33,110 @@ pub(crate) struct Slot {
     total: AtomicU64,
     /// Twice the operations that were issued, and one more while one is under way.
     ticket: AtomicU64,
-    action: AtomicU64,
+    /// Which thing is done what to: see [`Slot::tell`].
+    what: AtomicU64,
     place: AtomicU64,
     number: AtomicU64,
+    /// What was done besides operations.
+    asides: AtomicU64,
 }
 
-/// An operation under way.
+/// What a worker does besides operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Aside {
+    OpenSession,
+    MakeDirectory,
+    RemoveDirectory,
+    Look,
+    ReadToLook,
+    ListToLook,
+    Warm,
+    Cool,
+    Journal,
+}
+
+impl Aside {
+    const ALL: [Self; 9] = [
+        Self::OpenSession,
+        Self::MakeDirectory,
+        Self::RemoveDirectory,
+        Self::Look,
+        Self::ReadToLook,
+        Self::ListToLook,
+        Self::Warm,
+        Self::Cool,
+        Self::Journal,
+    ];
+
+    /// What is done, in words that a thing's path can follow.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::OpenSession => "open a session",
+            Self::MakeDirectory => "make directory",
+            Self::RemoveDirectory => "remove directory",
+            Self::Look => "check names",
+            Self::ReadToLook => "check contents",
+            Self::ListToLook => "check names (list)",
+            Self::Warm => "warm the cache",
+            Self::Cool => "drop from the cache",
+            Self::Journal => "write the journal",
+        }
+    }
+}
+
+/// What is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    Operation(Action),
+    /// Something else, to a name of this kind.
+    Aside(Aside, NameKind),
+}
+
+/// Something under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct UnderWay {
     /// Differs from operation to operation.
     pub ticket: u64,
-    /// The action's number.
-    pub action: u64,
+    pub doing: Doing,
+    /// Of a directory of the pool itself: its location.
     pub place: u32,
+    /// Of a directory of the pool itself: its place among those of its location.
     pub number: u64,
 }
+
+/// A number of [`Slot::what`] from this on is an aside with a kind of name.
+const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
     /// An operation is about to be issued.
     #[inline]
     pub(crate) fn issue(&self, intent: &Intent) {
-        self.action.store(intent.action as u64, Ordering::Relaxed);
-        self.place.store(intent.place.into(), Ordering::Relaxed);
-        self.number.store(intent.number, Ordering::Relaxed);
+        self.tell(intent.action as u64, intent.place, intent.number);
+    }
+
+    /// Something else is about to be done; what it gives is given.
+    pub(crate) fn aside<A>(
+        &self,
+        aside: Aside,
+        (place, kind, number): (u32, NameKind, u64),
+        act: impl FnOnce() -> A,
+    ) -> A {
+        self.asides
+            .store(self.asides.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let what = ASIDES_FROM + (aside as u64 * ASIDES_FROM) + kind as u64;
+        self.tell(what, place, number);
+        let answer = act();
+        self.complete();
+        answer
+    }
+
+    /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a kind of name.
+    #[inline]
+    fn tell(&self, what: u64, place: u32, number: u64) {
+        self.what.store(what, Ordering::Relaxed);
+        self.place.store(place.into(), Ordering::Relaxed);
+        self.number.store(number, Ordering::Relaxed);
         // One writer: no exchange is needed.
         self.ticket
             .store(self.ticket.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -72,7 +154,7 @@ impl Slot {
         let ticket = self.ticket.load(Ordering::Acquire);
         let seen = UnderWay {
             ticket,
-            action: self.action.load(Ordering::Relaxed),
+            doing: doing(self.what.load(Ordering::Relaxed)),
             place: self.place.load(Ordering::Relaxed) as u32,
             number: self.number.load(Ordering::Relaxed),
         };
@@ -88,6 +170,18 @@ impl Slot {
     pub(crate) fn publish(&self, done: u64) {
         self.done.store(done, Ordering::Relaxed);
     }
+}
+
+fn doing(what: u64) -> Doing {
+    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let Some(aside) = what.checked_sub(ASIDES_FROM) else {
+        let action = Action::ALL.get(index(what)).copied();
+        return Doing::Operation(action.unwrap_or(Action::Nothing));
+    };
+    let kind = NameKind::ALL.get(index(aside % ASIDES_FROM)).copied();
+    let aside = Aside::ALL.get(index(aside / ASIDES_FROM)).copied();
+    // Numbers are written by `Slot` alone.
+    Doing::Aside(aside.unwrap_or(Aside::Look), kind.unwrap_or(NameKind::File))
 }
 
 impl Control {
@@ -120,12 +214,18 @@ impl Control {
         self.shared.errors.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Errors of all workers.
+    pub(crate) fn errors(&self) -> u64 {
+        self.shared.errors.load(Ordering::Relaxed)
+    }
+
     /// Operations that all workers together have issued.
     pub(crate) fn operations(&self) -> u64 {
-        self.slots()
-            .iter()
-            .map(|slot| slot.ticket.load(Ordering::Relaxed) / 2)
-            .sum()
+        let of_a_slot = |slot: &Arc<Slot>| {
+            let all = slot.ticket.load(Ordering::Relaxed).div_ceil(2);
+            all.saturating_sub(slot.asides.load(Ordering::Relaxed))
+        };
+        self.slots().iter().map(of_a_slot).sum()
     }
 
     /// Slots for so many workers.

@@ -8,14 +8,14 @@ use std::thread;
 
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
+use workload::names::NameKind;
 use workload::prepared::Prepared;
-use workload::stream::StreamError;
-use workload::{ClassicStream, Crew, MixStream, StreamHasher, Work};
+use workload::{ClassicStream, Crew, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
-use crate::control::{Control, Slot};
+use crate::control::{Aside, Control, Slot};
 use crate::events::Events;
-use crate::failures::Failures;
+use crate::failures::{Failures, Spoiled};
 use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
 use crate::request::{Cache, Refused, Request};
@@ -25,7 +25,7 @@ use crate::site::manifest::Position;
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
-use crate::worker::{self, Duty, Matter, Report, Tools};
+use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
 
 mod sum;
 
@@ -78,6 +78,8 @@ struct Common<'a, S, C> {
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     positions: &'a [Position],
     journal: Option<&'a Journal>,
+    /// Of a shared pool.
+    spoiled: Arc<Spoiled>,
     origin_ns: u64,
 }
 
@@ -103,6 +105,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         naming: Naming::of(&request.workload.work),
         positions: &taken.positions,
         journal,
+        spoiled: Arc::default(),
         origin_ns: clock.now_ns(),
     };
     let (messages, from_workers) = mpsc::channel();
@@ -122,29 +125,28 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     }
     drop(messages);
     let now_ns = || clock.now_ns();
-    let watched = thread::scope(|scope| {
-        let watch = watch_mounts(scope, control, site);
-        let watched = supervise(
-            Watch {
-                messages: from_workers,
-                answers,
-                slots,
-                namers,
-                control,
-                site,
-                settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
-                drop_caches: request.cache == Cache::Cold,
-                reuse: request.keeping.reuse,
-                stuck_after: request.stuck_after,
-                now_ns: &now_ns,
-                origin_ns: common.origin_ns,
-            },
-            events,
-        );
-        drop(watch);
-        watched
-    });
-    Ok(Performed::new(request, watched, site, control))
+    let landmarks = site.landmarks();
+    let watch = watch_mounts(control.clone(), landmarks.clone());
+    let watched = supervise(
+        Watch {
+            messages: from_workers,
+            answers,
+            slots,
+            namers,
+            control,
+            site,
+            landmarks,
+            settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
+            drop_caches: request.cache == Cache::Cold,
+            reuse: request.keeping.reuse,
+            stuck_after: request.stuck_after,
+            now_ns: &now_ns,
+            origin_ns: common.origin_ns,
+        },
+        events,
+    );
+    drop(watch);
+    Ok(Performed::new(request, watched, control))
 }
 
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
@@ -202,14 +204,26 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     .iter()
                     .all(|other| other.number != ground.number);
                 if is_first {
-                    directories.extend(self.naming.directories().into_iter().map(|name| (location, name)));
+                    let all = self.naming.directories().into_iter().enumerate();
+                    directories.extend(all.map(|(number, name)| PoolDirectory {
+                        location,
+                        number: number as u64,
+                        name,
+                    }));
                 }
             }
         }
         Duty {
             namer: self.namer(worker),
             matter,
-            failures: Failures::new(self.request.on_error, self.control.clone()),
+            failures: Failures::new(
+                self.request.on_error,
+                self.control.clone(),
+                match self.request.workload.crew {
+                    Crew::Private { .. } => Arc::default(),
+                    Crew::Shared { .. } => Arc::clone(&self.spoiled),
+                },
+            ),
             role: self.request.workload.crew.role(worker),
             directories,
             has_directories: self.naming.has_directories(),
@@ -218,6 +232,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             check: self.request.check,
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
+            actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
             hasher: StreamHasher::of(&self.request.workload.work),
         }
     }
@@ -245,7 +260,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         border: Border,
         slot: Arc<Slot>,
         shared: Option<&Arc<SharedPool>>,
-    ) -> Result<(), StreamError> {
+    ) -> Result<(), Refused> {
         let behind = self
             .positions
             .get(worker as usize)
@@ -257,7 +272,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
                 let matter = self.matter(worker, Some(stream.text()));
                 let stream = PrivateStream::Classic(Box::new(stream));
-                self.start_private(worker, border, slot, matter, (stream, None));
+                self.start_private(worker, border, slot, matter, (stream, None))
             }
             (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
                 let source = Shared::new(
@@ -268,7 +283,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     self.clock.clone(),
                     (worker, workload.crew.workers()),
                 );
-                self.start_with(worker, border, slot, self.matter(worker, None), source);
+                self.start_with(worker, border, slot, self.matter(worker, None), source)
             }
             (Work::Mix(mix), _, _) => {
                 let lists = workload::Action::ALL
@@ -278,10 +293,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
                 let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![workload.mixer(mix, worker)])));
                 let listings = lists.then(|| Listings::new(self.naming.clone(), places));
-                self.start_private(worker, border, slot, self.matter(worker, None), (stream, listings));
+                self.start_private(worker, border, slot, self.matter(worker, None), (stream, listings))
             }
         }
-        Ok(())
     }
 
     fn start_private(
@@ -291,13 +305,13 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         slot: Arc<Slot>,
         matter: Matter,
         (stream, listings): (PrivateStream, Option<Listings>),
-    ) {
+    ) -> Result<(), Refused> {
         let stream = if self.request.prepared {
             PrivateStream::Prepared(Box::new(Prepared::new(stream)))
         } else {
             stream
         };
-        self.start_with(worker, border, slot, matter, Private { stream, listings });
+        self.start_with(worker, border, slot, matter, Private { stream, listings })
     }
 
     fn start_with<O: Source + Send + 'static>(
@@ -307,17 +321,17 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         slot: Arc<Slot>,
         matter: Matter,
         source: O,
-    ) {
+    ) -> Result<(), Refused> {
         let clock = self.clock.clone();
         let latencies = self.request.latencies;
         // What a policy of durability costs is shown as a step, always.
         let steps = self.request.steps || self.request.durability != Durability::None;
         if latencies && steps {
-            self.spawn(worker, border, slot, matter, source, move || TimedSteps::new(clock));
+            self.spawn(worker, border, slot, matter, source, move || TimedSteps::new(clock))
         } else {
             self.spawn(worker, border, slot, matter, source, move || {
                 Timed::new(clock, latencies)
-            });
+            })
         }
     }
 
@@ -329,7 +343,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         matter: Matter,
         source: O,
         stopwatch: impl FnOnce() -> W + Send + 'static,
-    ) {
+    ) -> Result<(), Refused> {
         let duty = self.duty(worker, matter);
         let settings = self.settings(worker);
         let storage = self.storage.clone();
@@ -340,16 +354,18 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let pin = self.request.pin;
         let messages = border.messages.clone();
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
-        thread::spawn(move || {
+        let thread = thread::Builder::new().name(format!("worker {worker}"));
+        let started = thread.spawn(move || {
             let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 if pin {
                     observe::processors::pin_to(worker).map_err(|error| {
                         format!("cannot bind worker {worker} to a processor: {error}; leave --pin out")
                     })?;
                 }
+                let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || storage.open(&settings));
                 let tools = Tools {
                     source,
-                    session: storage.open(&settings).map_err(|error| error.to_string())?,
+                    session: session.map_err(|error| error.to_string())?,
                     clock,
                     stopwatch: stopwatch(),
                     control,
@@ -365,5 +381,12 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             // A supervisor that has given up takes no report.
             let _ = messages.send((worker, Message::Done(Box::new(report))));
         });
+        // Those who were started before find nobody at the first border, and end.
+        started.map(drop).map_err(|error| {
+            Refused::Contradiction(format!(
+                "worker {worker} cannot be started: the system has no thread for it ({error}): take fewer workers, or raise \
+                 the limit (ulimit -u, pids.max)"
+            ))
+        })
     }
 }

@@ -1,12 +1,15 @@
 //! What went wrong, counted by operation, step and error number; and when that is too much.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use observe::Fact;
 use record::ErrorRecord;
 use storage::Failure;
 use workload::contents::{Mismatch, MismatchKind};
-use workload::{Action, Intent};
+use workload::names::NameKind;
+use workload::{Action, Intent, Kept};
 
 use crate::control::Control;
 use crate::request::OnError;
@@ -95,40 +98,78 @@ impl Failed {
     }
 }
 
+/// What is not known any more of a pool since operations failed.
+#[derive(Debug, Default)]
+pub(crate) struct Spoiled {
+    any: AtomicBool,
+    inner: Mutex<SpoiledThings>,
+}
+
+#[derive(Debug, Default)]
+struct SpoiledThings {
+    /// Files whose state is not known: nothing more is sent to them.
+    files: HashSet<u64>,
+    /// By place, names that may be there or not.
+    names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
+}
+
+impl Spoiled {
+    fn lock(&self) -> MutexGuard<'_, SpoiledThings> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// One worker's errors.
 #[derive(Debug)]
 pub(crate) struct Failures {
     on_error: OnError,
     control: Control,
     pub records: Vec<ErrorRecord>,
-    /// Files whose state is not known since an operation on them failed: nothing more is sent to them.
-    spoiled: HashSet<u64>,
+    /// The worker's own, or, where the pool is shared, everybody's.
+    spoiled: Arc<Spoiled>,
 }
 
 impl Failures {
-    pub(crate) fn new(on_error: OnError, control: Control) -> Self {
+    pub(crate) fn new(on_error: OnError, control: Control, spoiled: Arc<Spoiled>) -> Self {
         Self {
             on_error,
             control,
             records: Vec::new(),
-            spoiled: HashSet::new(),
+            spoiled,
         }
     }
 
-    /// Whether nothing is to be sent to the file of an intent any more.
+    /// Whether nothing is to be sent to what an intent is about any more.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
-        !self.spoiled.is_empty() && self.is_spoiled(intent.file)
+        self.any_spoiled() && self.is_spoiled(intent.place, intent.action.named(), (intent.number, intent.file))
     }
 
-    /// Whether what has become of a file is not known.
-    pub(crate) fn is_spoiled(&self, file: u64) -> bool {
-        self.spoiled.contains(&file)
+    /// Whether what has become of a thing is not known.
+    pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {
+        self.any_spoiled() && self.is_spoiled(kept.place, kept.kind, (kept.number, kept.file))
     }
 
-    /// Whether there is any such file.
+    fn is_spoiled(&self, place: u32, kind: NameKind, (number, file): (u64, u64)) -> bool {
+        let spoiled = self.spoiled.lock();
+        if kind == NameKind::File {
+            return spoiled.files.contains(&file);
+        }
+        spoiled
+            .names
+            .get(&place)
+            .is_some_and(|names| names.contains(&(kind, number)))
+    }
+
+    /// Whether there is anything that is not known.
+    #[inline]
     pub(crate) fn any_spoiled(&self) -> bool {
-        !self.spoiled.is_empty()
+        self.spoiled.any.load(Ordering::Acquire)
+    }
+
+    /// By place, the names that may be there or not.
+    pub(crate) fn uncertain_names(&self) -> BTreeMap<u32, BTreeSet<(NameKind, u64)>> {
+        self.spoiled.lock().names.clone()
     }
 
     /// Counts a failure. Gives it back where it ends the run.
@@ -143,31 +184,36 @@ impl Failures {
             None => self.records.push(failed.record()),
         }
         let errors = self.control.count_error();
-        let too_many = match self.on_error {
-            OnError::Stop => true,
-            OnError::Count(allowed) => errors > allowed,
-            OnError::Percent(percent) => {
-                let done = self.control.operations();
-                done >= JUDGED_FROM && errors as f64 * 100.0 > percent * done as f64
-            }
-        };
-        if too_many { Err(failed) } else { Ok(()) }
+        let is_early = |done| matches!(self.on_error, OnError::Percent(_)) && done < JUDGED_FROM;
+        let operations = self.control.operations();
+        if !is_early(operations) && self.on_error.is_exceeded(errors, operations) {
+            Err(failed)
+        } else {
+            Ok(())
+        }
     }
 
-    /// The operation of an intent failed.
+    /// The operation of an intent failed: what it would have changed is not known any more.
     pub(crate) fn spoil(&mut self, intent: &Intent) {
-        let has_a_file = !matches!(
-            intent.action,
-            Action::RemoveLink
-                | Action::RemoveSymbolicLink
-                | Action::MakeDirectory
-                | Action::RemoveDirectory
-                | Action::Link
-                | Action::SymbolicLink
-        );
-        if has_a_file && !intent.action.reads() {
-            self.spoiled.insert(intent.file);
+        if intent.action.reads() {
+            return;
         }
+        let mut names = vec![(intent.action.named(), intent.number)];
+        match intent.action {
+            Action::Rename => names.push((NameKind::File, intent.other)),
+            Action::Replace | Action::Deliver => names.push((NameKind::Temporary, intent.number)),
+            // The file itself is as it was.
+            Action::Link => names = vec![(NameKind::Link, intent.other)],
+            Action::SymbolicLink => names = vec![(NameKind::SymbolicLink, intent.other)],
+            _ => {}
+        }
+        let mut spoiled = self.spoiled.lock();
+        if names[0].0 == NameKind::File {
+            spoiled.files.insert(intent.file);
+        }
+        spoiled.names.entry(intent.place).or_default().extend(names);
+        drop(spoiled);
+        self.spoiled.any.store(true, Ordering::Release);
     }
 }
 

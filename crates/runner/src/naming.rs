@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 use storage::{Name, Operation, PathBuffer};
 use workload::layout::Layout;
-use workload::names::{NameKind, Names};
+use workload::names::{NameKind, Names, push_decimal};
 use workload::{Action, Intent, Work};
 
 /// The extended attribute that mixes set.
@@ -70,7 +70,7 @@ impl Naming {
             Self::Classic { subdirectories: 1 } => {}
             Self::Classic { .. } => {
                 to.push(b's');
-                push_number(place.into(), to);
+                push_decimal(place.into(), 1, to);
                 to.push(b'/');
             }
             Self::Mix { layout, .. } if kind == NameKind::Temporary => layout.write_temporary_directory(place, to),
@@ -82,7 +82,7 @@ impl Naming {
     #[inline]
     pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut Vec<u8>) {
         match self {
-            Self::Classic { .. } => push_number(number, to),
+            Self::Classic { .. } => push_decimal(number, 1, to),
             Self::Mix { names, .. } => names.write(kind, number, to),
         }
     }
@@ -273,14 +273,10 @@ fn write<'a>(
     kind: NameKind,
     number: u64,
 ) -> Name<'a> {
-    match naming {
-        Naming::Classic { subdirectories: 1 } => buffers[location].file(None, number),
-        Naming::Classic { .. } => buffers[location].file(Some(inner), number),
-        Naming::Mix { .. } => buffers[location].with(|bytes| {
-            naming.write_directory(inner, kind, bytes);
-            naming.write_name(kind, number, bytes);
-        }),
-    }
+    buffers[location].with(|bytes| {
+        naming.write_directory(inner, kind, bytes);
+        naming.write_name(kind, number, bytes);
+    })
 }
 
 /// A symbolic link says the name of a file in its own directory.
@@ -289,19 +285,4 @@ fn write_target<'a>(target: &'a mut Vec<u8>, naming: &Naming, number: u64) -> &'
     naming.write_name(NameKind::File, number, target);
     target.push(0);
     CStr::from_bytes_with_nul(target).expect("a name has no NUL in it")
-}
-
-fn push_number(number: u64, to: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut left = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (left % 10) as u8;
-        left /= 10;
-        if left == 0 {
-            break;
-        }
-    }
-    to.extend_from_slice(&digits[at..]);
 }

@@ -72,8 +72,19 @@ pub enum OnError {
     Stop,
     /// The one after so many ends it.
     Count(u64),
-    /// More than this share of the operations, in percent, end it; the first hundred operations are not judged.
+    /// More than this share of the operations, in percent, end it: judged from the hundredth operation on, and at the end.
     Percent(f64),
+}
+
+impl OnError {
+    /// Whether so many errors among so many operations are more than what is allowed.
+    pub(crate) fn is_exceeded(self, errors: u64, operations: u64) -> bool {
+        match self {
+            Self::Stop => errors > 0,
+            Self::Count(allowed) => errors > allowed,
+            Self::Percent(percent) => errors as f64 * 100.0 > percent * operations as f64,
+        }
+    }
 }
 
 impl std::fmt::Display for OnError {

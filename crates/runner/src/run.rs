@@ -1,11 +1,16 @@
 //! A whole run: place, room, workers, record.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use observe::{Fact, Host, ProcessTimes, Sources, SystemTimes, Target};
 use record::{CleanUp, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
-use workload::{Action, Crew, Work, fingerprint};
+use workload::{Action, Crew, Phase, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
@@ -64,8 +69,9 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             taken.site.leave(0, &mut |_| ());
         }
     })?;
-    let clean_up = clean_up(request, &performed, taken.site.as_mut(), events);
-    if let Some(journal) = journal {
+    let clean_up = clean_up(request, &performed, taken.site, events);
+    // Where somebody did not come back, it may be the journal that was waited for.
+    if let Some(journal) = journal.filter(|_| !performed.abandoned) {
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
     let (system_after, process_after) = times();
@@ -124,20 +130,24 @@ fn how(request: &Request) -> How {
         pinned: request.pin,
         reused: request.keeping.reuse,
         kept: request.keeping.keep,
+        settle: request.settle,
+        check: request.check,
+        steps: request.steps,
+        stuck_after_ns: u64::try_from(request.stuck_after.as_nanos()).unwrap_or(u64::MAX),
+        journal: request.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
     }
 }
 
 /// What the storage is going to be asked for.
 fn need(request: &Request) -> Need {
-    let mut operations = vec![OperationKind::Create, OperationKind::Delete];
-    match &request.workload.work {
-        Work::Classic(classic) => {
-            operations.extend([OperationKind::Read, OperationKind::Append]);
-            if classic.subdirectories > 1 {
-                operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
-            }
-        }
-        Work::Mix(mix) => operations.extend(mix.weights.actions().flat_map(kinds)),
+    let workload = &request.workload;
+    let mut operations: Vec<OperationKind> = Phase::ALL
+        .into_iter()
+        .flat_map(|phase| workload.actions(phase))
+        .filter_map(kind)
+        .collect();
+    if workload.directories() > 0 {
+        operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
     }
     if request.check {
         operations.extend([OperationKind::Stat, OperationKind::List]);
@@ -155,31 +165,32 @@ fn need(request: &Request) -> Need {
 }
 
 /// The operations that an action of a mix may be.
-fn kinds(action: Action) -> Vec<OperationKind> {
+fn kind(action: Action) -> Option<OperationKind> {
     use OperationKind as Kind;
-    match action {
-        Action::Create => vec![Kind::Create],
-        Action::Read => vec![Kind::Read],
-        Action::Append => vec![Kind::Append],
-        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => vec![Kind::Delete],
-        Action::Nothing => Vec::new(),
-        Action::ReadRange => vec![Kind::ReadRange],
-        Action::Overwrite => vec![Kind::Overwrite],
-        Action::Truncate => vec![Kind::Truncate],
-        Action::Stat => vec![Kind::Stat],
-        Action::SetAttributes => vec![Kind::SetAttributes],
-        Action::Rename => vec![Kind::Rename],
-        Action::Replace => vec![Kind::Replace],
-        Action::Deliver => vec![Kind::Deliver],
-        Action::Link => vec![Kind::Link],
-        Action::SymbolicLink => vec![Kind::SymbolicLink],
-        Action::ReadLink => vec![Kind::SymbolicLink, Kind::ReadLink],
-        Action::SetExtended => vec![Kind::SetExtended],
-        Action::GetExtended => vec![Kind::SetExtended, Kind::GetExtended],
-        Action::List => vec![Kind::List],
-        Action::ListWithStat => vec![Kind::ListWithStat],
-        Action::MakeDirectory | Action::RemoveDirectory => vec![Kind::MakeDirectory, Kind::RemoveDirectory],
-    }
+    Some(match action {
+        Action::Nothing => return None,
+        Action::Create => Kind::Create,
+        Action::Read => Kind::Read,
+        Action::Append => Kind::Append,
+        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Kind::Delete,
+        Action::ReadRange => Kind::ReadRange,
+        Action::Overwrite => Kind::Overwrite,
+        Action::Truncate => Kind::Truncate,
+        Action::Stat => Kind::Stat,
+        Action::SetAttributes => Kind::SetAttributes,
+        Action::Rename => Kind::Rename,
+        Action::Replace => Kind::Replace,
+        Action::Deliver => Kind::Deliver,
+        Action::Link => Kind::Link,
+        Action::SymbolicLink => Kind::SymbolicLink,
+        Action::ReadLink => Kind::ReadLink,
+        Action::SetExtended => Kind::SetExtended,
+        Action::GetExtended => Kind::GetExtended,
+        Action::List => Kind::List,
+        Action::ListWithStat => Kind::ListWithStat,
+        Action::MakeDirectory => Kind::MakeDirectory,
+        Action::RemoveDirectory => Kind::RemoveDirectory,
+    })
 }
 
 /// Looks at the targets and their room; touches nothing.
@@ -367,7 +378,12 @@ fn refuse_nul(request: &Request) -> Result<(), Refused> {
 }
 
 /// Removes what is left of the run; after a whole one that is its mark only.
-fn clean_up(request: &Request, performed: &Performed, site: &mut dyn Site, events: &mut dyn Events) -> Option<CleanUp> {
+fn clean_up(
+    request: &Request,
+    performed: &Performed,
+    mut site: Box<dyn Site>,
+    events: &mut dyn Events,
+) -> Option<CleanUp> {
     if performed.abandoned {
         return Some(CleanUp {
             left: vec![record::Left {
@@ -403,21 +419,18 @@ fn clean_up(request: &Request, performed: &Performed, site: &mut dyn Site, event
     }
     if performed.outcome == Outcome::Complete && !performed.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
-        let done = site.leave(0, &mut |_| ());
+        let done = leave(site, 0, request.stuck_after, &mut |_| ());
         return (done.files > 0 || !done.left.is_empty()).then_some(done);
     }
     events.event(Event::Began(Stage::CleanUp, Progress::default()));
-    let done = site.leave(performed.numbers_made, &mut |files| {
-        // Often enough to be seen, seldom enough not to be felt.
-        if files % 4096 == 0 {
-            events.event(Event::Going(
-                Stage::CleanUp,
-                Progress {
-                    done: files,
-                    total: None,
-                },
-            ));
-        }
+    let done = leave(site, performed.numbers_made, request.stuck_after, &mut |files| {
+        events.event(Event::Going(
+            Stage::CleanUp,
+            Progress {
+                done: files,
+                total: None,
+            },
+        ));
     });
     let progress = Progress {
         done: done.files,
@@ -425,4 +438,49 @@ fn clean_up(request: &Request, performed: &Performed, site: &mut dyn Site, event
     };
     events.event(Event::Ended(Stage::CleanUp, progress, End::Complete));
     Some(done)
+}
+
+/// Removes what is left of a run in a thread of its own, and waits for that as long as it goes on.
+fn leave(mut site: Box<dyn Site>, numbers_made: u64, stuck_after: Duration, tell: &mut dyn FnMut(u64)) -> CleanUp {
+    const TELL_EVERY: Duration = Duration::from_millis(100);
+    /// One removal may take so many times the time after which an operation is named.
+    const GIVE_UP_AFTER: u32 = 5;
+    let place = site.describe();
+    let removed = Arc::new(AtomicU64::new(0));
+    let (answer, answers) = mpsc::channel();
+    let count = Arc::clone(&removed);
+    let removing = thread::Builder::new().name("clean up".to_owned()).spawn(move || {
+        let done = site.leave(numbers_made, &mut |files| count.store(files, Ordering::Relaxed));
+        // Nobody may be waiting any more.
+        let _ = answer.send(done);
+    });
+    let given_up = |why: String| CleanUp {
+        left: vec![record::Left { path: place, why }],
+        ..CleanUp::default()
+    };
+    if let Err(error) = removing {
+        return given_up(format!(
+            "the system has no thread to remove it: {error}: 'postmark clean' removes it"
+        ));
+    }
+    let (mut seen, mut since) = (0, Instant::now());
+    loop {
+        match answers.recv_timeout(TELL_EVERY) {
+            Ok(done) => return done,
+            Err(RecvTimeoutError::Disconnected) => {
+                return given_up("its removal broke off: 'postmark clean' removes the rest".to_owned());
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = removed.load(Ordering::Relaxed);
+        tell(now);
+        if now != seen {
+            (seen, since) = (now, Instant::now());
+        } else if since.elapsed() >= stuck_after * GIVE_UP_AFTER {
+            return given_up(format!(
+                "its removal has not gone on for {} s: 'postmark clean' removes the rest later",
+                since.elapsed().as_secs()
+            ));
+        }
+    }
 }

@@ -18,6 +18,7 @@ use workload::{Action, End, Intent, Kept, Mix, Phase};
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::source::{Expected, Source};
+use crate::worker::think;
 
 mod pool;
 
@@ -344,7 +345,11 @@ impl<C: Clock> Source for Shared<C> {
                 if self.begun == self.transactions {
                     return None;
                 }
-                let draft = self.mixer.draft(self.begun);
+                let mut draft = self.mixer.draft(self.begun);
+                // Before the claim: nobody is to wait for somebody who thinks.
+                if !think(&self.clock, &self.control, std::mem::take(&mut draft.think_ns)) {
+                    return None;
+                }
                 let intent = self.meet(draft)?;
                 self.begun += 1;
                 Some(intent)
@@ -367,9 +372,10 @@ impl<C: Clock> Source for Shared<C> {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            Held::Lent(thing) if well => self.pool.ring(NameKind::SymbolicLink).push(thing),
+            // It was only read: it is there, whatever came of that.
+            Held::Lent(thing) => self.pool.ring(NameKind::SymbolicLink).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
-            Held::Nothing | Held::New(_) | Held::Lent(_) | Held::Directory(_) | Held::Gone => {}
+            Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}
         }
     }
 

@@ -15,7 +15,7 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use record::CleanUp;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat, unlinkat};
@@ -32,9 +32,9 @@ use manifest::{Kept, Kind, Manifest};
 use removal::{Birth, Removal};
 
 /// A run's place.
-pub(crate) trait Site: Sync {
-    /// Whether the place is still the one that the run began in.
-    fn check(&self) -> Result<(), String>;
+pub(crate) trait Site: Send {
+    /// To look whether the place is still the one that the run began in.
+    fn landmarks(&self) -> Landmarks;
 
     /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
     /// whatever bears a higher one is somebody else's.
@@ -89,8 +89,8 @@ fn stamp_ns() -> i64 {
 pub(crate) struct NoSite;
 
 impl Site for NoSite {
-    fn check(&self) -> Result<(), String> {
-        Ok(())
+    fn landmarks(&self) -> Landmarks {
+        Landmarks::default()
     }
 
     fn leave(&mut self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
@@ -118,32 +118,19 @@ impl Site for NoSite {
     }
 }
 
-/// A directory that holds files of the run.
+/// By what a place is known again: the directory at its path.
 #[derive(Debug)]
-pub(crate) struct Ground {
-    /// The directory of the files, from the root.
-    pub(crate) directory: PathBuf,
-    /// The same, held open: it stays reachable when its path does not.
-    held: OwnedFd,
-    /// Where the user's own directory is held: the one above, or the same.
-    users: OwnedFd,
-    manifest: Manifest,
-    /// What the run's files have in common.
-    birth: Birth,
-    /// Locked as long as the run lives.
-    lock: Mutex<File>,
+struct Landmark {
+    /// From the root.
+    directory: PathBuf,
     device: u64,
     inode: u64,
     /// When the place was last seen to be the same, in nanoseconds of the epoch by the clock that stamps files.
     well_at_ns: AtomicI64,
 }
 
-/// The places of a run on real file systems.
-#[derive(Debug)]
-pub(crate) struct Grounds(pub(crate) Vec<Ground>);
-
-impl Ground {
-    fn check(&self) -> Result<(), String> {
+impl Landmark {
+    fn look(&self) -> Result<(), String> {
         let path = self.directory.display();
         // Before the look: what is made in another place later has a later stamp.
         let looked_at_ns = stamp_ns();
@@ -167,12 +154,57 @@ impl Ground {
             }
         }
     }
+}
 
+/// The places of a run, to be looked at from any thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Landmarks(Arc<Marked>);
+
+#[derive(Debug, Default)]
+struct Marked {
+    all: Vec<Arc<Landmark>>,
+    /// What was once found to be wrong: it stays, even where the place is well again.
+    gone: OnceLock<String>,
+}
+
+impl Landmarks {
+    /// Whether the places are still the ones where the run began; if not, what became of them.
+    pub(crate) fn look(&self) -> Result<(), String> {
+        let looked = self.0.all.iter().try_for_each(|landmark| landmark.look());
+        if let Err(why) = looked {
+            self.0.gone.get_or_init(|| why);
+        }
+        self.0.gone.get().map_or(Ok(()), |why| Err(why.clone()))
+    }
+}
+
+/// A directory that holds files of the run.
+#[derive(Debug)]
+pub(crate) struct Ground {
+    /// The directory of the files, from the root.
+    pub(crate) directory: PathBuf,
+    /// The same, held open: it stays reachable when its path does not.
+    held: OwnedFd,
+    /// Where the user's own directory is held: the one above, or the same.
+    users: OwnedFd,
+    manifest: Manifest,
+    /// What the run's files have in common.
+    birth: Birth,
+    /// Locked as long as the run lives.
+    lock: Mutex<File>,
+    landmark: Arc<Landmark>,
+}
+
+/// The places of a run on real file systems.
+#[derive(Debug)]
+pub(crate) struct Grounds(pub(crate) Vec<Ground>);
+
+impl Ground {
     /// Removes what the run made here; then its mark, its own directory, and the traces in the user's.
     fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut removal = Removal::new(&self.manifest, self.birth, numbers_made, progress);
         removal.directory(&self.held, &self.directory);
-        if self.check().is_err() {
+        if self.landmark.look().is_err() {
             self.leave_beneath(&mut removal);
         }
         let (mut done, all_gone) = removal.finish();
@@ -193,7 +225,11 @@ impl Ground {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Nothing at the path: nothing can have been made there.
         if let Ok(beneath) = openat(CWD, &self.directory, flags, Mode::empty()) {
-            removal.beneath(&beneath, &self.directory, self.well_at_ns.load(Ordering::Relaxed));
+            removal.beneath(
+                &beneath,
+                &self.directory,
+                self.landmark.well_at_ns.load(Ordering::Relaxed),
+            );
         }
     }
 
@@ -215,7 +251,7 @@ impl Ground {
     /// Whether the run's own directory still has this name in the user's.
     fn is_named(&self, name: &OsStr) -> Result<(), Errno> {
         let named = statat(&self.users, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if (named.st_dev, named.st_ino) == (self.device, self.inode) {
+        if (named.st_dev, named.st_ino) == (self.landmark.device, self.landmark.inode) {
             Ok(())
         } else {
             Err(Errno::NOENT)
@@ -253,8 +289,11 @@ fn left(path: &std::path::Path, why: String) -> CleanUp {
 }
 
 impl Site for Grounds {
-    fn check(&self) -> Result<(), String> {
-        self.0.iter().try_for_each(Ground::check)
+    fn landmarks(&self) -> Landmarks {
+        Landmarks(Arc::new(Marked {
+            all: self.0.iter().map(|ground| Arc::clone(&ground.landmark)).collect(),
+            gone: OnceLock::new(),
+        }))
     }
 
     fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
@@ -272,7 +311,17 @@ impl Site for Grounds {
     }
 
     fn begin_use(&self) -> Result<(), String> {
-        self.0.iter().try_for_each(|ground| ground.rewrite(None))
+        for (index, ground) in self.0.iter().enumerate() {
+            if let Err(why) = ground.rewrite(None) {
+                // Nothing was changed yet: the pool is kept as before. Where that cannot be written either, the first
+                // error says more.
+                for begun in &self.0[..index] {
+                    let _ = begun.rewrite(begun.manifest.kept.clone());
+                }
+                return Err(why);
+            }
+        }
+        Ok(())
     }
 
     fn keep(&mut self, kept: Kept) -> Result<(), String> {
@@ -283,8 +332,8 @@ impl Site for Grounds {
         let mut devices = Vec::new();
         let mut held = Vec::new();
         for ground in &self.0 {
-            if !devices.contains(&ground.device) {
-                devices.push(ground.device);
+            if !devices.contains(&ground.landmark.device) {
+                devices.push(ground.landmark.device);
                 // One that cannot be held twice is synced with the others' or not at all: it says so in no number.
                 held.extend(rustix::io::dup(&ground.held));
             }
@@ -348,14 +397,17 @@ impl Ground {
         };
         Ok(Self {
             birth,
+            landmark: Arc::new(Landmark {
+                directory: directory.clone(),
+                device: facts.st_dev,
+                inode: facts.st_ino,
+                well_at_ns: AtomicI64::new(0),
+            }),
             directory,
             held,
             users,
             manifest,
             lock: Mutex::new(lock),
-            device: facts.st_dev,
-            inode: facts.st_ino,
-            well_at_ns: AtomicI64::new(0),
         })
     }
 }

@@ -15,7 +15,16 @@ pub(crate) struct Meters {
 }
 
 impl Meters {
-    /// The meter of an action. Made when it is first asked for.
+    /// With a meter ready for each of these.
+    pub(crate) fn ready_for(actions: &[Action]) -> Self {
+        let mut meters = Self::default();
+        for action in actions {
+            meters.of(*action);
+        }
+        meters
+    }
+
+    /// The meter of an action.
     #[inline]
     pub(crate) fn of(&mut self, action: Action) -> &mut Meter {
         self.by_action[action as usize].get_or_insert_default()
@@ -50,6 +59,7 @@ impl Meters {
             .iter()
             .zip(self.by_action)
             .filter_map(|(action, meter)| Some((*action, *meter?)))
+            .filter(|(_, meter)| meter.operations + meter.failed + meter.missed > 0)
             .map(|(action, meter)| OperationRecord {
                 role,
                 action,

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Scope;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{MountChanges, Sources, Waited};
@@ -16,7 +16,7 @@ use workload::{End, Phase};
 use crate::control::{Control, Slot, UnderWay};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
-use crate::site::{Site, Volumes};
+use crate::site::{Landmarks, Site, Volumes};
 use crate::worker::{PhaseReport, Rendezvous, Report};
 
 mod stuck;
@@ -25,8 +25,6 @@ mod stuck;
 const TELL_EVERY: Duration = Duration::from_millis(100);
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A worker that is in one operation for longer is no reason to ask its file system for anything else.
-const BUSY_AFTER: Duration = Duration::from_secs(2);
 /// A run that is to stop does not wait longer than this for a worker that does not come back.
 const GRACE: Duration = Duration::from_secs(10);
 /// A worker that is stuck for this many times the time after which it is named ends the run.
@@ -41,8 +39,8 @@ const SPACE_SLACK_BYTES: u64 = 1 << 20;
 /// What a worker says.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// It waits to begin a stage.
-    Begins(Stage),
+    /// It waits to begin a stage in which it has so much to do.
+    Begins(Stage, u64),
     /// It has ended a stage.
     Ended(Stage, u64, End),
     /// What it did in a phase.
@@ -59,9 +57,10 @@ pub(crate) struct Border {
 }
 
 impl Rendezvous for Border {
-    fn begins(&mut self, stage: Stage) -> bool {
+    fn begins(&mut self, stage: Stage, total: u64) -> bool {
+        let begins = Message::Begins(stage, total);
         // A supervisor that is gone has nothing more to allow.
-        self.messages.send((self.worker, Message::Begins(stage))).is_ok() && self.answers.recv().unwrap_or(false)
+        self.messages.send((self.worker, begins)).is_ok() && self.answers.recv().unwrap_or(false)
     }
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
@@ -77,22 +76,18 @@ impl Rendezvous for Border {
 /// Stops the workers as soon as a change of mounts takes their place away: calls by path would meet what lies
 /// beneath. Watches until what it gives is dropped; gives nothing where the system has no such watch, and the
 /// looks of every second remain.
-pub(crate) fn watch_mounts<'scope>(
-    scope: &'scope Scope<'scope, '_>,
-    control: &'scope Control,
-    site: &'scope dyn Site,
-) -> Option<OwnedFd> {
+pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<OwnedFd> {
     let changes = MountChanges::watch(&Sources::default()).ok()?;
     let (until, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()?;
-    scope.spawn(move || {
+    let watching = thread::Builder::new().name("mounts".to_owned()).spawn(move || {
         while let Ok(Waited::Changed) = changes.wait(&until) {
-            if site.check().is_err() {
-                // Who looks on will find the same and say it.
+            if landmarks.look().is_err() {
+                // The landmarks keep what was found, and who looks on says it.
                 control.stop();
             }
         }
     });
-    Some(end)
+    watching.ok().map(|_| end)
 }
 
 /// What was seen of a run.
@@ -127,6 +122,7 @@ pub(crate) struct Watch<'a> {
     pub namers: Vec<Namer>,
     pub control: &'a Control,
     pub site: &'a dyn Site,
+    pub landmarks: Landmarks,
     pub settle: bool,
     /// Whether caches are dropped before the transactions.
     pub drop_caches: bool,
@@ -151,8 +147,9 @@ struct Supervisor<'a, 'e> {
     events: &'e mut dyn Events,
     watched: Watched,
     seen: Vec<Seen>,
-    /// Workers that wait at a border.
+    /// Workers that wait at a border, and what each has to do behind it.
     waiting: u32,
+    totals: Vec<u64>,
     /// Workers that have not ended.
     alive: u32,
     /// Workers that have begun the current stage.
@@ -164,7 +161,9 @@ struct Supervisor<'a, 'e> {
     unsettled: Option<Phase>,
     stage_began: Instant,
     deletion_took: Duration,
-    checked: Instant,
+    /// When the place was last looked at, and the look that goes on.
+    looked: Instant,
+    look: Option<Receiver<Result<(), String>>>,
     stopping_since: Option<Instant>,
     free_before: Option<u64>,
 }
@@ -188,6 +187,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         },
         seen: vec![seen; workers],
         waiting: 0,
+        totals: vec![0; workers],
         alive: workers as u32,
         at_work: 0,
         current: None,
@@ -195,7 +195,8 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         unsettled: None,
         stage_began: Instant::now(),
         deletion_took: Duration::ZERO,
-        checked: Instant::now(),
+        looked: Instant::now(),
+        look: None,
         stopping_since: None,
     };
     supervisor.look_on();
@@ -215,9 +216,7 @@ impl Supervisor<'_, '_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
-            if self.checked.elapsed() >= CHECK_EVERY && !self.is_anybody_busy() {
-                self.check();
-            }
+            self.look_at_place();
             self.look_for_stuck();
             if self.watched.abandoned || self.is_to_be_given_up() {
                 self.watched.abandoned = true;
@@ -233,6 +232,8 @@ impl Supervisor<'_, '_> {
             self.settle(phase);
         }
         self.wait_for_space();
+        // The end is a border, too.
+        self.wait_for_look();
     }
 
     /// What those have to say who are not stuck.
@@ -249,8 +250,9 @@ impl Supervisor<'_, '_> {
 
     fn hear(&mut self, worker: u32, message: Message) {
         match message {
-            Message::Begins(stage) => {
+            Message::Begins(stage, total) => {
                 self.waiting += 1;
+                self.totals[worker as usize] = total;
                 if self.waiting == self.alive {
                     self.border(stage);
                 }
@@ -311,7 +313,7 @@ impl Supervisor<'_, '_> {
             // A file system that does not answer is not asked for anything else.
             return self.answer(false);
         }
-        self.check();
+        self.wait_for_look();
         if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.watch.control.is_stopping() {
             match self.watch.site.begin_use() {
                 Ok(()) => self.watched.in_use = true,
@@ -321,12 +323,18 @@ impl Supervisor<'_, '_> {
                 }
             }
         }
+        if stage == Stage::Cool {
+            self.write_back();
+        }
         if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
             self.drop_caches();
             self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
         }
         let goes_on = !self.watch.control.is_stopping();
         if goes_on {
+            for (slot, total) in self.watch.slots.iter().zip(&self.totals) {
+                slot.begin(*total);
+            }
             self.events.event(Event::Began(stage, self.watch.control.progress()));
             self.current = Some(stage);
             self.at_work = self.alive;
@@ -343,13 +351,49 @@ impl Supervisor<'_, '_> {
         }
     }
 
-    fn check(&mut self) {
-        self.checked = Instant::now();
-        if self.watched.gone.is_none() {
-            self.watched.gone = self.watch.site.check().err();
-            if self.watched.gone.is_some() {
-                self.watch.control.stop();
+    /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
+    /// not answer would keep the look, and nobody would be told.
+    fn look_at_place(&mut self) {
+        if let Some(look) = &self.look {
+            match look.try_recv() {
+                Err(TryRecvError::Empty) => return,
+                Ok(looked) => {
+                    self.look = None;
+                    self.place_was(looked);
+                }
+                Err(TryRecvError::Disconnected) => self.look = None,
             }
+        }
+        if self.looked.elapsed() < CHECK_EVERY {
+            return;
+        }
+        self.looked = Instant::now();
+        let (tell, told) = mpsc::channel();
+        let landmarks = self.watch.landmarks.clone();
+        let looking = thread::Builder::new().spawn(move || {
+            // Nobody may be waiting any more.
+            let _ = tell.send(landmarks.look());
+        });
+        // Where there is no thread to be had, the next border looks.
+        self.look = looking.ok().map(|_| told);
+    }
+
+    /// Looks whether the place is still the same, and waits for the answer.
+    fn wait_for_look(&mut self) {
+        if self.watched.abandoned {
+            return;
+        }
+        self.looked = Instant::now();
+        let landmarks = self.watch.landmarks.clone();
+        if let Some(looked) = self.wait_for("look at the place", move || landmarks.look()) {
+            self.place_was(looked);
+        }
+    }
+
+    fn place_was(&mut self, looked: Result<(), String>) {
+        if let Err(why) = looked {
+            self.watched.gone.get_or_insert(why);
+            self.watch.control.stop();
         }
     }
 
@@ -365,7 +409,7 @@ impl Supervisor<'_, '_> {
         self.events.event(Event::Began(Stage::Settle, Progress::default()));
         let began_ns = self.now_ns();
         let volumes = self.watch.site.volumes();
-        let Some(synced) = self.wait_for("settle (syncfs)", volumes.clone(), |volumes| volumes.sync()) else {
+        let Some(synced) = self.wait_for("settle (syncfs)", move || volumes.sync()) else {
             return;
         };
         let ended_ns = self.now_ns();
@@ -399,11 +443,8 @@ impl Supervisor<'_, '_> {
             return;
         };
         let volumes = self.watch.site.volumes();
-        let synced = self.wait_for(
-            "sync the file system after deletion (syncfs)",
-            volumes.clone(),
-            |volumes| volumes.sync(),
-        );
+        let syncs = volumes.clone();
+        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || syncs.sync());
         if !matches!(synced, Some(Ok(()))) {
             return;
         }
@@ -435,11 +476,26 @@ impl Supervisor<'_, '_> {
         }
     }
 
+    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A pool of an earlier run
+    /// may have been left dirty.
+    fn write_back(&mut self) {
+        if self.watch.control.is_stopping() {
+            return;
+        }
+        let volumes = self.watch.site.volumes();
+        if let Some(Err(why)) = self.wait_for("write back before the cache is cooled (syncfs)", move || volumes.sync())
+        {
+            self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
+            self.watch.control.stop();
+        }
+    }
+
     fn drop_caches(&mut self) {
         if !self.watch.drop_caches {
             return;
         }
-        let dropped = self.wait_for("drop the caches", self.watch.site.volumes(), |volumes| {
+        let volumes = self.watch.site.volumes();
+        let dropped = self.wait_for("drop the caches", move || {
             volumes.sync()?;
             observe::drop_caches().map_err(|error| error.to_string())
         });
@@ -450,17 +506,17 @@ impl Supervisor<'_, '_> {
     }
 
     /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
-    fn wait_for<A: Send + 'static>(
-        &mut self,
-        what: &str,
-        volumes: Volumes,
-        act: impl FnOnce(Volumes) -> A + Send + 'static,
-    ) -> Option<A> {
+    fn wait_for<A: Send + 'static>(&mut self, what: &str, act: impl FnOnce() -> A + Send + 'static) -> Option<A> {
         let (tell, told) = mpsc::channel();
-        std::thread::spawn(move || {
+        let acting = thread::Builder::new().spawn(move || {
             // Nobody may be waiting any more.
-            let _ = tell.send(act(volumes));
+            let _ = tell.send(act());
         });
+        if let Err(error) = acting {
+            self.watched.failed = Some(format!("cannot {what}: no thread can be started: {error}"));
+            self.watch.control.stop();
+            return None;
+        }
         let began = Instant::now();
         let mut named = None;
         let mut stopping_since = None;

@@ -9,10 +9,11 @@ use std::sync::Arc;
 use record::{Check, ErrorRecord, Histogram, OperationRecord};
 use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use workload::contents::Contents;
+use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
 use crate::clock::Clock;
-use crate::control::{Control, Slot};
+use crate::control::{Aside, Control, Slot};
 use crate::events::Stage;
 use crate::failures::{Failed, Failures};
 use crate::journal::Log;
@@ -26,8 +27,9 @@ mod look;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
-    /// A stage is about to begin: waits until it may. `false` means that the run is over.
-    fn begins(&mut self, stage: Stage) -> bool;
+    /// A stage is about to begin, in which this worker has so much to do: waits until it may. `false` means that the run
+    /// is over.
+    fn begins(&mut self, stage: Stage, total: u64) -> bool;
 
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
@@ -77,6 +79,14 @@ impl Matter {
     }
 }
 
+/// A directory of the pool itself.
+pub(crate) struct PoolDirectory {
+    pub location: usize,
+    /// Among those of its location.
+    pub number: u64,
+    pub name: Vec<u8>,
+}
+
 /// What a worker is to do.
 pub(crate) struct Duty {
     pub namer: Namer,
@@ -84,7 +94,7 @@ pub(crate) struct Duty {
     pub failures: Failures,
     pub role: Role,
     /// Which directories this worker makes and removes, by location.
-    pub directories: Vec<(usize, Vec<u8>)>,
+    pub directories: Vec<PoolDirectory>,
     /// Whether anybody makes directories.
     pub has_directories: bool,
     pub cache: Cache,
@@ -94,6 +104,8 @@ pub(crate) struct Duty {
     pub reuse: Option<Position>,
     /// Whether the pool stays.
     pub keep: bool,
+    /// What can occur, by phase.
+    pub actions: [Vec<Action>; Phase::ALL.len()],
     /// Hashes the intents, where they are a function of the workload.
     pub hasher: StreamHasher,
 }
@@ -224,22 +236,20 @@ where
                     }
                 }
             }
-            self.tools.slot.begin(self.tools.source.remaining(phase));
-            self.begins(Stage::Phase(phase))?;
+            self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             if phase != Phase::Delete {
                 self.report.borders_s.push(self.tools.clock.wall_s());
             }
             self.phase(phase)?;
         }
-        // A file whose state is not known may keep its directory from going: the clean-up sees to them.
-        if self.duty.has_directories && !self.duty.failures.any_spoiled() {
+        if self.duty.has_directories {
             self.directories(Stage::RemoveDirectories)?;
         }
         Ok(())
     }
 
-    fn begins(&mut self, stage: Stage) -> Result<(), Left> {
-        if self.rendezvous.begins(stage) {
+    fn begins(&mut self, stage: Stage, total: u64) -> Result<(), Left> {
+        if self.rendezvous.begins(stage, total) {
             Ok(())
         } else {
             Err(Left::Stopped)
@@ -248,26 +258,33 @@ where
 
     fn directories(&mut self, stage: Stage) -> Result<(), Left> {
         let mut directories = std::mem::take(&mut self.duty.directories);
-        self.tools.slot.begin(directories.len() as u64);
-        self.begins(stage)?;
+        self.begins(stage, directories.len() as u64)?;
         let makes = stage == Stage::MakeDirectories;
         if !makes {
+            if self.duty.failures.any_spoiled() {
+                // A file whose state is not known may keep its directory from going: the clean-up sees to them.
+                directories.clear();
+            }
             // Children before their parents, and otherwise in the order in which they were made, as the original.
-            directories.sort_by_key(|(_, directory)| Reverse(directory.iter().filter(|byte| **byte == b'/').count()));
+            directories.sort_by_key(|directory| Reverse(directory.name.iter().filter(|byte| **byte == b'/').count()));
         }
         let mut done = 0;
-        for (location, directory) in &directories {
+        for PoolDirectory { location, number, name } in &directories {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
-            let name = self.duty.namer.relative(*location, directory);
-            let (what, operation) = if makes {
-                ("make directory", Operation::MakeDirectory { name })
+            let name = self.duty.namer.relative(*location, name);
+            let (aside, operation) = if makes {
+                (Aside::MakeDirectory, Operation::MakeDirectory { name })
             } else {
-                ("remove directory", Operation::RemoveDirectory { name })
+                (Aside::RemoveDirectory, Operation::RemoveDirectory { name })
             };
-            submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps).map_err(|failure| {
-                let failed = Failed::operation(what, name.path.to_string_lossy().into_owned(), failure);
+            let which = (*location as u32, NameKind::Directory, *number);
+            let outcome = self.tools.slot.aside(aside, which, || {
+                submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps)
+            });
+            outcome.map_err(|failure| {
+                let failed = Failed::operation(aside.name(), name.path.to_string_lossy().into_owned(), failure);
                 // It ends the run, whatever errors are allowed: nothing can be done without its directories.
                 let _ = self.duty.failures.count(failed.clone());
                 Left::Failed(failed)
@@ -282,10 +299,14 @@ where
 
     /// Performs a phase and appends what it did to the report, however it ends.
     fn phase(&mut self, phase: Phase) -> Result<(), Left> {
-        let mut done = Done::default();
+        let mut done = Done {
+            meters: Meters::ready_for(&self.duty.actions[phase as usize]),
+            ..Done::default()
+        };
         let began_ns = self.tools.clock.now_ns();
         let left = self.intents(phase, &mut done);
         let ended_ns = self.tools.clock.now_ns();
+        let done_by_all = self.tools.control.progress().done;
         let (operations, bytes) = done.meters.totals();
         self.rendezvous.reports(PhaseReport {
             phase,
@@ -300,7 +321,7 @@ where
             bytes,
             records: done.meters.into_records(self.duty.role),
             waits: self.tools.source.take_waits(),
-            done_by_all: self.tools.control.progress().done,
+            done_by_all,
         });
         let performed = left?;
         let end = match phase {
@@ -338,10 +359,10 @@ where
             if O::IS_PURE {
                 self.duty.hasher.take(&intent);
             }
-            self.report.position.intents += u64::from(phase == Phase::Transactions);
-            if intent.think_ns > 0 {
-                self.tools.clock.sleep(intent.think_ns);
+            if !think(&self.tools.clock, &self.tools.control, intent.think_ns) {
+                return Err(Left::Stopped);
             }
+            self.report.position.intents += u64::from(phase == Phase::Transactions);
             if intent.action == Action::Nothing {
                 done.nothing += 1;
                 self.tools.source.completed(&intent, true);
@@ -374,7 +395,8 @@ where
             source.listing_begins(intent.place);
         }
         if let Some(log) = log {
-            if let Err(failed) = log.begins(intent, &operation) {
+            let which = (intent.place, intent.action.named(), intent.number);
+            if let Err(failed) = slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
                 // It ends the run, whatever errors are allowed: what is not logged proves nothing.
                 let _ = self.duty.failures.count(failed.clone());
                 return Err(Left::Failed(failed));
@@ -421,6 +443,23 @@ where
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
         Ok(self.duty.failures.count(failed)?)
     }
+}
+
+/// Lets time pass before an operation. Gives `false` where the run is to stop meanwhile.
+#[inline]
+pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
+    /// Who thinks looks this often whether the run stops.
+    const SLICE_NS: u64 = 50_000_000;
+    let mut left = ns;
+    while left > 0 {
+        let slice = left.min(SLICE_NS);
+        clock.sleep(slice);
+        left -= slice;
+        if control.is_stopping() {
+            return false;
+        }
+    }
+    true
 }
 
 /// What was done in a phase so far.

@@ -72,6 +72,12 @@ impl Reads {
         self.block as u64
     }
 
+    /// Whether contents are kept, to be looked at.
+    #[inline]
+    pub(crate) fn keeps(&self) -> bool {
+        self.keeps
+    }
+
     /// A new read begins.
     #[inline]
     pub(crate) fn begin(&mut self) {

@@ -56,6 +56,8 @@ pub(crate) struct Calls<S, T> {
     answers: Answers,
     policy: Policy,
     listing: Listing,
+    /// The file system cannot rename to a new name only.
+    renames_by_looking: bool,
     style: PhantomData<T>,
 }
 
@@ -68,6 +70,7 @@ impl<S: System, T: Style> Calls<S, T> {
             answers: Answers::new()?,
             policy: Policy::new(settings),
             listing: Listing::default(),
+            renames_by_looking: false,
             style: PhantomData,
         })
     }

@@ -157,6 +157,13 @@ impl Simulated {
         self.state().corruptions.struck().to_vec()
     }
 
+    /// The files that these have struck, in the same order, by the paths that they had then.
+    pub fn corrupted_paths(&self) -> Vec<String> {
+        let state = self.state();
+        let paths = state.corruptions.paths().iter();
+        paths.map(|path| String::from_utf8_lossy(path).into_owned()).collect()
+    }
+
     /// Nanoseconds that the calls so far took.
     pub fn now_ns(&self) -> u64 {
         self.shared.clock_ns.load(Ordering::Relaxed)

@@ -203,6 +203,15 @@ impl StdioSession {
             }
         }
         steps.ended(Step::Read);
+        if self.calls.reads().keeps() {
+            // SAFETY: the stream is open, so it has a descriptor.
+            let file = unsafe { libc::fileno(stream.0.as_ptr()) };
+            if let Err(failure) = self.calls.check_size(file, bytes) {
+                let _ = stream.close();
+                return Err(failure);
+            }
+            steps.ended(Step::Stat);
+        }
         close(stream, Some(bytes), steps)
     }
 

@@ -55,6 +55,8 @@ pub(crate) trait System {
     fn sync_file_system(&mut self, location: usize) -> Result<(), Errno>;
     /// The size, of a link itself where it is one.
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno>;
+    /// The size of an open file.
+    fn size_of(&mut self, file: c_int) -> Result<u64, Errno>;
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno>;
     fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno>;

@@ -126,6 +126,49 @@ fn short_and_interrupted_calls_are_survived() {
     }
 }
 
+/// A file system that cannot rename to a new name only (NFS): the name is looked for instead, from then on.
+#[test]
+fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
+    const EINVAL: i32 = 22;
+    const EEXIST: i32 = 17;
+    let names = ["a", "b", "c", "d"].map(file);
+    let [a, b, c, d] = names.each_ref().map(FilePath::name);
+    // The first call after the creation's (open, write, close).
+    for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
+        let made = Simulated::new(Code::Posix, 1);
+        done(&mut open(&made), &make::create(a, TEXT));
+        let before = made.calls();
+        let delivers = matches!(begins, Operation::Deliver { .. });
+        let call = before + if delivers { before } else { 0 };
+        let storage = Simulated::new(Code::Posix, 1).fault_at(call, Fault::Error(EINVAL));
+        let mut session = open(&storage);
+        done(&mut session, &make::create(a, TEXT));
+        done(&mut session, &begins);
+        assert_eq!(storage.struck()[0].step, Step::Rename);
+        // What is there is not overwritten, now or later.
+        done(&mut session, &make::create(d, b"two"));
+        for refused in [make::rename(d, b), make::deliver(c, b, TEXT)] {
+            let failure = failed(&mut session, &refused);
+            assert_eq!((failure.step, failure.errno()), (Step::Rename, Some(EEXIST)));
+        }
+        assert_eq!(storage.content_of("/sim/b").unwrap(), TEXT);
+        assert_eq!(storage.content_of("/sim/d").unwrap(), b"two");
+    }
+}
+
+/// A file with more in it than it must have is found by whoever reads all of it and keeps what was read.
+#[test]
+fn a_file_that_is_too_long_is_found_by_reading() {
+    let a = file("a");
+    let storage = Simulated::new(Code::Posix, 1);
+    let mut session = open(&storage);
+    done(&mut session, &make::create(a.name(), &TEXT[..10]));
+    done(&mut session, &make::read(a.name(), 10));
+    let failure = failed(&mut session, &make::read(a.name(), 9));
+    assert_eq!(failure.cause.to_string(), "the file has 10 bytes and should have 9");
+    done(&mut session, &make::read_range(a.name(), 0, 9));
+}
+
 #[test]
 fn batches_end_with_a_sync_of_the_file_system() {
     let storage = Simulated::new(Code::Posix, 1);
@@ -142,7 +185,7 @@ fn batches_end_with_a_sync_of_the_file_system() {
     let mut syncs = Vec::new();
     for number in 0..12 {
         let mut path = storage::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
-        let name = path.file(None, number as u64);
+        let name = path.with(|to| to.extend(number.to_string().bytes()));
         if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
             syncs.push(number);
         }
@@ -309,15 +352,21 @@ fn sessions_of_several_threads_share_files_and_clock() {
                 let mut session = open(storage);
                 let mut path = storage::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
                 let directory = thread as u32;
-                done(&mut session, &make::make_directory(path.directory(directory)));
+                done(
+                    &mut session,
+                    &make::make_directory(path.with(|to| to.extend(format!("s{directory}").bytes()))),
+                );
                 for number in 0..FILES {
-                    let name = path.file(Some(directory), number);
+                    let name = path.with(|to| to.extend(format!("s{directory}/{number}").bytes()));
                     let content = &TEXT[..thread + 5];
                     done(&mut session, &make::create(name, content));
                     done(&mut session, &make::read(name, content.len() as u64));
                     assert_eq!(session.content(), Some(content));
                 }
-                done(&mut session, &make::list(path.directory(directory)));
+                done(
+                    &mut session,
+                    &make::list(path.with(|to| to.extend(format!("s{directory}").bytes()))),
+                );
                 assert_eq!(session.listing().unwrap().entries, FILES);
             });
         }

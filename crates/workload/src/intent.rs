@@ -143,6 +143,14 @@ impl Action {
         matches!(self, Self::List | Self::ListWithStat)
     }
 
+    /// Whether it removes a name.
+    pub const fn removes(self) -> bool {
+        matches!(
+            self,
+            Self::Delete | Self::RemoveLink | Self::RemoveSymbolicLink | Self::RemoveDirectory
+        )
+    }
+
     /// Whether its bytes come out of files.
     pub const fn moves_bytes_in(self) -> bool {
         matches!(self, Self::Read | Self::ReadRange)
@@ -159,6 +167,33 @@ impl Action {
     /// Whether a mix can ask for it: those that remove links are done where there are enough links.
     pub const fn is_asked_for(self) -> bool {
         !matches!(self, Self::Nothing | Self::RemoveLink | Self::RemoveSymbolicLink)
+    }
+
+    /// What is done where a mix asks for it: itself, or what stands in for it or keeps its numbers down.
+    pub const fn comes_as(self) -> &'static [Self] {
+        match self {
+            Self::Nothing => &[],
+            Self::Create => &[Self::Create],
+            Self::Read => &[Self::Read],
+            Self::Append => &[Self::Append],
+            Self::Delete => &[Self::Delete],
+            Self::ReadRange => &[Self::ReadRange],
+            Self::Overwrite => &[Self::Overwrite],
+            Self::Truncate => &[Self::Truncate],
+            Self::Stat => &[Self::Stat],
+            Self::SetAttributes => &[Self::SetAttributes],
+            Self::Rename => &[Self::Rename],
+            Self::Replace => &[Self::Replace],
+            Self::Deliver => &[Self::Deliver],
+            Self::Link | Self::RemoveLink => &[Self::Link, Self::RemoveLink],
+            Self::SymbolicLink | Self::RemoveSymbolicLink => &[Self::SymbolicLink, Self::RemoveSymbolicLink],
+            Self::ReadLink => &[Self::ReadLink, Self::SymbolicLink],
+            Self::SetExtended => &[Self::SetExtended],
+            Self::GetExtended => &[Self::GetExtended, Self::SetExtended],
+            Self::List => &[Self::List],
+            Self::ListWithStat => &[Self::ListWithStat],
+            Self::MakeDirectory | Self::RemoveDirectory => &[Self::MakeDirectory, Self::RemoveDirectory],
+        }
     }
 
     /// Which kind of name [`Intent::number`] is.

@@ -43,7 +43,7 @@ pub struct Names {
 }
 
 /// What has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NameKind {
     /// A file of the pool.
     File,
@@ -188,8 +188,9 @@ impl Names {
     }
 }
 
+/// Appends a number in decimal, with zeros before it up to `digits_min` digits.
 #[inline]
-pub(crate) fn push_decimal(mut number: u64, digits_min: usize, to: &mut Vec<u8>) {
+pub fn push_decimal(mut number: u64, digits_min: usize, to: &mut Vec<u8>) {
     let mut digits = [0; 20];
     let mut at = digits.len();
     loop {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classic::{Classic, InvalidWorkload};
 use crate::contents::ContentSpec;
-use crate::intent::{Action, Stream};
+use crate::intent::{Action, Phase, Stream};
 use crate::mix::{InvalidMix, Mix};
 use crate::mix_stream::MixStream;
 use crate::mixer::Mixer;
@@ -317,6 +317,33 @@ impl Workload {
             };
             weight(true) > weight(false)
         })
+    }
+
+    /// The actions that can occur in a phase, each once.
+    pub fn actions(&self, phase: Phase) -> Vec<Action> {
+        let of_transactions: Vec<Action> = match &self.work {
+            Work::Classic(_) => vec![Action::Create, Action::Read, Action::Append, Action::Delete],
+            // Where the pool is empty, a file is created, whatever the mix asks for.
+            Work::Mix(mix) => [Action::Create]
+                .into_iter()
+                .chain(
+                    mix.weights
+                        .actions()
+                        .flat_map(|action| action.comes_as().iter().copied()),
+                )
+                .collect(),
+        };
+        let mut actions = match phase {
+            Phase::Prepare => vec![Action::Create],
+            Phase::Transactions => of_transactions,
+            Phase::Delete => [Action::Delete]
+                .into_iter()
+                .chain(of_transactions.into_iter().filter(|action| action.removes()))
+                .collect(),
+        };
+        actions.sort_unstable();
+        actions.dedup();
+        actions
     }
 
     /// Directories in each location, those of workers included.

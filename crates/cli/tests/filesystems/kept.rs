@@ -51,7 +51,7 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
     running.kill().signal(9);
     let own = own_directories(&ground.at);
     let ended = work.clone().and("--transactions 500 --reuse").end();
-    ended.code(2).says("--keep");
+    ended.code(2).says("postmark clean");
     assert_eq!(
         own_directories(&ground.at),
         own,

@@ -146,6 +146,17 @@ fn a_limit_of_file_sizes() {
         ended.code(1).says("File too large").says("ulimit -f").says("PARTIAL");
         before.assert_kept(&location, &ended);
     }
+    // Whoever sent the report to a file learns from standard error that the run failed, and why.
+    let report = scene.directory("reports").join("report.txt");
+    let mut command = in_shell("ulimit -f 16 && exec \"$0\" \"$@\"", &Run(Posix).command(&work, &scene));
+    command.arg("--output").arg(&report);
+    let ended = Running::to_its_end(command, &location);
+    ended.code(1);
+    let said = ended.errors.as_str();
+    for word in ["the run failed", "File too large", "report.txt"] {
+        assert!(said.contains(word), "{word}\n{ended}");
+    }
+    assert!(std::fs::read_to_string(&report).unwrap().contains("PARTIAL"), "{ended}");
 }
 
 /// No byte is counted that was not written, and every file that was made is counted.

@@ -50,6 +50,8 @@ pub struct PhaseSummary {
     /// From the end of the deletion until the file system showed the space as free again, in nanoseconds; nothing
     /// where that was not looked at.
     pub space_back_ns: Option<Fact<u64>>,
+    /// Each worker's own rate; nothing where there is one worker.
+    pub workers: Vec<WorkerRate>,
     /// The workers' rates, by role; nothing where there is one.
     pub spread: Vec<Spread>,
     /// Waits for claimed files, by role, where somebody had to wait.
@@ -104,6 +106,17 @@ pub struct StepSummary {
     pub max_ns: Option<u64>,
 }
 
+/// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkerRate {
+    /// Its number.
+    pub worker: u32,
+    /// Its role: in `transactions`, else `worker`, whoever it was.
+    pub role: Role,
+    /// How much it did, and a second of its own time.
+    pub done: Rate,
+}
+
 /// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`, a second of each
 /// worker's own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,6 +160,7 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
         // Links and directories of a mix are removed with the files, and counted with them.
         Phase::Prepare | Phase::Delete => operations(record).map(|operation| operation.meter.operations).sum(),
     };
+    let workers = workers(record.phase, &record.workers);
     let settle = record.settle.as_ref();
     let settle_ns = settle.map(|settle| settle.ended_ns.saturating_sub(settle.began_ns));
     PhaseSummary {
@@ -163,7 +177,8 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
         space_back_ns: settle
             .map(|settle| settle.space_back_ns.clone())
             .filter(|space_back| *space_back != Fact::NotApplicable),
-        spread: spread(record.phase, &record.workers),
+        spread: spread(&workers),
+        workers,
         claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
         nothing: record.nothing,
         skipped: record.skipped,
@@ -245,20 +260,29 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     })
 }
 
-/// The workers' own rates, by role.
-fn spread(phase: Phase, workers: &[WorkerPhase]) -> Vec<Spread> {
-    if workers.len() < 2 {
-        return Vec::new();
-    }
-    let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
-    for worker in workers {
-        let ns = worker.ended_ns.saturating_sub(worker.began_ns);
+/// Each worker's own rate, where there are several.
+fn workers(phase: Phase, workers: &[WorkerPhase]) -> Vec<WorkerRate> {
+    let of_a_worker = |worker: &WorkerPhase| {
         let done = match phase {
             Phase::Transactions => worker.transactions,
             Phase::Prepare | Phase::Delete => worker.operations,
         };
-        let rate = Rate::over(done, ns).per_second.unwrap_or(0.0);
-        by_role.entry(role_in(phase, worker.role)).or_default().push(rate);
+        WorkerRate {
+            worker: worker.worker,
+            role: role_in(phase, worker.role),
+            done: Rate::over(done, worker.ended_ns.saturating_sub(worker.began_ns)),
+        }
+    };
+    let all = workers.iter().filter(|_| workers.len() > 1);
+    all.map(of_a_worker).collect()
+}
+
+/// The workers' own rates, by role.
+fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
+    let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
+    for worker in workers {
+        let rate = worker.done.per_second.unwrap_or(0.0);
+        by_role.entry(worker.role).or_default().push(rate);
     }
     by_role.into_iter().map(spread_of).collect()
 }

@@ -77,10 +77,23 @@ fn checks(text: &mut String, record: &Record) {
         );
     }
     match &record.actual.check {
-        Fact::Known(check) => line(
-            text,
-            format_args!("Names checked: {}: exactly those that should exist", found(check)),
-        ),
+        Fact::Known(check) => {
+            let verdict = match (check.wrong, check.left_out) {
+                (0, 0) => "exactly those that should exist".to_owned(),
+                (0, _) => "as they should be".to_owned(),
+                (wrong, _) => format!("{} NOT as they should be", grouped(wrong)),
+            };
+            line(text, format_args!("Names checked: {}: {verdict}", found(check)));
+            if check.left_out > 0 {
+                line(
+                    text,
+                    format_args!(
+                        "  ({} left out, which may be there or not since an operation on them failed)",
+                        counted(check.left_out, "name")
+                    ),
+                );
+            }
+        }
         Fact::Unavailable(why) => line(text, format_args!("Names not checked: {why}")),
         Fact::NotApplicable => {}
     }

@@ -204,6 +204,9 @@ fn how(how: &How) -> Vec<String> {
             words.push(what.to_owned());
         }
     }
+    if let Some(journal) = &how.journal {
+        words.push(format!("a journal in {journal}, so its rates are no measurement"));
+    }
     words
 }
 

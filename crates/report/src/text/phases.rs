@@ -90,7 +90,9 @@ fn moments(text: &mut String, summary: &Summary) {
                 settling,
             ]);
         };
-        if !phase.spread.is_empty() {
+        if phase.workers.is_empty() {
+            row("the only worker was done", &phase.last_done, String::new());
+        } else {
             if let Some(first) = &phase.first_done {
                 row("the first worker was done", first, String::new());
             }
@@ -165,6 +167,26 @@ fn spread(text: &mut String, summary: &Summary) {
     }
     if !table.is_empty() {
         text.push_str(&table.render());
-        line(text, format_args!("  (of each worker over its own time)\n"));
+        line(text, format_args!("  (of each worker over its own time)"));
+        summary.phases.iter().for_each(|phase| of_each(text, phase));
+        text.push('\n');
+    }
+}
+
+/// Each worker's rate, where they are few enough to be read.
+fn of_each(text: &mut String, phase: &PhaseSummary) {
+    /// More are in the record only.
+    const WORKERS_MAX: usize = 16;
+    const PER_LINE: usize = 8;
+    if phase.workers.len() > WORKERS_MAX {
+        return;
+    }
+    for (index, workers) in phase.workers.chunks(PER_LINE).enumerate() {
+        let name = if index == 0 { phase.phase.name() } else { "" };
+        let rates: Vec<String> = workers.iter().map(|worker| rate(worker.done.per_second)).collect();
+        line(
+            text,
+            format_args!("  {name:12}  worker {:>2} on: {}", workers[0].worker, rates.join("  ")),
+        );
     }
 }

@@ -147,6 +147,8 @@ pub fn private(kept: &Record) -> Record {
     record.actual.check = Fact::Known(Check {
         names: 1_486,
         directories: 9,
+        wrong: 0,
+        left_out: 0,
         duration_ns: 2_345_678,
     });
     record
@@ -197,6 +199,7 @@ pub fn shared(kept: &Record) -> Record {
             verify: true,
             on_error: "10".to_owned(),
             kept: true,
+            journal: Some("/var/journal".to_owned()),
             ..How::default()
         },
         ..kept.clone()

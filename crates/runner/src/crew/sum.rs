@@ -15,7 +15,6 @@ use crate::advice;
 use crate::control::Control;
 use crate::failures::{self, Failed};
 use crate::request::Request;
-use crate::site::Site;
 use crate::site::manifest::Position;
 use crate::supervisor::Watched;
 use crate::worker::{PhaseReport, Report};
@@ -43,7 +42,7 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    pub(crate) fn new(request: &Request, mut watched: Watched, site: &dyn Site, control: &Control) -> Self {
+    pub(crate) fn new(request: &Request, mut watched: Watched, control: &Control) -> Self {
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
         for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
@@ -62,11 +61,7 @@ impl Performed {
             let stuck = stuck.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
             why = Some(why.map_or(stuck.clone(), |why| format!("{why}; {stuck}")));
         }
-        // The end is a border, too.
-        let gone = watched
-            .gone
-            .take()
-            .or_else(|| if watched.abandoned { None } else { site.check().err() });
+        let gone = watched.gone.take();
         // Where the place is gone, that is what the error comes from.
         let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
         let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
@@ -79,6 +74,17 @@ impl Performed {
                 why: format!("{why}{advice}"),
             },
             (None, None, Some(signal)) if is_stopped => Outcome::Interrupted { signal },
+            // A share of errors is judged at the end, too.
+            (None, None, _) if request.on_error.is_exceeded(control.errors(), control.operations()) => {
+                Outcome::Failed {
+                    why: format!(
+                        "{} errors in {} operations are more than --on-error {} allows",
+                        control.errors(),
+                        control.operations(),
+                        request.on_error
+                    ),
+                }
+            }
             (None, None, _) => Outcome::Complete,
         };
         let phases = std::mem::take(&mut watched.phases);
@@ -196,6 +202,8 @@ fn add_checks(checks: impl Iterator<Item = Check>) -> Option<Check> {
     checks.reduce(|all, one| Check {
         names: all.names + one.names,
         directories: all.directories + one.directories,
+        wrong: all.wrong + one.wrong,
+        left_out: all.left_out + one.left_out,
         duration_ns: all.duration_ns.max(one.duration_ns),
     })
 }

@@ -31,7 +31,7 @@ fn works(mut log: Log, files: u64) {
             file: number,
             ..Intent::NOTHING
         };
-        let name = buffer.file(None, number);
+        let name = buffer.with(|to| to.extend(number.to_string().bytes()));
         let operation = Operation::Create { name, content: &[] };
         log.begins(&intent, &operation).unwrap();
         if number < files {
@@ -95,7 +95,7 @@ fn an_operation_is_on_disk_before_it_is_issued() {
     };
     let mut buffer = PathBuffer::new(0, Vec::new()).unwrap();
     for number in 1..20 {
-        let name = buffer.file(None, number);
+        let name = buffer.with(|to| to.extend(number.to_string().bytes()));
         log.begins(&intent, &Operation::Delete { name }).unwrap();
         let lines = lines(&path);
         // The header, whole operations, the one that is about to be issued.

@@ -188,7 +188,8 @@ impl SharedPool {
         }
     }
 
-    /// Waits until a claim of the shard is given back. Gives `None` where the run stops.
+    /// Waits until a claim of the shard is given back, or for a while: the file is looked at again in both cases. Gives
+    /// `None` where the run stops.
     fn wait<'a>(
         &self,
         shard: &'a Shard,
@@ -198,15 +199,10 @@ impl SharedPool {
         control: &Control,
     ) -> Option<MutexGuard<'a, Inner>> {
         inner.waiting += 1;
-        let mut timed_out = true;
-        while timed_out && !control.is_stopping() {
-            let (again, result) = shard
-                .given_back
-                .wait_timeout(inner, LOOK_EVERY)
-                .unwrap_or_else(PoisonError::into_inner);
-            inner = again;
-            timed_out = result.timed_out();
-        }
+        (inner, _) = shard
+            .given_back
+            .wait_timeout(inner, LOOK_EVERY)
+            .unwrap_or_else(PoisonError::into_inner);
         inner.waiting -= 1;
         inner.slots[slot as usize].wanted -= u16::from(exclusive);
         if inner.waiting > 0 {

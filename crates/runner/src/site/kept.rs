@@ -11,7 +11,7 @@ use workload::Workload;
 
 use super::before::for_each_name;
 use super::manifest::{Found, Kind, Manifest, Position};
-use super::prepare::{OWN_DIRECTORY_PREFIX, system};
+use super::prepare::{OWN_DIRECTORY_PREFIX, not_ours, system};
 use super::removal::open_directory;
 use super::{Ground, Grounds, PrepareError};
 
@@ -42,7 +42,7 @@ pub(crate) fn take_kept(
     let mut positions = Vec::new();
     for location in locations {
         let mut candidate = one(location, workload)?;
-        let kept = candidate.manifest.kept.take().unwrap_or_default();
+        let kept = candidate.manifest.kept.clone().unwrap_or_default();
         let behind = kept.positions.iter().map(|position| position.transactions).max();
         candidate.manifest.numbers_max = candidate
             .manifest
@@ -72,7 +72,7 @@ fn ground(candidate: Candidate) -> Result<Ground, PrepareError> {
 
 /// The one pool of the workload in a directory.
 fn one(location: &Path, workload: &Workload) -> Result<Candidate, PrepareError> {
-    let mut all = candidates(location)?;
+    let (mut all, in_the_way) = candidates(location)?;
     let mut other = None;
     all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
         None => true,
@@ -88,14 +88,15 @@ fn one(location: &Path, workload: &Workload) -> Result<Candidate, PrepareError> 
             names: names.join(", "),
         });
     }
-    all.pop().ok_or_else(|| match other {
-        None => PrepareError::NoKept {
-            path: location.to_owned(),
-        },
-        Some((found, wanted)) => PrepareError::OtherKept {
+    all.pop().ok_or_else(|| match (other, in_the_way) {
+        (Some((found, wanted)), _) => PrepareError::OtherKept {
             path: location.to_owned(),
             found,
             wanted,
+        },
+        (None, Some(in_the_way)) => in_the_way,
+        (None, None) => PrepareError::NoKept {
+            path: location.to_owned(),
         },
     })
 }
@@ -113,8 +114,8 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
     (*found != wanted).then(|| (found.clone(), wanted))
 }
 
-/// Every kept pool in a directory, or the directory itself.
-fn candidates(location: &Path) -> Result<Vec<Candidate>, PrepareError> {
+/// Every kept pool in a directory, or the directory itself, and why one that is there cannot be taken.
+fn candidates(location: &Path) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory =
         openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
@@ -127,27 +128,41 @@ fn candidates(location: &Path) -> Result<Vec<Candidate>, PrepareError> {
     })
     .map_err(|errno| system("list the directory", location, errno))?;
     names.sort();
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
         if let Ok(inner) = open_directory(&directory, &name) {
-            found.extend(candidate(location.join(&name), inner)?);
+            all.extend(candidate(location.join(&name), inner)?);
         }
     }
-    found.extend(candidate(location.to_owned(), directory)?);
-    Ok(found)
+    all.extend(candidate(location.to_owned(), directory)?);
+    let mut found = Vec::new();
+    let mut in_the_way = None;
+    for one in all {
+        match one {
+            Ok(candidate) => found.push(candidate),
+            Err(why) => in_the_way = Some(why),
+        }
+    }
+    Ok((found, in_the_way))
 }
 
-fn candidate(path: PathBuf, directory: OwnedFd) -> Result<Option<Candidate>, PrepareError> {
-    match Manifest::find(&directory).map_err(|errno| system("read the manifest in", &path, errno))? {
-        Some(Found::Abandoned(manifest, lock)) if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory => {
-            Ok(Some(Candidate {
-                path,
-                directory,
-                manifest,
-                lock,
-            }))
-        }
-        _ => Ok(None),
-    }
+/// The kept pool that a directory is, or why what is in it cannot be taken.
+fn candidate(path: PathBuf, directory: OwnedFd) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
+    Ok(
+        match Manifest::find(&directory).map_err(|errno| system("read the manifest in", &path, errno))? {
+            Some(Found::Abandoned(manifest, lock))
+                if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
+            {
+                Some(Ok(Candidate {
+                    path,
+                    directory,
+                    manifest,
+                    lock,
+                }))
+            }
+            None | Some(Found::Foreign(_)) => None,
+            Some(other) => Some(Err(not_ours(&path, &other))),
+        },
+    )
 }

@@ -8,7 +8,8 @@ use std::io::{Read, Write};
 use std::os::fd::AsFd;
 
 use rustix::fs::{
-    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fsync, linkat, openat, renameat, renameat_with, unlinkat,
+    AtFlags, FlockOperation, Mode, OFlags, RenameFlags, flock, fstat, fsync, linkat, openat, renameat, renameat_with,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -161,12 +162,20 @@ impl Manifest {
 
     /// The manifest of a directory, if it has one.
     pub(crate) fn find(directory: impl AsFd) -> Result<Option<Found>, Errno> {
-        let mut file = match open(&directory, NAME) {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(errno) => return Err(errno),
+        let mut tries_left = 10;
+        let (mut file, locked) = loop {
+            let file = match open(&directory, NAME) {
+                Ok(file) => file,
+                Err(Errno::NOENT) => return Ok(None),
+                Err(errno) => return Err(errno),
+            };
+            let locked = lock(&file)?;
+            tries_left -= 1;
+            // Else another one was put in its place meanwhile. Some file systems number their files anew all the time.
+            if tries_left == 0 || is_named(&directory, &file)? {
+                break (file, locked);
+            }
         };
-        let locked = lock(&file)?;
         let mut text = String::new();
         let read = (&mut file).take(1 << 20).read_to_string(&mut text);
         read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
@@ -206,6 +215,16 @@ fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
             unlinkat(&directory, draft, AtFlags::empty())
         }
         answer => answer,
+    }
+}
+
+/// Whether the manifest's name still leads to this file.
+fn is_named(directory: impl AsFd, file: &File) -> Result<bool, Errno> {
+    let held = fstat(file)?;
+    match statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(named) => Ok((named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)),
+        Err(Errno::NOENT) => Ok(false),
+        Err(errno) => Err(errno),
     }
 }
 

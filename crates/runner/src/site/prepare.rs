@@ -210,7 +210,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     let again = earlier
         .0
         .iter()
-        .position(|ground| (ground.device, ground.inode) == (facts.st_dev, facts.st_ino));
+        .position(|ground| (ground.landmark.device, ground.landmark.inode) == (facts.st_dev, facts.st_ino));
     if let Some(number) = again {
         return Ok(Taken::Again(number));
     }
@@ -281,13 +281,21 @@ fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
 fn refuse_other_runs(location: &Path, directory: &OwnedFd) -> Result<(), PrepareError> {
     match Manifest::find(directory).map_err(|errno| system("read the manifest in", location, errno))? {
         None => Ok(()),
-        Some(Found::Active(manifest)) => Err(PrepareError::InUse {
-            path: location.to_owned(),
-            process: manifest.map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
-        }),
-        Some(_) => Err(PrepareError::Abandoned {
-            path: location.to_owned(),
-        }),
+        Some(found) => Err(not_ours(location, &found)),
+    }
+}
+
+/// Why a directory with this manifest cannot be taken.
+pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
+    let path = location.to_owned();
+    match found {
+        Found::Active(manifest) => PrepareError::InUse {
+            path,
+            process: manifest
+                .as_ref()
+                .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
+        },
+        Found::Abandoned(..) | Found::Unfinished(_) | Found::Foreign(_) => PrepareError::Abandoned { path },
     }
 }
 

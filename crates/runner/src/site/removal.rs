@@ -72,10 +72,13 @@ impl<'a> Removal<'a> {
             return;
         }
         let count = u64::from(self.manifest.workers);
-        for name in self.names(directory, path, |name| {
-            worker(name).is_some_and(|number| number < count)
-        }) {
-            self.inner_directory(directory, &name, path, Self::pool);
+        for name in self
+            .names(directory, path, |name| {
+                worker(name).is_some_and(|number| number < count)
+            })
+            .iter()
+        {
+            self.inner_directory(directory, name, path, Self::pool);
         }
     }
 
@@ -103,12 +106,12 @@ impl<'a> Removal<'a> {
         if self.manifest.mix.is_some() || self.manifest.workers > 1 {
             self.directory(directory, path);
         } else if self.manifest.subdirectories > 1 {
-            for name in self.names(directory, path, |name| subdirectory(name).is_some()) {
-                if let Ok(inner) = open_directory(directory, &name) {
-                    self.files(&inner, &path.join(&name));
+            for name in self.names(directory, path, |name| subdirectory(name).is_some()).iter() {
+                if let Ok(inner) = open_directory(directory, name) {
+                    self.files(&inner, &path.join(name));
                 }
-                if matches!(self.whose(directory, &name, FileType::Directory), Ok(Whose::Ours))
-                    && unlinkat(directory, &name, AtFlags::REMOVEDIR).is_ok()
+                if matches!(self.whose(directory, name, FileType::Directory), Ok(Whose::Ours))
+                    && unlinkat(directory, name, AtFlags::REMOVEDIR).is_ok()
                 {
                     self.done.directories += 1;
                 }
@@ -132,10 +135,13 @@ impl<'a> Removal<'a> {
 
     fn subdirectories(&mut self, directory: &OwnedFd, path: &Path) {
         let count = u64::from(self.manifest.subdirectories);
-        for name in self.names(directory, path, |name| {
-            subdirectory(name).is_some_and(|number| number < count)
-        }) {
-            self.inner_directory(directory, &name, path, Self::files);
+        for name in self
+            .names(directory, path, |name| {
+                subdirectory(name).is_some_and(|number| number < count)
+            })
+            .iter()
+        {
+            self.inner_directory(directory, name, path, Self::files);
         }
     }
 
@@ -168,7 +174,7 @@ impl<'a> Removal<'a> {
             return;
         };
         let is_ours = |name: &[u8]| mix.layout.is_directory_name(name) || mix.names.parse(name).is_some();
-        for name in self.names(directory, path, is_ours) {
+        for name in self.names(directory, path, is_ours).iter() {
             let (kind, number) = match mix.names.parse(name.as_bytes()) {
                 Some((kind, number)) => (kind, number),
                 None => (NameKind::Directory, 1),
@@ -177,7 +183,7 @@ impl<'a> Removal<'a> {
                 continue;
             }
             if kind == NameKind::Directory {
-                self.inner_directory(directory, &name, path, Self::mix);
+                self.inner_directory(directory, name, path, Self::mix);
                 continue;
             }
             let is = if kind == NameKind::SymbolicLink {
@@ -185,19 +191,19 @@ impl<'a> Removal<'a> {
             } else {
                 FileType::RegularFile
             };
-            self.file(directory, &name, path, is);
+            self.file(directory, name, path, is);
         }
     }
 
     fn files(&mut self, directory: &OwnedFd, path: &Path) {
         let max = self.manifest.numbers_max;
         let may_be_ours = |name: &[u8]| running_number(name).is_some_and(|number| (1..=max).contains(&number));
-        for name in self.names(directory, path, may_be_ours) {
+        for name in self.names(directory, path, may_be_ours).iter() {
             if running_number(name.as_bytes()).is_some_and(|number| number > self.numbers_made) {
-                self.leave(path.join(&name), "the run has not made it".to_owned());
+                self.leave(path.join(name), "the run has not made it".to_owned());
                 continue;
             }
-            self.file(directory, &name, path, FileType::RegularFile);
+            self.file(directory, name, path, FileType::RegularFile);
         }
     }
 
@@ -218,11 +224,12 @@ impl<'a> Removal<'a> {
     }
 
     /// The names of a directory that are wanted: read first, then removed, so that the reading is of one piece.
-    fn names(&mut self, directory: &OwnedFd, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> Vec<std::ffi::OsString> {
-        let mut names = Vec::new();
+    fn names(&mut self, directory: &OwnedFd, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> NameList {
+        let mut names = NameList::default();
         let read = for_each_name(directory, |name| {
             if wanted(name) {
-                names.push(OsStr::from_bytes(name).to_owned());
+                names.0.extend_from_slice(name);
+                names.0.push(0);
             }
             Ok(())
         });
@@ -290,6 +297,19 @@ struct Facts {
     birth: Birth,
     is: FileType,
     links: u32,
+}
+
+/// Names, each with a NUL behind it: there may be ten millions in a directory.
+#[derive(Default)]
+struct NameList(Vec<u8>);
+
+impl NameList {
+    fn iter(&self) -> impl Iterator<Item = &OsStr> {
+        self.0
+            .split(|byte| *byte == 0)
+            .filter(|name| !name.is_empty())
+            .map(OsStr::from_bytes)
+    }
 }
 
 fn facts(directory: impl AsFd, name: &OsStr) -> Result<Facts, Errno> {

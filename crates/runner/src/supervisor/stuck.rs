@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use record::Stuck;
 use workload::Action;
-use workload::names::NameKind;
 
-use super::{BUSY_AFTER, GIVE_UP_AFTER, GRACE, Seen, Supervisor};
-use crate::control::UnderWay;
+use super::{GIVE_UP_AFTER, GRACE, Seen, Supervisor};
+use crate::control::{Aside, Doing, UnderWay};
 use crate::events::Event;
 
 impl Supervisor<'_, '_> {
@@ -48,30 +47,34 @@ impl Supervisor<'_, '_> {
     }
 
     fn describe(&mut self, worker: usize, under_way: UnderWay, elapsed: Duration) -> Stuck {
-        let action = Action::ALL
-            .get(under_way.action as usize)
-            .copied()
-            .unwrap_or(Action::Nothing);
+        let UnderWay {
+            doing, place, number, ..
+        } = under_way;
         let namer = &mut self.watch.namers[worker];
-        let name = match action {
-            Action::List | Action::ListWithStat => namer.directory(under_way.place),
-            _ => {
-                let kind: NameKind = action.named();
-                namer.name(under_way.place, kind, under_way.number)
+        let operation = match doing {
+            Doing::Operation(action) => action.name(),
+            Doing::Aside(aside, _) => aside.name(),
+        };
+        let name = match doing {
+            Doing::Operation(Action::List | Action::ListWithStat) | Doing::Aside(Aside::ListToLook, _) => {
+                namer.directory(place)
             }
+            Doing::Operation(action) => namer.name(place, action.named(), number),
+            Doing::Aside(Aside::OpenSession, _) => namer.relative(0, b""),
+            Doing::Aside(Aside::MakeDirectory | Aside::RemoveDirectory, _) => {
+                let directories = namer.naming().directories();
+                let directory = directories.get(number as usize).map_or(&b""[..], Vec::as_slice);
+                namer.relative(place as usize, directory)
+            }
+            Doing::Aside(_, kind) => namer.name(place, kind, number),
         };
         Stuck {
             worker: Some(worker as u32),
-            operation: action.name().to_owned(),
+            operation: operation.to_owned(),
             path: name.path.to_string_lossy().into_owned(),
             ns: elapsed.as_nanos() as u64,
             came_back: false,
         }
-    }
-
-    pub(super) fn is_anybody_busy(&self) -> bool {
-        let busy = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= BUSY_AFTER;
-        self.seen.iter().any(busy)
     }
 
     /// Whether somebody is waited for in vain.

@@ -1,6 +1,6 @@
 //! What a worker does besides its operations: looking at what they read, at names, and at the page cache.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use record::Check;
 use storage::{Listing, Name, NoSteps, Operation, Session};
@@ -9,6 +9,7 @@ use workload::{End, Intent, Kept, Phase};
 
 use super::{Left, Matter, Worker, submit};
 use crate::clock::Clock;
+use crate::control::{Aside, Slot};
 use crate::events::Stage;
 use crate::failures::Failed;
 use crate::naming::Namer;
@@ -18,8 +19,13 @@ use crate::source::{Expected, Source};
 use crate::stopwatch::Stopwatch;
 use crate::worker::Rendezvous;
 
+/// What errors of the look at names and at contents are called.
+const CHECK_NAMES: &str = Aside::Look.name();
+const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 /// Names that are too many or too few are told up to this many.
 const NAMED_MAX: usize = 5;
+/// In larger directories differing names are not looked for, which takes memory.
+const EXPLAINED_MAX: u64 = 1_000_000;
 /// Of a pool of an earlier run so many files of each worker are looked at, at least where there are as many.
 const SAMPLE: u64 = 1_000;
 
@@ -73,27 +79,53 @@ where
         Ok(self.duty.failures.count(failed)?)
     }
 
-    /// Says which names are missing, foreign or there twice. In a shared pool that others are working on, some of these
-    /// may be on the move.
+    /// Says what is wrong with a directory that shows something else than it must. In a shared pool that others are
+    /// working on, some of these names may be on the move.
     fn explain_listing(&mut self, place: u32, expected: &str, found: Listing) -> String {
-        let mut wanted = HashSet::new();
+        let text = format!("the listing shows {} entries where {expected} must be", found.entries);
+        if found.entries > EXPLAINED_MAX {
+            return text;
+        }
+        match self.differences(place, &BTreeSet::new()) {
+            Ok(differences) => format!("{text}{}", differences.unwrap_or_default()),
+            Err(failure) => format!("{text}; it cannot be listed again: {}", failure.cause),
+        }
+    }
+
+    /// Lists a directory and says which names are missing, foreign or there twice, but for those of which it is not known
+    /// whether they must be there; nothing where all is well.
+    fn differences(
+        &mut self,
+        place: u32,
+        uncertain: &BTreeSet<(NameKind, u64)>,
+    ) -> Result<Option<String>, storage::Failure> {
         let naming = self.duty.namer.naming().clone();
+        let written = |kind, number| {
+            let mut name = Vec::new();
+            naming.write_name(kind, number, &mut name);
+            name
+        };
+        let mut wanted = HashSet::new();
         self.tools.source.pool(true, &mut |kept| {
             if kept.place == place {
-                let mut name = Vec::new();
-                naming.write_name(kept.kind, kept.number, &mut name);
-                wanted.insert(name);
+                wanted.insert(written(kept.kind, kept.number));
             }
         });
-        let mut text = format!("the listing shows {} entries where {expected} must be", found.entries);
-        let directory = self.duty.namer.directory(place);
-        let names = match self.tools.session.names(directory) {
-            Ok(names) => names,
-            Err(failure) => return format!("{text}; it cannot be listed again: {}", failure.cause),
-        };
         let mut seen: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
+        let directory = self.duty.namer.directory(place);
+        let names = self
+            .tools
+            .slot
+            .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
+                self.tools.session.names(directory)
+            })?;
         for name in names.into_iter().filter(|name| !name.starts_with(b".")) {
             *seen.entry(name).or_default() += 1;
+        }
+        for (kind, number) in uncertain {
+            let name = written(*kind, *number);
+            wanted.remove(&name);
+            seen.remove(&name);
         }
         let mut missing: Vec<&Vec<u8>> = wanted.iter().filter(|name| !seen.contains_key(*name)).collect();
         missing.sort();
@@ -103,6 +135,7 @@ where
             .filter(|(_, count)| **count > 1)
             .map(|(name, _)| name)
             .collect();
+        let mut text = String::new();
         for (what, names) in [
             ("missing", missing),
             ("not to be there", foreign),
@@ -112,60 +145,80 @@ where
                 text.push_str(&format!("; {what}: {}", some(&names)));
             }
         }
-        text
+        Ok((!text.is_empty()).then_some(text))
     }
 
     /// After the transactions: exactly the files that should exist, with their sizes, and with their contents where
     /// these are verified.
     pub(super) fn check_names(&mut self) -> Result<(), Left> {
-        self.tools.slot.begin(0);
-        self.begins(Stage::Check)?;
+        self.begins(Stage::Check, 0)?;
         let began_ns = self.tools.clock.now_ns();
-        let (names, mut wrong, places) = self.look_at_names(1);
-        let directories = self.list(places, &mut wrong)?;
-        for failed in wrong {
-            self.duty.failures.count(failed)?;
-        }
+        let looked = self.look_at_names(1)?;
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.check = Some(Check {
-            names,
-            directories,
-            duration_ns: self.tools.clock.now_ns().saturating_sub(began_ns),
-        });
-        self.rendezvous.ended(Stage::Check, names, End::Complete);
+        self.report.check = Some(looked.into_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.rendezvous.ended(Stage::Check, looked.names, End::Complete);
         Ok(())
     }
 
-    /// Lists directories, and says which do not show what they must. Gives how many.
-    fn list(&mut self, places: BTreeMap<u32, Listing>, wrong: &mut Vec<Failed>) -> Result<u64, Left> {
-        let mut directories = 0;
+    /// Lists the directories of the pool, where that is this worker's part, and counts those that do not show what they
+    /// must.
+    fn look_at_directories(&mut self, looked: &mut Looked) -> Result<(), Left> {
+        if !self.tools.source.lists() {
+            return Ok(());
+        }
+        let mut uncertain = self.duty.failures.uncertain_names();
+        let naming = self.duty.namer.naming().clone();
+        let mut name = Vec::new();
+        let mut places: BTreeMap<u32, Listing> = (0..self.duty.namer.places())
+            .map(|place| (place, Listing::default()))
+            .collect();
+        self.tools.source.pool(true, &mut |kept| {
+            name.clear();
+            naming.write_name(kept.kind, kept.number, &mut name);
+            places.entry(kept.place).or_default().add(&name);
+        });
         for (place, expected) in places {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
-            directories += 1;
-            let name = self.duty.namer.directory(place);
-            let path = name.path.to_string_lossy().into_owned();
-            let listed = submit(
-                &mut self.tools.session,
-                &mut self.tickets,
-                &Operation::List { name },
-                &mut NoSteps,
-            );
-            match listed {
-                Err(failure) => wrong.push(Failed::operation("check names", path, failure)),
-                Ok(()) => match self.tools.session.listing() {
-                    Some(found) if found != expected => {
-                        let message = self.explain_listing(place, &expected.entries.to_string(), found);
-                        wrong.push(Failed::verification("check names", path, message));
-                    }
-                    _ => {}
-                },
-            }
+            looked.directories += 1;
+            let wrong = match uncertain.remove(&place) {
+                Some(uncertain) => {
+                    looked.left_out += uncertain.len() as u64;
+                    self.differences(place, &uncertain)
+                        .map(|differences| differences.map(|text| format!("the listing is wrong{text}")))
+                }
+                None => self.listing_differs(place, expected),
+            };
+            let path = |namer: &mut Namer| namer.directory(place).path.to_string_lossy().into_owned();
+            let failed = match wrong {
+                Ok(None) => continue,
+                Ok(Some(message)) => Failed::verification(CHECK_NAMES, path(&mut self.duty.namer), message),
+                Err(failure) => Failed::operation(CHECK_NAMES, path(&mut self.duty.namer), failure),
+            };
+            looked.count(failed.clone());
+            self.duty.failures.count(failed)?;
         }
-        Ok(directories)
+        Ok(())
+    }
+
+    /// Lists a directory and compares it with what it must show; nothing where it shows that.
+    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, storage::Failure> {
+        let Self {
+            tools, duty, tickets, ..
+        } = self;
+        let name = duty.namer.directory(place);
+        tools
+            .slot
+            .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
+                submit(&mut tools.session, tickets, &Operation::List { name }, &mut NoSteps)
+            })?;
+        Ok(match self.tools.session.listing() {
+            Some(found) if found != expected => Some(self.explain_listing(place, &expected.entries.to_string(), found)),
+            _ => None,
+        })
     }
 
     /// Takes a pool that an earlier run has left: follows its stream as far as it was performed, without doing
@@ -188,84 +241,54 @@ where
         }
         self.report.position.intents = position.intents;
         // Only when all have done so a shared pool is whole.
-        self.tools.slot.begin(0);
-        self.begins(Stage::Take)?;
+        self.begins(Stage::Take, 0)?;
         let files = self.tools.source.remaining(Phase::Delete);
-        let (names, mut wrong, places) = self.look_at_names((files / SAMPLE).max(1));
-        let directories = self.list(places, &mut wrong)?;
+        let looked = self.look_at_names((files / SAMPLE).max(1))?;
         // Any difference is too much: it is not the pool that it says it is.
-        if let Some(failed) = wrong.into_iter().next() {
-            let _ = self.duty.failures.count(failed.clone());
+        if let Some(failed) = looked.first {
             return Err(Left::Failed(failed));
         }
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.taken = Some(Check {
-            names,
-            directories,
-            duration_ns: self.tools.clock.now_ns().saturating_sub(began_ns),
-        });
-        self.rendezvous.ended(Stage::Take, names, End::Complete);
+        self.report.taken = Some(looked.into_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.rendezvous.ended(Stage::Take, looked.names, End::Complete);
         Ok(())
     }
 
-    /// Asks for every so-and-so-many-th file of this worker's share. Gives how many these were, what was wrong, and what
-    /// each place must show.
-    fn look_at_names(&mut self, every: u64) -> (u64, Vec<Failed>, BTreeMap<u32, Listing>) {
+    /// Asks for every so-and-so-many-th file of this worker's share, and lists directories.
+    fn look_at_names(&mut self, every: u64) -> Result<Looked, Left> {
+        let mut looked = Looked::default();
+        let mut ends = None;
         let Self {
             tools, duty, tickets, ..
         } = self;
-        let (source, session, control) = (&tools.source, &mut tools.session, &tools.control);
-        let mut wrong = Vec::new();
-        let (mut seen, mut done) = (0, 0);
+        let (source, session, slot) = (&tools.source, &mut tools.session, &tools.slot);
+        let mut seen = 0;
         source.pool(false, &mut |kept| {
             seen += 1;
-            if control.is_stopping()
-                || wrong.len() > NAMED_MAX
-                || duty.failures.is_spoiled(kept.file)
-                || seen % every != 0
-            {
+            if tools.control.is_stopping() || ends.is_some() || seen % every != 0 {
                 return;
             }
-            done += 1;
+            if duty.failures.is_uncertain(&kept) {
+                // It is among the names that are left out.
+                return;
+            }
+            looked.names += 1;
             let name = duty.namer.name(kept.place, kept.kind, kept.number);
-            let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-            let path = |name: Name<'_>| name.path.to_string_lossy().into_owned();
-            if kept.kind != NameKind::Directory {
-                let looked = submit(session, tickets, &Operation::Stat { name, bytes }, &mut NoSteps);
-                if let Err(failure) = looked {
-                    wrong.push(Failed::operation("check names", path(name), failure));
-                    return;
-                }
+            let which = (kept.place, kept.kind, kept.number);
+            let wrong = look_at(session, slot, tickets, (which, name, &kept), &duty.matter, duty.verify);
+            if let Some(failed) = wrong {
+                looked.count(failed.clone());
+                ends = duty.failures.count(failed).err();
             }
-            if let (true, Some(bytes), Matter::Made { contents, .. }) = (duty.verify, bytes, &duty.matter) {
-                match submit(session, tickets, &Operation::Read { name, bytes }, &mut NoSteps) {
-                    Err(failure) => wrong.push(Failed::operation("check contents", path(name), failure)),
-                    Ok(()) => {
-                        let found = session.content().unwrap_or_default();
-                        let offset = bytes - found.len() as u64;
-                        if let Err(mismatch) = contents.check(kept.file, kept.version, offset, found) {
-                            wrong.push(Failed::content("check contents", path(name), &mismatch));
-                        }
-                    }
-                }
-            }
-            tools.slot.publish(done);
+            slot.publish(looked.names);
         });
-        let mut places = BTreeMap::new();
-        // Files whose state is not known may be there or not.
-        if source.lists() && !duty.failures.any_spoiled() {
-            let naming = duty.namer.naming().clone();
-            let mut name = Vec::new();
-            places.extend((0..duty.namer.places()).map(|place| (place, Listing::default())));
-            source.pool(true, &mut |kept| {
-                name.clear();
-                naming.write_name(kept.kind, kept.number, &mut name);
-                places.entry(kept.place).or_insert_with(Listing::default).add(&name);
-            });
+        if let Some(failed) = ends {
+            return Err(Left::Failed(failed));
         }
-        (done, wrong, places)
+        self.look_at_directories(&mut looked)?;
+        Ok(looked)
     }
 
     /// Does to the page cache what can be done file by file.
@@ -275,8 +298,7 @@ where
             Cache::ColdData => Stage::Cool,
             Cache::AsIs | Cache::Cold => return Ok(()),
         };
-        self.tools.slot.begin(0);
-        self.begins(stage)?;
+        self.begins(stage, 0)?;
         let Self {
             tools, duty, tickets, ..
         } = self;
@@ -287,8 +309,12 @@ where
             if kept.kind != NameKind::File || failed.is_some() || control.is_stopping() {
                 return;
             }
+            let aside = if stage == Stage::Warm { Aside::Warm } else { Aside::Cool };
             let operation = operation(&mut duty.namer, kept, stage);
-            if let Err(failure) = submit(session, tickets, &operation, &mut NoSteps) {
+            let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
+                submit(session, tickets, &operation, &mut NoSteps)
+            });
+            if let Err(failure) = outcome {
                 let path = operation.name().path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));
             }
@@ -304,6 +330,70 @@ where
         self.rendezvous.ended(stage, done, End::Complete);
         Ok(())
     }
+}
+
+/// What a look at the names came to.
+#[derive(Debug, Default)]
+struct Looked {
+    names: u64,
+    directories: u64,
+    /// Names and directories that are not as they must be, and the first of them.
+    wrong: u64,
+    first: Option<Failed>,
+    /// Names that may be there or not.
+    left_out: u64,
+}
+
+impl Looked {
+    fn count(&mut self, failed: Failed) {
+        self.wrong += 1;
+        self.first.get_or_insert(failed);
+    }
+
+    fn into_check(&self, duration_ns: u64) -> Check {
+        Check {
+            names: self.names,
+            directories: self.directories,
+            wrong: self.wrong,
+            left_out: self.left_out,
+            duration_ns,
+        }
+    }
+}
+
+/// Asks for one thing of the pool, and reads it where contents are verified. Gives what is wrong with it.
+fn look_at<S: Session>(
+    session: &mut S,
+    slot: &Slot,
+    tickets: &mut u64,
+    (which, name, kept): ((u32, NameKind, u64), Name<'_>, &Kept),
+    matter: &Matter,
+    verify: bool,
+) -> Option<Failed> {
+    let path = || name.path.to_string_lossy().into_owned();
+    let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
+    // Directories are looked at by the listings of those above.
+    if kept.kind != NameKind::Directory {
+        let looked = slot.aside(Aside::Look, which, || {
+            submit(session, tickets, &Operation::Stat { name, bytes }, &mut NoSteps)
+        });
+        if let Err(failure) = looked {
+            return Some(Failed::operation(CHECK_NAMES, path(), failure));
+        }
+    }
+    let (true, Some(bytes), Matter::Made { contents, .. }) = (verify, bytes, matter) else {
+        return None;
+    };
+    let read = slot.aside(Aside::ReadToLook, which, || {
+        submit(session, tickets, &Operation::Read { name, bytes }, &mut NoSteps)
+    });
+    if let Err(failure) = read {
+        return Some(Failed::operation(CHECK_CONTENTS, path(), failure));
+    }
+    let found = session.content().unwrap_or_default();
+    let offset = bytes - found.len() as u64;
+    let mismatch = contents.check(kept.file, kept.version, offset, found).err()?;
+    Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))
 }
 
 fn operation<'a>(namer: &'a mut Namer, kept: Kept, stage: Stage) -> Operation<'a> {

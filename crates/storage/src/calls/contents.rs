@@ -43,10 +43,14 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> Outcome {
         let bytes = content.len() as u64;
         self.write(temporary, T::CREATE, content, false, steps)?;
-        self.step(Step::Rename, steps, |system| {
-            system.rename(T::at(temporary), T::at(name), replaces)
-        })
-        .map_err(|failure| failure.having_moved(bytes))?;
+        let renamed = if replaces {
+            self.step(Step::Rename, steps, |system| {
+                system.rename(T::at(temporary), T::at(name), true)
+            })
+        } else {
+            self.rename_to_new(temporary, name, steps)
+        };
+        renamed.map_err(|failure| failure.having_moved(bytes))?;
         self.sync_directory_of(name, bytes, steps)
     }
 
@@ -146,8 +150,22 @@ impl<S: System, T: Style> Calls<S, T> {
         self.on_file(name, flags, bytes, steps, |calls, file, steps| {
             calls.read_blocks(Source { file, offset, bytes }, empty_remainder)?;
             steps.ended(Step::Read);
+            if calls.reads.keeps() && offset.is_none() {
+                calls.check_size(file, bytes)?;
+                steps.ended(Step::Stat);
+            }
             Ok(())
         })
+    }
+
+    /// Of a file of which all that should be there was read: whether there is more.
+    pub(crate) fn check_size(&mut self, file: c_int, expected: u64) -> Outcome {
+        let found = again(|| self.system.size_of(file))
+            .map_err(|errno| Failure::system(Step::Stat, errno).having_moved(expected))?;
+        if found == expected {
+            return Ok(());
+        }
+        Err(Failure::wrong(Step::Stat, Cause::WrongSize { found, expected }).having_moved(expected))
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 
 use super::{Calls, DIRECTORY_MODE, Style, again};
-use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
+use crate::contract::{Cause, Errno, Failure, Name, Outcome, Step, Steps};
 use crate::system::System;
 
 impl<S: System, T: Style> Calls<S, T> {
@@ -26,10 +26,32 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     pub(super) fn rename<E: Steps>(&mut self, name: Name<'_>, to: Name<'_>, steps: &mut E) -> Outcome {
-        self.step(Step::Rename, steps, |system| {
-            system.rename(T::at(name), T::at(to), false)
-        })?;
+        self.rename_to_new(name, to, steps)?;
         self.sync_directories_of(to, name, steps)
+    }
+
+    /// Renames to a name that must not be there. Where the file system has no call for that (NFS, some others), it is
+    /// looked for before, as a part of the step.
+    pub(super) fn rename_to_new<E: Steps>(&mut self, name: Name<'_>, to: Name<'_>, steps: &mut E) -> Outcome {
+        if !self.renames_by_looking {
+            let renamed = again(|| self.system.rename(T::at(name), T::at(to), false));
+            match renamed {
+                Err(Errno(libc::EINVAL | libc::ENOSYS)) => self.renames_by_looking = true,
+                Err(errno) => return Err(Failure::system(Step::Rename, errno)),
+                Ok(()) => {
+                    steps.ended(Step::Rename);
+                    return Ok(());
+                }
+            }
+        }
+        match again(|| self.system.size(T::at(to))) {
+            Ok(_) => return Err(Failure::system(Step::Rename, Errno(libc::EEXIST))),
+            Err(Errno(libc::ENOENT)) => {}
+            Err(errno) => return Err(Failure::system(Step::Rename, errno)),
+        }
+        self.step(Step::Rename, steps, |system| {
+            system.rename(T::at(name), T::at(to), true)
+        })
     }
 
     pub(super) fn link<E: Steps>(&mut self, name: Name<'_>, to: Name<'_>, steps: &mut E) -> Outcome {

@@ -45,6 +45,8 @@ impl Corruption {
 pub(super) struct Corruptions {
     asked: Vec<(u64, Corruption)>,
     struck: Vec<(u64, Corruption)>,
+    /// For each that struck, the path of the file.
+    paths: Vec<Vec<u8>>,
     /// By event, how many there were.
     events: [u64; 5],
 }
@@ -58,6 +60,10 @@ impl Corruptions {
         &self.struck
     }
 
+    pub(super) fn paths(&self) -> &[Vec<u8>] {
+        &self.paths
+    }
+
     /// Counts an event. Gives what is to strike it.
     pub(super) fn of(&mut self, event: Event) -> Option<(u64, Corruption)> {
         let count = &mut self.events[event as usize];
@@ -69,8 +75,9 @@ impl Corruptions {
             .find(|(at, corruption)| *at == nth && corruption.event() == event)
     }
 
-    /// One has really struck.
-    pub(super) fn strike(&mut self, corruption: (u64, Corruption)) {
+    /// One has really struck the file of this path.
+    pub(super) fn strike(&mut self, corruption: (u64, Corruption), path: Vec<u8>) {
         self.struck.push(corruption);
+        self.paths.push(path);
     }
 }

@@ -155,7 +155,7 @@ impl State {
         if let Some(lost) = self.corruptions.of(Event::Creation) {
             self.names.remove(&name);
             self.nodes.entry(number).and_modify(|node| node.names = 0);
-            self.corruptions.strike(lost);
+            self.corruptions.strike(lost, name);
         } else {
             self.truth.created += 1;
         }
@@ -296,7 +296,7 @@ impl State {
         match self.corruptions.of(Event::Renaming) {
             Some(doubled) if !is_directory => {
                 self.nodes.entry(number).and_modify(|node| node.names += 1);
-                self.corruptions.strike(doubled);
+                self.corruptions.strike(doubled, from.to_vec());
             }
             _ => drop(self.names.remove(from)),
         }
@@ -321,6 +321,7 @@ impl State {
         let Self {
             open,
             nodes,
+            names,
             corruptions,
             truth,
             ..
@@ -338,10 +339,10 @@ impl State {
             match corruptions.of(Event::Append) {
                 Some(spoilt @ (_, Corruption::ZeroAppend)) => {
                     content.resize(content.len() + bytes.len(), 0);
-                    corruptions.strike(spoilt);
+                    corruptions.strike(spoilt, path_of(names, open.node));
                 }
                 Some(spoilt) => {
-                    corruptions.strike(spoilt);
+                    corruptions.strike(spoilt, path_of(names, open.node));
                     return Ok(());
                 }
                 None => content.extend_from_slice(bytes),
@@ -364,6 +365,7 @@ impl State {
         let Self {
             open,
             nodes,
+            names,
             corruptions,
             truth,
             ..
@@ -377,7 +379,7 @@ impl State {
             let earlier = node.earlier.as_ref().filter(|earlier| *earlier != content);
             if let (Some(spoilt), Some(earlier)) = (corruptions.of(Event::ReadFromStart), earlier) {
                 open.old_version = Some(earlier.clone());
-                corruptions.strike(spoilt);
+                corruptions.strike(spoilt, path_of(names, open.node));
             }
         }
         let content = open.old_version.as_ref().unwrap_or(content);
@@ -391,10 +393,16 @@ impl State {
         if length > 0 {
             if let Some(spoilt) = corruptions.of(Event::Read) {
                 bytes[length / 2] ^= 0x10;
-                corruptions.strike(spoilt);
+                corruptions.strike(spoilt, path_of(names, open.node));
             }
         }
         truth.bytes_read += length as u64;
         Ok(length)
     }
+}
+
+/// A path that leads to a node; empty where none does any more.
+fn path_of(names: &BTreeMap<Vec<u8>, u64>, node: u64) -> Vec<u8> {
+    let found = names.iter().find(|(_, number)| **number == node);
+    found.map_or_else(Vec::new, |(name, _)| name.clone())
 }

@@ -217,6 +217,14 @@ impl System for SimulatedSystem {
         Ok(size as u64)
     }
 
+    fn size_of(&mut self, file: c_int) -> Result<u64, Errno> {
+        let mut state = self.begin_or_fail(Step::Stat)?;
+        match &state.node_of(file)?.kind {
+            Kind::File(bytes) | Kind::Symbolic(bytes) => Ok(bytes.len() as u64),
+            Kind::Directory => Err(Errno(libc::EISDIR)),
+        }
+    }
+
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         let mut state = self.begin_or_fail(Step::SetMode)?;
         self.object(&mut state, object)?.mode = mode;

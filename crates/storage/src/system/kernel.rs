@@ -213,6 +213,14 @@ impl System for Kernel {
         Ok(unsafe { stat.assume_init() }.st_size as u64)
     }
 
+    fn size_of(&mut self, file: c_int) -> Result<u64, Errno> {
+        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the structure has room for the answer.
+        check(unsafe { libc::fstat(file, stat.as_mut_ptr()) })?;
+        // SAFETY: the call has answered, so the structure is filled.
+        Ok(unsafe { stat.assume_init() }.st_size as u64)
+    }
+
     #[inline]
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         match object {

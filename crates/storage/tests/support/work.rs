@@ -49,7 +49,8 @@ pub fn work<'a>(names: &'a Names, by_path: bool) -> Vec<(Operation<'a>, Vec<Step
         (make::create(one, content), [&written[..], &[SyncDirectory]].concat()),
         (make::append(one, content), written.clone()),
         (make::overwrite(one, b"abc"), written),
-        (make::read(one, 20), vec![Open, Read, Close]),
+        // Who keeps what is read wants to know its size, too.
+        (make::read(one, 20), vec![Open, Read, Stat, Close]),
         (make::read_range(one, 2, 11), vec![Open, Read, Close]),
         (make::truncate(one, 13), vec![Open, Truncate, Sync, Close]),
         (make::stat(one, Some(13)), vec![Stat]),

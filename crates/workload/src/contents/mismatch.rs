@@ -44,7 +44,7 @@ pub enum MismatchKind {
         /// That file.
         file: u64,
     },
-    /// The block is zeros, wholly or from the wrong byte on.
+    /// The block is zeros, wholly or for a stretch from the wrong byte on.
     #[error("the block is zeros there")]
     Zeros,
     /// Nothing that was ever written there, or too little of it to tell.
@@ -69,11 +69,11 @@ impl Contents {
             offset: at + first as u64,
             expected: expected[first],
             found: piece[first],
-            kind: self.kind(subject, offset, found, wrong, &piece[first..], expected),
+            kind: self.kind(subject, offset, found, wrong, &found[wrong + first..], expected),
         }
     }
 
-    /// `from_first` is the wrong block from its first wrong byte on, `expected` what the whole of it should be.
+    /// `from_first` is what was found from the first wrong byte on, `expected` what the whole of it should be.
     fn kind(
         &self,
         subject: &Subject,
@@ -100,7 +100,7 @@ impl Contents {
         if let Some(version) = all_of {
             return MismatchKind::Old { version };
         }
-        if is_zeros(piece) || (from_first.len() >= TELLING_BYTES && is_zeros(from_first)) {
+        if is_zeros(piece) || from_first.get(..TELLING_BYTES).is_some_and(is_zeros) {
             return MismatchKind::Zeros;
         }
         if let Some((file, _)) = stamp.filter(|(file, _)| *file != subject.file) {

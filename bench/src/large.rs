@@ -1,0 +1,166 @@
+//! Ten million small files on ext4: prepared, worked on, deleted; then once more with a pool that is kept and taken.
+//!
+//! The file system has blocks of 1 KiB and an inode for every file, all of it written before. What is to hold: the
+//! program's memory stays below a limit, and nothing fails.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use record::summary::{OperationSummary, PhaseSummary, Summary};
+use record::{Outcome, Record};
+
+use crate::mounts::{Mounted, settle};
+use crate::noise::Noise;
+use crate::process::output_and_memory;
+
+/// The image: sparse.
+const IMAGE_BYTES: u64 = 30 << 30;
+/// What the program may use, in bytes.
+const MEMORY_MAX: u64 = 400_000_000;
+/// Files of one directory, about.
+const FILES_OF_A_DIRECTORY: u64 = 10_000;
+
+/// What is performed.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    pub files: u64,
+    pub transactions: u64,
+}
+
+/// Performs it all and prints what it came to. Whether the memory stayed below its limit.
+pub fn perform(ours: &Path, size: Size) -> Result<bool, Box<dyn Error>> {
+    let Size { files, transactions } = size;
+    // Files that transactions make are on top, and so are directories.
+    let mounted = Mounted::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
+    println!(
+        "{files} files of 1 to 1,024 bytes, {transactions} transactions, ext4 ({}), blocks of 1 KiB",
+        mounted.how
+    );
+    let directories = (files / FILES_OF_A_DIRECTORY).max(2);
+    let two = Words {
+        workers: 2,
+        files: files / 2,
+        directories: directories / 2,
+        transactions: 0,
+        more: &["--keep"],
+    };
+    let runs = [
+        (
+            "one worker",
+            Words {
+                workers: 1,
+                files,
+                directories,
+                transactions,
+                more: &[],
+            },
+        ),
+        ("two workers, --keep", two),
+        (
+            "two workers, --reuse",
+            Words {
+                transactions: transactions / 2,
+                more: &["--reuse"],
+                ..two
+            },
+        ),
+    ];
+    let mut holds = true;
+    for (name, words) in runs {
+        settle(&mounted.path())?;
+        let noise = Noise::begin();
+        let (text, memory_bytes) = output_and_memory(&mut words.command(ours, &mounted.path()))?;
+        let record = Record::from_json(&text)?;
+        if record.actual.outcome != Outcome::Complete {
+            return Err(format!("{name}: {:?}", record.actual.outcome).into());
+        }
+        let is_small = memory_bytes <= MEMORY_MAX;
+        holds &= is_small;
+        println!(
+            "{name}: at most {} MB of memory{}; {}",
+            memory_bytes / 1_000_000,
+            if is_small { "" } else { ": TOO MUCH" },
+            noise.end()
+        );
+        if let Some(taken) = &record.actual.taken {
+            println!(
+                "  taken: {} names and {} directories looked at in {:.1} s",
+                taken.names,
+                taken.directories,
+                taken.duration_ns as f64 / 1e9
+            );
+        }
+        Summary::of(&record).phases.iter().for_each(show);
+    }
+    Ok(holds)
+}
+
+#[derive(Clone, Copy)]
+struct Words {
+    workers: u32,
+    files: u64,
+    directories: u64,
+    transactions: u64,
+    more: &'static [&'static str],
+}
+
+impl Words {
+    fn command(&self, ours: &Path, at: &Path) -> Command {
+        let mut command = Command::new(ours);
+        command
+            .args([
+                "run",
+                "--quiet",
+                "--format",
+                "json",
+                "--storage",
+                "posix",
+                "--size",
+                "1..1024",
+            ])
+            .args(self.more)
+            .arg("--at")
+            .arg(at);
+        for (option, value) in [
+            ("--workers", u64::from(self.workers)),
+            ("--files", self.files),
+            ("--subdirectories", self.directories),
+            ("--transactions", self.transactions),
+        ] {
+            command.arg(option).arg(value.to_string());
+        }
+        command
+    }
+}
+
+fn show(phase: &PhaseSummary) {
+    let rate = |per_second: Option<f64>| per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"));
+    let durable = phase.until_durable.as_ref().map_or_else(String::new, |until| {
+        format!("; until durable {}/s", rate(until.done.per_second))
+    });
+    println!(
+        "  {:12} {:8.1} s, {:>8}/s{durable}",
+        phase.phase.name(),
+        phase.duration_ns as f64 / 1e9,
+        rate(phase.last_done.done.per_second)
+    );
+    phase.operations.iter().for_each(show_operation);
+}
+
+fn show_operation(operation: &OperationSummary) {
+    let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e3));
+    let percentile = |percent: f64| {
+        let found = operation.percentiles.iter().find(|found| found.percent == percent);
+        micros(found.map(|found| found.ns))
+    };
+    println!(
+        "    {:8} {:>9}  latency in microseconds: p50 {}, p99 {}, p99.9 {}, greatest {}",
+        operation.action.name(),
+        operation.operations.count,
+        percentile(50.0),
+        percentile(99.0),
+        percentile(99.9),
+        micros(operation.max_ns)
+    );
+}

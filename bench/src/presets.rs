@@ -1,0 +1,83 @@
+//! All presets of today's servers on all file systems: what they come to here.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+
+use record::summary::Summary;
+use record::{Outcome, Phase, Record};
+use workload::presets::{self, Machine};
+
+use crate::mounts::{Mounted, settle, touch_memory};
+use crate::noise::Noise;
+use crate::process::output;
+use crate::statistics::median;
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// Transactions a second, until the last worker was done.
+    per_s: f64,
+    /// The same until all was on the device.
+    until_durable_per_s: f64,
+    /// Of the operation with the greatest: its 99th percentile in microseconds.
+    p99_us: f64,
+}
+
+/// Runs every preset `rounds` times on each file system, in turns, and prints the medians.
+pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Error>> {
+    touch_memory();
+    let names: Vec<&str> = presets::all(&Machine::SMALL)
+        .iter()
+        .filter(|preset| preset.workload.mix().is_some())
+        .map(|preset| preset.name)
+        .collect();
+    println!("transactions a second [interval]; until durable; the greatest p99 of its operations in microseconds");
+    println!("medians of {rounds} rounds, a file system after the other");
+    for kind in on {
+        let mounted = Mounted::new(kind)?;
+        let noise = Noise::begin();
+        let mut samples = vec![Vec::new(); names.len()];
+        for _ in 0..rounds {
+            for (name, samples) in names.iter().zip(&mut samples) {
+                settle(&mounted.path())?;
+                samples.push(once(ours, name, &mounted.path())?);
+            }
+        }
+        println!("{kind} ({}); {}", mounted.how, noise.end());
+        for (name, samples) in names.iter().zip(&samples) {
+            let of = |part: fn(&Sample) -> f64| median(&samples.iter().map(part).collect::<Vec<f64>>());
+            let show = |part: fn(&Sample) -> f64| of(part).unwrap_or_default();
+            println!(
+                "  {name:12} {:>30} {:>10.0} {:>10.0}",
+                show(|sample| sample.per_s).show(0),
+                show(|sample| sample.until_durable_per_s).value,
+                show(|sample| sample.p99_us).value
+            );
+        }
+    }
+    Ok(())
+}
+
+fn once(ours: &Path, preset: &str, at: &Path) -> Result<Sample, Box<dyn Error>> {
+    let mut command = Command::new(ours);
+    command.args(["run", "--quiet", "--format", "json", "--preset", preset, "--at"]);
+    let record = Record::from_json(&output(command.arg(at))?)?;
+    if record.actual.outcome != Outcome::Complete {
+        return Err(format!("{preset}: {:?}", record.actual.outcome).into());
+    }
+    let summary = Summary::of(&record);
+    let phase = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let phase = phase.ok_or("the record lacks the transactions")?;
+    let rate = |until: Option<f64>| until.ok_or("no time has passed");
+    let durable = phase.until_durable.as_ref().unwrap_or(&phase.last_done);
+    let p99s = phase.operations.iter().flat_map(|operation| &operation.percentiles);
+    Ok(Sample {
+        per_s: rate(phase.last_done.done.per_second)?,
+        until_durable_per_s: rate(durable.done.per_second)?,
+        p99_us: p99s
+            .filter(|found| found.percent == 99.0)
+            .map(|found| found.ns as f64 / 1e3)
+            .fold(0.0, f64::max),
+    })
+}
