@@ -90,6 +90,14 @@ pub enum Problem {
     /// The run was refused.
     #[error("{0}")]
     Refused(#[from] runner::Refused),
+    /// The storage that goes with the work lacks something.
+    #[error("{lack} ({default} is the default of this work)")]
+    Lacking {
+        /// What.
+        lack: storage::Unsupported,
+        /// The storage.
+        default: &'static str,
+    },
     /// The workload cannot be performed.
     #[error(transparent)]
     Workload(#[from] workload::stream::StreamError),
@@ -110,7 +118,7 @@ impl Problem {
     /// The exit code: 2 where nothing was touched, 1 where something was done.
     fn code(&self) -> u8 {
         match self {
-            Self::Meaning(_) | Self::Refused(_) | Self::Workload(_) | Self::Verify(_) => WRONG,
+            Self::Meaning(_) | Self::Refused(_) | Self::Lacking { .. } | Self::Workload(_) | Self::Verify(_) => WRONG,
             Self::Report { .. } => 1,
         }
     }

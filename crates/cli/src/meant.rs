@@ -12,7 +12,7 @@ mod mix;
 use std::path::PathBuf;
 
 use observe::{Host, Sources};
-use runner::{Place, Request, RequestedLocation};
+use runner::{Place, Refused, Request, RequestedLocation};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::presets::{self, Machine, Preset};
 use workload::{Classic, Crew, InvalidWhole, Mix, Work, WorkerSeeds, Workload};
@@ -21,6 +21,7 @@ pub use config::to_config;
 pub use error::MeaningError;
 pub use how::How;
 
+use crate::Problem;
 use crate::said::{LocationSaid, Options, StorageName, WorkArguments};
 
 /// What is meant.
@@ -32,6 +33,8 @@ pub struct Meant {
     pub locations: Vec<RequestedLocation>,
     /// How input and output are done.
     pub storage: StorageName,
+    /// Whether that was said; else it is what goes with the work.
+    pub storage_is_said: bool,
     /// How all else is done.
     pub how: How,
     /// What was made of the words that might surprise.
@@ -83,6 +86,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         file: file.unwrap_or_default(),
     };
     let options = arguments.options.clone().over(words.file.clone());
+    how::refuse_of_null(&options)?;
     let locations = locations(&words)?;
     let mut notes = Vec::new();
     let crew = crew::mean(preset.as_ref().map(|preset| preset.workload.crew), &words)?;
@@ -119,6 +123,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
             .map(|location| RequestedLocation { path: location.path })
             .collect(),
         storage,
+        storage_is_said: options.storage.is_some(),
         how,
         notes,
     })
@@ -221,6 +226,17 @@ impl Meant {
         match self.storage {
             StorageName::Null => Place::Nowhere,
             StorageName::Stdio | StorageName::Raw | StorageName::Posix => Place::OwnDirectory,
+        }
+    }
+
+    /// A refusal in words for whoever has said nothing of a storage.
+    pub fn explain(&self, refused: Refused) -> Problem {
+        match refused {
+            Refused::Unsupported(lack) if !self.storage_is_said => Problem::Lacking {
+                lack,
+                default: self.storage.name(),
+            },
+            other => other.into(),
         }
     }
 

@@ -40,6 +40,19 @@ pub fn perform<C: Clock>(
     Ok(record)
 }
 
+/// Whether a run on the storage of this name would be refused; touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge(request: &Request, storage: StorageName) -> Result<(), Refused> {
+    match storage {
+        StorageName::Stdio => runner::judge(request, &Stdio),
+        StorageName::Raw => runner::judge(request, &Raw),
+        StorageName::Posix => runner::judge(request, &Posix),
+        StorageName::Null => runner::judge(request, &Null),
+    }
+}
+
 /// The exit code of a run that began.
 pub fn exit_code(record: &Record) -> u8 {
     match &record.actual.outcome {

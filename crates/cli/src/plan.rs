@@ -7,6 +7,7 @@ use record::{Fact, PlanRecord};
 use workload::Planner;
 
 use crate::meant::{Meant, mean, to_config};
+use crate::perform::judge;
 use crate::said::{PlanArguments, PlanFormat, StorageName};
 use crate::{Problem, print};
 
@@ -22,8 +23,12 @@ pub fn plan(arguments: &PlanArguments) -> Result<u8, Problem> {
 /// The plan of what is meant.
 ///
 /// # Errors
-/// Where the workload has no stream.
+/// Where the workload has no stream, or the run would be refused.
 pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
+    // A configuration file may be for another machine.
+    if format != PlanFormat::Toml {
+        judge(&meant.request(Vec::new()), meant.storage).map_err(|refused| meant.explain(refused))?;
+    }
     Ok(match format {
         PlanFormat::Toml => to_config(meant)?,
         PlanFormat::Json => record(meant)?.to_json(),

@@ -50,7 +50,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
             if let Some(output) = output {
                 output.discard();
             }
-            return Err(refused.into());
+            return Err(meant.explain(refused));
         }
     };
     record.hints = meant.notes;

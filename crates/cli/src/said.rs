@@ -85,7 +85,7 @@ pub struct RunArguments {
     /// Do not refuse a target that has no room for the run.
     #[arg(long)]
     pub no_room_check: bool,
-    /// Leave out the two clock readings of every operation: counts and phases only.
+    /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
     #[arg(long)]
     pub no_latencies: bool,
     /// How the report looks.

@@ -106,7 +106,7 @@ fn words_survive_configuration_files() {
         "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-settle --no-check --verify \
          --on-error 0.5% --stuck-after 90s --steps",
         "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
-        "--mix read=1 --storage raw --cache warm --journal some.journal --keep",
+        "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
         "--at . --weight 2 --at .. --mix create=1,delete=1",
     ] {
         round_trip(
@@ -322,4 +322,74 @@ fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
     assert_eq!(said.code, Some(1));
     let verified: Value = serde_json::from_slice(&said.output).unwrap();
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
+}
+
+/// The report of a run that is not allowed files of more than 4 KiB: some creations fail, and the contents before that
+/// stay on disk.
+fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} \
+         --size histogram:100..3000=98,9000..9500=2"
+    );
+    let arguments = ["-c", &script, ours().to_str().unwrap()].map(OsStr::new);
+    let said = say(Path::new("/bin/sh"), &arguments, at, b"", &[]);
+    let report: Value = serde_json::from_slice(&said.output)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&said.errors)));
+    assert_eq!(tree(at), [], "something is left");
+    (said.code, report["record"].clone())
+}
+
+#[test]
+fn what_one_workers_failures_leave_is_known_to_all_of_a_shared_pool() {
+    let at = directory();
+    for seed in 1..6 {
+        let words = format!(
+            "--mix create=3,delete=2,link=1,rename=1 --writers 8 --dirs subdirs:4 --files 200 --transactions 60 \
+             --on-error 1000 --seed {seed}"
+        );
+        let (code, record) = with_small_files_only(&words, at.path());
+        assert_eq!(code, Some(0), "{record}");
+        let errors = record["actual"]["errors"].as_array().unwrap();
+        assert!(!errors.is_empty(), "nothing failed");
+        for error in errors {
+            assert_eq!(error["step"], "write", "a failure brings no other error: {errors:?}");
+        }
+        let check = &record["actual"]["check"]["known"];
+        assert_eq!(check["wrong"], 0, "{check}");
+        assert!(check["left_out"].as_u64().unwrap() > 0, "{check}");
+        // Every directory is listed all the same.
+        assert_eq!(check["directories"], 4, "{check}");
+    }
+}
+
+#[test]
+fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
+    let at = directory();
+    // With this alignment every file is too large.
+    let always = |share| {
+        let words = format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
+        with_small_files_only(&words, at.path())
+    };
+    let (code, record) = always(1);
+    assert_eq!(code, Some(1));
+    let why = record["actual"]["outcome"]["failed"]["why"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(why.contains("70 errors in 70 operations"), "{why}");
+    assert_eq!(always(100).0, Some(0));
+}
+
+#[test]
+fn nobody_waits_for_a_writer_that_thinks() {
+    let at = directory();
+    let record = run(
+        "--mix append=1,read=1 --size 10..20 --size-max 1MiB --files 2 --writers 3 --readers 3 --think 20ms --transactions 30",
+        at.path(),
+    );
+    let waits = record["actual"]["phases"][1]["claim_waits"].as_array().unwrap();
+    for wait in waits {
+        let max_ns = wait["wait"]["max_ns"].as_u64().unwrap();
+        assert!(max_ns < 15_000_000, "somebody waited for {max_ns} ns\n{wait}");
+    }
 }

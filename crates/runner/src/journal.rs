@@ -98,7 +98,7 @@ fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) ->
     match same {
         None => Ok(()),
         Some(directory) => refuse(format!(
-            "journal: {} lies on the file system of {}, and what is lost there would be lost from the journal, too: give a file on another file system",
+            "--journal: {} lies on the file system of {}, and what is lost there would be lost from the journal, too: give a file on another file system",
             path.display(),
             directory.display()
         )),
@@ -111,14 +111,14 @@ fn refuse<T>(text: String) -> Result<T, Refused> {
 
 fn is_there(path: &Path) -> Refused {
     Refused::Contradiction(format!(
-        "journal: {} is there already, and was not touched: give a name that is not there, or move it away",
+        "--journal: {} is there already, and was not touched: give a name that is not there, or move it away",
         path.display()
     ))
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Refused {
     Refused::Contradiction(format!(
-        "journal: cannot {what} {}: {error}: give a file that can be made, in a directory that is there",
+        "--journal: cannot {what} {}: {error}: give a file that can be made, in a directory that is there",
         path.display()
     ))
 }

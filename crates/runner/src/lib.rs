@@ -27,6 +27,6 @@ pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Stage};
 pub use request::{Cache, Keeping, OnError, Place, Refused, Request, RequestedLocation};
-pub use run::run;
+pub use run::{judge, run};
 pub use site::{CleanError, Cleaned, clean};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};

@@ -17,7 +17,7 @@ use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::journal::{self, Journal};
-use crate::request::{Cache, Place, Refused, Request};
+use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
 use crate::site::{self, NoSite, Site, Wish};
@@ -47,7 +47,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
     storage.supports(&need(request))?;
     let start = look(request)?;
-    refuse_contradictions(request, &start)?;
+    refuse_contradictions(request, &start.directories)?;
     if request.room_check && !request.keeping.reuse {
         if let Some(lack) = start.room.as_ref().and_then(room::shortage) {
             return Err(Refused::NoRoom(lack));
@@ -138,6 +138,16 @@ fn how(request: &Request) -> How {
     }
 }
 
+/// Whether a run would be refused for what it asks of its storage, machine and target; touches nothing. Room, and a pool
+/// to be taken, are looked at by the run alone.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
+    storage.supports(&need(request))?;
+    refuse_contradictions(request, &directories(request)?)
+}
+
 /// What the storage is going to be asked for.
 fn need(request: &Request) -> Need {
     let workload = &request.workload;
@@ -195,16 +205,13 @@ fn kind(action: Action) -> Option<OperationKind> {
 
 /// Looks at the targets and their room; touches nothing.
 fn look(request: &Request) -> Result<Start, Refused> {
+    let directories = directories(request)?;
     if request.place == Place::Nowhere {
         return Ok(Start {
             targets: request.locations.iter().map(|_| Fact::NotApplicable).collect(),
             room: None,
-            directories: request.locations.iter().map(|location| location.path.clone()).collect(),
+            directories,
         });
-    }
-    let mut directories = Vec::new();
-    for location in &request.locations {
-        directories.push(std::path::absolute(location.directory()).map_err(Refused::WorkingDirectory)?);
     }
     let sources = Sources::default();
     let targets: Vec<Target> = directories
@@ -219,8 +226,19 @@ fn look(request: &Request) -> Result<Start, Refused> {
     })
 }
 
+/// The path of each location from the root; as said where the storage touches none.
+fn directories(request: &Request) -> Result<Vec<PathBuf>, Refused> {
+    let path = |location: &RequestedLocation| match request.place {
+        Place::Nowhere => Ok(location.path.clone()),
+        Place::OwnDirectory | Place::Location => {
+            std::path::absolute(location.directory()).map_err(Refused::WorkingDirectory)
+        }
+    };
+    request.locations.iter().map(path).collect()
+}
+
 /// Wishes that contradict one another, or that this machine or target cannot fulfil.
-fn refuse_contradictions(request: &Request, start: &Start) -> Result<(), Refused> {
+fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(), Refused> {
     let refuse = |text: &str| Err(Refused::Contradiction(text.to_owned()));
     if request.verify
         && !request
@@ -230,24 +248,24 @@ fn refuse_contradictions(request: &Request, start: &Start) -> Result<(), Refused
             .is_some_and(workload::contents::tells_versions_apart)
     {
         return refuse(
-            "verify: the contents are text, the same in every file, so that old or foreign contents would not be seen: give --contents incompressible or compressible:RATIO",
+            "--verify: the contents are text, the same in every file, so that old or foreign contents would not be seen: give --contents incompressible or compressible:RATIO",
         );
     }
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
             return Err(Refused::Contradiction(format!(
-                "cache cold: the system's caches cannot be dropped ({error}): run as root, or take --cache cold-data, which advises the kernel file by file"
+                "--cache cold: the system's caches cannot be dropped ({error}): run as root, or take --cache cold-data, which advises the kernel file by file"
             )));
         }
     }
     let nowhere = request.place == Place::Nowhere;
     if nowhere && (request.keeping.keep || request.keeping.reuse || request.journal.is_some()) {
-        return refuse("keep, reuse, journal: the storage null keeps nothing: take --storage posix");
+        return refuse("--keep, --reuse, --journal: the storage null keeps nothing: take --storage posix");
     }
     let has_transactions = request.workload.transactions() > 0;
     if request.keeping.keep && request.workload.crew.is_shared() && has_transactions {
         return refuse(
-            "keep: what a shared pool holds after transactions is not a function of the workload, so that nobody could check it later: give --transactions 0 to keep the prepared pool",
+            "--keep: what a shared pool holds after transactions is not a function of the workload, so that nobody could check it later: give --transactions 0 to keep the prepared pool",
         );
     }
     let bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
@@ -255,13 +273,15 @@ fn refuse_contradictions(request: &Request, start: &Start) -> Result<(), Refused
         && request.workload.crew.is_shared()
         && request.workload.mix().is_some_and(bounded)
     {
-        return refuse("keep, reuse: where a shared pool's files lie is not known with --entries-max: leave it out");
+        return refuse(
+            "--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out",
+        );
     }
     if request.direct {
-        for directory in &start.directories {
+        for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
                 return Err(Refused::Contradiction(format!(
-                    "direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --at",
+                    "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --at",
                     directory.display()
                 )));
             }
@@ -270,16 +290,16 @@ fn refuse_contradictions(request: &Request, start: &Start) -> Result<(), Refused
     let extended = [Action::SetExtended, Action::GetExtended];
     let wants_extended = |mix: &workload::Mix| extended.iter().any(|action| mix.weights.get(*action) > 0);
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
-        for directory in &start.directories {
+        for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
                 return Err(Refused::Contradiction(format!(
-                    "mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --at",
+                    "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --at",
                     directory.display()
                 )));
             }
         }
     }
-    journal::check(request, &start.directories)
+    journal::check(request, directories)
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {

@@ -1,6 +1,6 @@
 //! Who works, as meant.
 
-use workload::{Crew, InvalidWhole, Workload};
+use workload::{Crew, Workload};
 
 use super::error::refuse;
 use super::{MeaningError, Words};
@@ -16,11 +16,15 @@ pub(super) fn mean(preset: Option<Crew>, words: &Words<'_>) -> Result<Crew, Mean
 }
 
 fn layer(under: Crew, options: &Options, words: &Words<'_>) -> Result<Crew, MeaningError> {
-    let count = |said: Option<Count>, otherwise: u32| match said {
+    let count = |option: &str, said: Option<Count>, otherwise: u32| match said {
         None => Ok(otherwise),
         Some(Count(count)) => match u32::try_from(count) {
             Ok(count) if count <= Workload::WORKERS_MAX => Ok(count),
-            _ => Err(words.wrong(InvalidWhole::Workers(count))),
+            _ => refuse(format!(
+                "{option} {count}: give 1 to {} workers altogether (said in {})",
+                Workload::WORKERS_MAX,
+                words.places()
+            )),
         },
     };
     let shared = [("--writers", options.writers), ("--readers", options.readers)];
@@ -38,13 +42,13 @@ fn layer(under: Crew, options: &Options, words: &Words<'_>) -> Result<Crew, Mean
             Crew::Private { .. } => (0, 0),
         };
         return Ok(Crew::Shared {
-            writers: count(options.writers, writers)?,
-            readers: count(options.readers, readers)?,
+            writers: count("--writers", options.writers, writers)?,
+            readers: count("--readers", options.readers, readers)?,
         });
     }
     Ok(match options.workers {
         Some(workers) => Crew::Private {
-            workers: count(Some(workers), 1)?,
+            workers: count("--workers", Some(workers), 1)?,
         },
         None => under,
     })

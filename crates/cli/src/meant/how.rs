@@ -12,6 +12,31 @@ use super::MeaningError;
 use super::error::refuse;
 use crate::said::{Options, StorageName};
 
+/// Refuses what has no sense where no file system is touched.
+pub(super) fn refuse_of_null(options: &Options) -> Result<(), MeaningError> {
+    if options.storage != Some(StorageName::Null) {
+        return Ok(());
+    }
+    let is_said = |flag: Option<bool>| flag.unwrap_or(false);
+    let said = [
+        ("--verify", is_said(options.verify)),
+        (
+            "--cache",
+            options.cache.is_some_and(|cache| Cache::from(cache) != Cache::AsIs),
+        ),
+        ("--direct", is_said(options.direct)),
+        ("--keep", is_said(options.keep)),
+        ("--reuse", is_said(options.reuse)),
+        ("--journal", options.journal.is_some()),
+    ];
+    match said.iter().find(|(_, said)| *said) {
+        None => Ok(()),
+        Some((option, _)) => refuse(format!(
+            "{option}: the storage null touches no file system: take --storage posix, or leave {option} out"
+        )),
+    }
+}
+
 /// Everything about a run but its work and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct How {
@@ -75,20 +100,11 @@ impl How {
         if self.stuck_after.is_zero() {
             return refuse("--stuck-after 0: every operation would be named: give a time like 60s");
         }
-        if storage == StorageName::Null {
-            let said = [
-                ("--verify", self.verify),
-                ("--cache", self.cache != Cache::AsIs),
-                ("--direct", self.direct),
-                ("--keep", self.keeping.keep),
-                ("--reuse", self.keeping.reuse),
-                ("--journal", self.journal.is_some()),
-            ];
-            if let Some((option, _)) = said.iter().find(|(_, said)| *said) {
-                return refuse(format!(
-                    "{option}: the storage null touches no file system: take --storage posix, or leave {option} out"
-                ));
-            }
+        if (self.cache, storage) == (Cache::ColdData, StorageName::Stdio) {
+            return refuse(
+                "--cache cold-data: the storage stdio, which the classic work has unless another is said, cannot advise the \
+                 kernel file by file: add --storage posix or raw",
+            );
         }
         let is_shared = matches!(workload.crew, Crew::Shared { .. });
         if self.keeping.keep && is_shared && workload.transactions() > 0 {

@@ -78,7 +78,7 @@ options! {
     /// What files hold: text, incompressible or compressible:RATIO [default: text, mixes incompressible].
     #[arg(long, value_name = "KIND", help_heading = "Work")]
     contents: ContentKind,
-    /// How many blocks of 4 KiB there are for each different one [default: 1].
+    /// How far contents can be deduplicated: blocks of 4 KiB over different ones; 1: every block is unique [default: 1].
     #[arg(long, value_name = "RATIO", help_heading = "Work")]
     dedup: f64,
 
@@ -121,10 +121,11 @@ options! {
     /// Where workers' generators begin: all alike, or each at its own place [default: offset].
     #[arg(long, value_enum, help_heading = "Workers")]
     worker_seeds: WorkerSeedsName,
-    /// Workers that change files in one pool for all [default with --readers: 0].
+    /// Workers that change files in one pool for all. A shared pool has a mix: of the classic work its pairs, each an
+    /// operation of its own [default with --readers: 0].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     writers: Count,
-    /// Workers that only look at files in one pool for all [default with --writers: 0].
+    /// Workers that only look at files in one pool for all, likewise [default with --writers: 0].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     readers: Count,
     /// Bind each worker to a processor.
@@ -189,12 +190,13 @@ options! {
     )]
     verify: bool,
     /// What errors do: stop, or how many a run survives, like 100 or 1% [default: stop].
-    #[arg(long, value_name = "stop|N|P%", help_heading = "Run")]
+    #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
     on_error: OnErrorSaid,
-    /// Name a worker that is in one operation for so long; after five times as long the run ends [default: 1m].
+    /// Name a worker that is in one operation for so long; after five times as long, or 10 s after a signal, the run ends
+    /// without it [default: 1m].
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stuck_after: Time,
-    /// Time the steps of operations, too.
+    /// Time the steps of operations, too; a policy of durability does so by itself.
     #[arg(
         long,
         num_args = 0..=1,
@@ -204,7 +206,7 @@ options! {
         help_heading = "Run"
     )]
     steps: bool,
-    /// Leave the pool for a later run.
+    /// Leave the pool for a later run; one that is shared only with --transactions 0.
     #[arg(
         long,
         num_args = 0..=1,
@@ -214,7 +216,7 @@ options! {
         help_heading = "Run"
     )]
     keep: bool,
-    /// Take the pool that an earlier run has left.
+    /// Take the pool that an earlier run of the same work has left (where that had no transactions: of the same files).
     #[arg(
         long,
         num_args = 0..=1,
@@ -224,7 +226,8 @@ options! {
         help_heading = "Run"
     )]
     reuse: bool,
-    /// Log acknowledged operations in this file, for verify-after; it belongs on another file system.
+    /// Log acknowledged operations in this file, for verify-after. It must lie on another file system. Such a run is a proof
+    /// and no measurement: it waits for the journal.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     journal: PathBuf,
 }

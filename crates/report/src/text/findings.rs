@@ -62,11 +62,7 @@ fn checks(text: &mut String, record: &Record) {
         format!(
             "{} in {} ({} s)",
             counted(check.names, "name"),
-            if check.directories == 1 {
-                "1 directory".to_owned()
-            } else {
-                format!("{} directories", grouped(check.directories))
-            },
+            directories(check.directories),
             seconds(check.duration_ns)
         )
     };
@@ -173,21 +169,29 @@ pub fn clean_up(text: &mut String, clean_up: &CleanUp) {
     line(
         text,
         format_args!(
-            "Removed what the run had made: {} files, {} directories.",
-            grouped(clean_up.files),
-            grouped(clean_up.directories)
+            "Removed what the run had made: {}, {}.",
+            counted(clean_up.files, "file"),
+            directories(clean_up.directories)
         ),
     );
     if clean_up.beneath > 0 {
         line(
             text,
             format_args!(
-                "  Of these, {} files had been made beneath the mount point after its file system had gone.",
-                grouped(clean_up.beneath)
+                "  Of these, {} had been made beneath the mount point after its file system had gone.",
+                counted(clean_up.beneath, "file")
             ),
         );
     }
     for left in &clean_up.left {
         line(text, format_args!("  Left: {}: {}", left.path, left.why));
+    }
+}
+
+fn directories(count: u64) -> String {
+    if count == 1 {
+        "1 directory".to_owned()
+    } else {
+        format!("{} directories", grouped(count))
     }
 }

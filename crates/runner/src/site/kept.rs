@@ -111,7 +111,17 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
     } else {
         (&kept.workload, workload.endless_canonical())
     };
-    (*found != wanted).then(|| (found.clone(), wanted))
+    (*found != wanted).then(|| differing(found, &wanted))
+}
+
+/// What two canonical texts, words with blanks between them, do not have in common.
+fn differing(found: &str, wanted: &str) -> (String, String) {
+    let without = |text: &str, other: &str| {
+        let others: Vec<&str> = other.split(' ').collect();
+        let own: Vec<&str> = text.split(' ').filter(|word| !others.contains(word)).collect();
+        own.join(" ")
+    };
+    (without(found, wanted), without(wanted, found))
 }
 
 /// Every kept pool in a directory, or the directory itself, and why one that is there cannot be taken.

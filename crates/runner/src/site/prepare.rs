@@ -101,7 +101,7 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} holds no kept pool of this workload: there is one of '{found}', and this one is '{wanted}'; say the same options as then",
+        "{} holds no kept pool of this workload: there is one with '{found}', and this one has '{wanted}'; say the same options as then",
         .path.display()
     )]
     OtherKept {

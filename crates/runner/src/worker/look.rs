@@ -157,7 +157,7 @@ where
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.check = Some(looked.into_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.report.check = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
         self.rendezvous.ended(Stage::Check, looked.names, End::Complete);
         Ok(())
     }
@@ -251,7 +251,7 @@ where
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
         }
-        self.report.taken = Some(looked.into_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.report.taken = Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
         self.rendezvous.ended(Stage::Take, looked.names, End::Complete);
         Ok(())
     }
@@ -350,7 +350,7 @@ impl Looked {
         self.first.get_or_insert(failed);
     }
 
-    fn into_check(&self, duration_ns: u64) -> Check {
+    fn to_check(&self, duration_ns: u64) -> Check {
         Check {
             names: self.names,
             directories: self.directories,
