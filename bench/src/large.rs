@@ -26,11 +26,27 @@ const FILES_OF_A_DIRECTORY: u64 = 10_000;
 pub struct Size {
     pub files: u64,
     pub transactions: u64,
+    pub part: Part,
+}
+
+/// Which runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// All of them.
+    All,
+    /// One worker from the preparation to the deletion.
+    Whole,
+    /// Two workers whose pool is kept, and taken again for a tenth of the transactions.
+    Kept,
 }
 
 /// Performs it all and prints what it came to. Whether the memory stayed below its limit.
 pub fn perform(ours: &Path, size: Size) -> Result<bool, Box<dyn Error>> {
-    let Size { files, transactions } = size;
+    let Size {
+        files,
+        transactions,
+        part,
+    } = size;
     // Files that transactions make are on top, and so are directories.
     let mounted = Mounted::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
     println!(
@@ -60,13 +76,18 @@ pub fn perform(ours: &Path, size: Size) -> Result<bool, Box<dyn Error>> {
         (
             "two workers, --reuse",
             Words {
-                transactions: transactions / 2,
+                transactions: transactions / 20,
                 more: &["--reuse"],
                 ..two
             },
         ),
     ];
     let mut holds = true;
+    let runs = match part {
+        Part::All => &runs[..],
+        Part::Whole => &runs[..1],
+        Part::Kept => &runs[1..],
+    };
     for (name, words) in runs {
         settle(&mounted.path())?;
         let noise = Noise::begin();

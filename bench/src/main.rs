@@ -98,6 +98,9 @@ enum What {
         /// Transactions.
         #[arg(long, default_value_t = 1_000_000)]
         transactions: u64,
+        /// Which of its runs.
+        #[arg(long, value_enum, default_value = "all")]
+        part: large::Part,
         /// End with code 1 where the memory's limit is exceeded.
         #[arg(long)]
         check: bool,
@@ -183,11 +186,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         What::Large {
             files,
             transactions,
+            part,
             check,
         } => {
             let size = large::Size {
                 files: *files,
                 transactions: *transactions,
+                part: *part,
             };
             return Ok(large::perform(&arguments.ours, size)? || !check);
         }

@@ -46,8 +46,19 @@ pub fn perform(workload: &str, at: &Path, prepared: bool) -> Result<(), Box<dyn 
             used.user_ns as f64 / 1e9,
             used.system_ns as f64 / 1e9
         );
+        println!("rates of {} {}", phase.name(), sum_of_rates(&record, phase)?);
     }
     Ok(())
+}
+
+/// Of each worker its operations over its own time, added up.
+fn sum_of_rates(record: &Record, phase: Phase) -> Result<f64, Box<dyn Error>> {
+    let phase = record.actual.phases.iter().find(|found| found.phase == phase);
+    let workers = &phase.ok_or("the record lacks a phase")?.workers;
+    let rate = |worker: &record::WorkerPhase| {
+        worker.operations as f64 * 1e9 / worker.ended_ns.saturating_sub(worker.began_ns).max(1) as f64
+    };
+    Ok(workers.iter().map(rate).sum())
 }
 
 /// From the first worker's start to the last one's end.

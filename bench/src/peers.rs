@@ -19,7 +19,7 @@ use workload::{Action, Crew, Weights, Workload};
 use crate::mounts::{Mounted, settle, touch_memory};
 use crate::noise::Noise;
 use crate::ours;
-use crate::phases::{Cost, Costs};
+use crate::phases::{Cost, Costs, sums_of_rates};
 use crate::process::output;
 use crate::statistics::median;
 use crate::strace::{Operation, counts, trace};
@@ -68,6 +68,9 @@ struct Contest {
     ours: (u64, &'static str),
     commands: fn(&Ground) -> Vec<Command>,
     run: fn(&Ground) -> Samples,
+    /// Whether its workers do not wait for one another between phases, so that rates of workers are added up, ours too;
+    /// else a rate is all files over the time until the last worker was done.
+    adds_rates: bool,
 }
 
 /// A sample of every row, in their order.
@@ -82,6 +85,7 @@ const CONTESTS: [Contest; 4] = [
         ours: (0, "decimal"),
         commands: fio::creation_commands,
         run: fio::create_only,
+        adds_rates: false,
     },
     Contest {
         tool: "fio psync, filedelete",
@@ -92,6 +96,7 @@ const CONTESTS: [Contest; 4] = [
         ours: (FILE_BYTES, "decimal"),
         commands: fio::commands,
         run: fio::run,
+        adds_rates: false,
     },
     Contest {
         tool: "fio psync",
@@ -103,22 +108,24 @@ const CONTESTS: [Contest; 4] = [
         ours: (FILE_BYTES, "decimal"),
         commands: fio::reading_commands,
         run: fio::read,
+        adds_rates: false,
     },
     Contest {
         tool: "fs_mark",
         rows: &[
             (
                 Operation::Create,
-                "fs_mark gives whole paths; rates of its processes are added up",
+                "fs_mark gives whole paths; its processes do not wait for one another, so rates of workers are added up, in both",
             ),
             (
                 Operation::Delete,
-                "fs_mark gives whole paths; rates of its processes are added up",
+                "fs_mark gives whole paths; its processes do not wait for one another, so rates of workers are added up, in both",
             ),
         ],
         ours: (FILE_BYTES, "hashed:20"),
         commands: fs_mark::commands,
         run: fs_mark::run,
+        adds_rates: true,
     },
 ];
 
@@ -217,17 +224,22 @@ impl Contest {
     }
 
     fn ours(&self, ground: &Ground) -> Samples {
-        let costs = Costs::parse(&output(&mut self.our_command(ground)?)?)?;
+        let text = output(&mut self.our_command(ground)?)?;
+        let (costs, rates) = (Costs::parse(&text)?, sums_of_rates(&text)?);
         let of = |operation: &Operation| match operation {
-            Operation::Create => costs.prepare,
-            Operation::Read | Operation::Append => costs.transactions,
-            Operation::Delete => costs.delete,
+            Operation::Create => (costs.prepare, rates[0]),
+            Operation::Read | Operation::Append => (costs.transactions, rates[1]),
+            Operation::Delete => (costs.delete, rates[2]),
         };
-        Ok(self
-            .rows
-            .iter()
-            .map(|(operation, _)| ground.sample(of(operation)))
-            .collect())
+        let sample = |(operation, _): &(Operation, &str)| {
+            let (cost, sum_of_rates) = of(operation);
+            let mut sample = ground.sample(cost);
+            if self.adds_rates {
+                sample.files_per_s = sum_of_rates;
+            }
+            sample
+        };
+        Ok(self.rows.iter().map(sample).collect())
     }
 
     /// One pair: ours and theirs of every row.

@@ -52,6 +52,21 @@ impl Costs {
     }
 }
 
+/// By phase, the workers' own rates added up, in files (or transactions) a second: lines of `rates of`, the phase's name
+/// and the sum.
+pub fn sums_of_rates(text: &str) -> Result<[f64; 3], Box<dyn Error>> {
+    let mut sums = [0.0; 3];
+    for (sum, name) in sums.iter_mut().zip(["prepare", "transactions", "delete"]) {
+        let found = text
+            .lines()
+            .find_map(|line| line.strip_prefix("rates of ")?.strip_prefix(name)?.strip_prefix(' '));
+        *sum = found
+            .ok_or_else(|| format!("no rates of phase '{name}' in {text:?}"))?
+            .parse()?;
+    }
+    Ok(sums)
+}
+
 /// The next three numbers of a text.
 pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box<dyn Error>> {
     let mut next = || -> Result<f64, Box<dyn Error>> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
@@ -72,6 +87,9 @@ mod tests {
         assert_eq!(costs.transactions.system_s, 1.5);
         let sum = costs.sum();
         assert_eq!((sum.wall_s, sum.user_s, sum.system_s), (4.0, 1.0, 2.75));
+        let rates = "rates of prepare 1.5\nrates of transactions 2\nrates of delete 3\n";
+        assert_eq!(sums_of_rates(rates).unwrap(), [1.5, 2.0, 3.0]);
+        assert!(sums_of_rates("rates of prepare 1.5\n").is_err());
         assert!(Costs::parse("prepare 1 2 3\n").is_err());
         assert!(Costs::parse("prepare 1 2\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n").is_err());
     }

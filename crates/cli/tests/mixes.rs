@@ -389,7 +389,8 @@ fn nobody_waits_for_a_writer_that_thinks() {
     );
     let waits = record["actual"]["phases"][1]["claim_waits"].as_array().unwrap();
     for wait in waits {
-        let max_ns = wait["wait"]["max_ns"].as_u64().unwrap();
+        // Nothing where nobody had to wait.
+        let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
         assert!(max_ns < 15_000_000, "somebody waited for {max_ns} ns\n{wait}");
     }
 }
