@@ -22,7 +22,7 @@ pub use error::MeaningError;
 pub use how::How;
 
 use crate::Problem;
-use crate::said::{LocationSaid, Options, StorageName, WorkArguments};
+use crate::said::{Count, LocationSaid, Options, StorageName, WorkArguments};
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -85,7 +85,10 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         arguments,
         file: file.unwrap_or_default(),
     };
-    let options = arguments.options.clone().over(words.file.clone());
+    let mut options = arguments.options.clone().over(words.file.clone());
+    if options.run_for.is_some() && options.transactions.is_none() {
+        options.transactions = Some(Count(Workload::ENDLESS));
+    }
     how::refuse_of_null(&options)?;
     let locations = locations(&words)?;
     let mut notes = Vec::new();
@@ -245,6 +248,7 @@ impl Meant {
         let how = self.how.clone();
         Request {
             said,
+            drive: how.drive,
             durability: how.durability,
             direct: how.direct,
             cache: how.cache,

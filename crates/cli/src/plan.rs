@@ -4,12 +4,15 @@ use std::path::PathBuf;
 
 use observe::{ProcessTimes, Sources};
 use record::{Fact, PlanRecord};
-use workload::Planner;
+use workload::{Planner, Workload, fingerprint};
 
 use crate::meant::{Meant, mean, to_config};
 use crate::perform::judge;
 use crate::said::{PlanArguments, PlanFormat, StorageName};
 use crate::{Problem, print};
+
+/// Of transactions without end so many are planned for each worker.
+const PLANNED: u64 = 1_000_000;
 
 /// Plans and shows.
 ///
@@ -34,6 +37,11 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
         PlanFormat::Json => record(meant)?.to_json(),
         PlanFormat::Text => {
             let mut text = report::plan::render(&record(meant)?);
+            if meant.workload.transactions() == Workload::ENDLESS {
+                text.push_str(&format!(
+                    "\nThe transactions have no end of their own: this is of the first {PLANNED} of each worker.\n"
+                ));
+            }
             for note in &meant.notes {
                 text.push_str(&format!("\n{note}\n"));
             }
@@ -48,17 +56,24 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         .iter()
         .map(|location| location.directory().to_owned())
         .collect();
-    let (plan, room, targets) = if meant.storage == StorageName::Null {
-        let planner = Planner::new(&meant.workload);
+    let workload = if meant.workload.transactions() == Workload::ENDLESS {
+        meant.workload.with_transactions(PLANNED)
+    } else {
+        meant.workload.clone()
+    };
+    let (mut plan, room, targets) = if meant.storage == StorageName::Null {
+        let planner = Planner::new(&workload);
         (
             planner.plan_with_hint(observe::memory::prefer_huge_pages)?,
             Fact::NotApplicable,
             Vec::new(),
         )
     } else {
-        let (plan, room, targets) = runner::room::plan(&meant.workload, &directories)?;
+        let (plan, room, targets) = runner::room::plan(&workload, &directories)?;
         (plan, Fact::Known(room), targets)
     };
+    // Of the work that is meant, however much of it was gone through.
+    plan.fingerprint = fingerprint::fingerprint(&meant.workload)?;
     Ok(PlanRecord {
         tool: record::Tool::this(),
         workload: meant.workload.clone(),

@@ -4,8 +4,9 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use record::Stuck;
-use runner::{Event, Events, Progress, Stage};
+
+use record::{Action, SliceMeter, Stuck};
+use runner::{Event, Events, Progress, Second, Stage};
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -16,6 +17,8 @@ pub struct Display {
     quiet: bool,
     began: Instant,
     said: Instant,
+    /// What was done in the last second that is known, in lines of their own.
+    second: String,
 }
 
 impl Display {
@@ -28,6 +31,7 @@ impl Display {
             quiet,
             began: Instant::now(),
             said: Instant::now(),
+            second: String::new(),
         }
     }
 
@@ -41,6 +45,7 @@ impl Display {
     fn begin(&mut self, stage: Stage, progress: Progress) {
         self.began = Instant::now();
         self.said = self.began;
+        self.second.clear();
         if let Some(bar) = &self.bar {
             bar.set_style(style(progress.total.is_some()));
             bar.set_message("");
@@ -85,8 +90,8 @@ impl Display {
 }
 
 /// Fits into 80 columns with counts of ten million.
-const WITH_TOTAL: &str = "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {msg} {eta} left";
-const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {msg}";
+const WITH_TOTAL: &str = "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
+const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {elapsed} {msg}";
 
 fn style(has_total: bool) -> ProgressStyle {
     let template = if has_total { WITH_TOTAL } else { WITHOUT_TOTAL };
@@ -105,6 +110,34 @@ fn name(stage: Stage) -> &'static str {
         Stage::Cool => "cool",
         Stage::Check => "check",
         Stage::CleanUp => "clean up",
+    }
+}
+
+/// A line for each kind of operation of a second: how many, the 99th percentile of their latencies, how many failed.
+fn lines(second: &Second) -> String {
+    let line = |(action, meter): &(Action, SliceMeter)| {
+        let p99 = meter.latency.percentile(99.0).map_or_else(|| "-".to_owned(), latency);
+        let failed = match meter.failed {
+            0 => String::new(),
+            failed => format!("  {failed} failed"),
+        };
+        format!(
+            "\n  {:14} {:>11}/s  p99 {p99:>8}{failed}",
+            action.name(),
+            meter.operations
+        )
+    };
+    second.meters.iter().map(line).collect()
+}
+
+/// Short, with the unit that fits.
+fn latency(ns: u64) -> String {
+    let ns = ns as f64;
+    match ns {
+        _ if ns < 1e3 => format!("{ns:.0} ns"),
+        _ if ns < 1e6 => format!("{:.1} µs", ns / 1e3),
+        _ if ns < 1e9 => format!("{:.1} ms", ns / 1e6),
+        _ => format!("{:.1} s", ns / 1e9),
     }
 }
 
@@ -134,7 +167,7 @@ impl Events for Display {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                     if counts(stage) {
-                        bar.set_message(format!("{:.0}/s", self.rate(progress)));
+                        bar.set_message(format!("{:.0}/s{}", self.rate(progress), self.second));
                     }
                 }
                 self.line(stage, progress, false);
@@ -145,6 +178,7 @@ impl Events for Display {
                 }
                 self.line(stage, progress, true);
             }
+            Event::Second(second) => self.second = lines(&second),
             Event::Stuck(stuck) => {
                 let line = format!("postmark: {}", stuck_line(&stuck));
                 let tell = || {

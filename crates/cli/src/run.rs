@@ -5,8 +5,9 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use record::{End, Outcome, Record};
-use runner::SystemClock;
+use runner::{Drive, Event, Events, SystemClock};
 
+use crate::live::{Live, is_standard_output};
 use crate::meant::{MeaningError, Meant, mean};
 use crate::perform::{exit_code, perform};
 use crate::plan;
@@ -41,9 +42,21 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         request.settle = false;
         request.check = false;
     }
-    let mut display = Display::new(arguments.quiet);
-    let performed = perform(&request, meant.storage, &SystemClock, &mut display);
-    display.finish();
+    request.slices = request.latencies;
+    let live = arguments.live.as_deref().map(Live::open).transpose();
+    let live = live.map_err(|cause| MeaningError::Output {
+        path: arguments.live.clone().unwrap_or_default(),
+        cause,
+    })?;
+    let mut watchers = Watchers {
+        display: Display::new(arguments.quiet),
+        live,
+    };
+    let performed = perform(&request, meant.storage, &SystemClock, &mut watchers);
+    watchers.display.finish();
+    if let Some(live) = watchers.live {
+        live.finish();
+    }
     let mut record = match performed {
         Ok(record) => record,
         Err(refused) => {
@@ -64,6 +77,21 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     Ok(exit_code(&record))
 }
 
+/// All who watch a run.
+struct Watchers {
+    display: Display,
+    live: Option<Live>,
+}
+
+impl Events for Watchers {
+    fn event(&mut self, event: Event) {
+        if let Some(live) = &mut self.live {
+            live.event(event.clone());
+        }
+        self.display.event(event);
+    }
+}
+
 /// Refuses what the options of `run` alone contradict.
 fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
     let is_mix = meant.workload.classic().is_none();
@@ -75,6 +103,23 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
     if let (Some(format), true) = (format, is_mix) {
         return Err(MeaningError::Contradiction(format!(
             "--format {format}: the original's reports know the classic work only, and this is a mix: give --format text \
+             or json"
+        )));
+    }
+    if is_standard_output(arguments.live.as_ref()) && arguments.output.is_none() {
+        return Err(MeaningError::Contradiction(
+            "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
+        ));
+    }
+    if arguments.live.is_some() && arguments.no_latencies {
+        return Err(MeaningError::Contradiction(
+            "--live with --no-latencies: without clock readings nobody knows which second it is: leave one out"
+                .to_owned(),
+        ));
+    }
+    if let (Some(format), false) = (format, meant.how.drive == Drive::default()) {
+        return Err(MeaningError::Contradiction(format!(
+            "--format {format}: the original's reports know neither warm-ups nor rates nor an end by time: give --format text \
              or json"
         )));
     }

@@ -94,6 +94,9 @@ pub struct RunArguments {
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
+    #[arg(long, value_name = "FILE")]
+    pub live: Option<PathBuf>,
     /// Show no progress.
     #[arg(long)]
     pub quiet: bool,

@@ -106,6 +106,8 @@ fn words_survive_configuration_files() {
         "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-settle --no-check --verify \
          --on-error 0.5% --stuck-after 90s --steps",
         "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
+        "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
+        "--for 500ms --rate 0.25",
         "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
         "--at . --weight 2 --at .. --mix create=1,delete=1",
     ] {
@@ -393,4 +395,90 @@ fn nobody_waits_for_a_writer_that_thinks() {
         let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
         assert!(max_ns < 15_000_000, "somebody waited for {max_ns} ns\n{wait}");
     }
+}
+
+#[test]
+fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let live = beside.path().join("live.json");
+    let words = format!(
+        "--mix read=2,create=1,delete=1 --files 100 --workers 2 --for 3s --warm-up 1s --rate 500 --arrivals constant --live {}",
+        live.display()
+    );
+    let report = json(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
+    let phase = &report["summary"]["phases"][1];
+    let rate = phase["transactions"]["per_second"].as_f64().unwrap();
+    // The machine may be busy; more than what arrives is never done but to catch up.
+    assert!((450.0..=520.0).contains(&rate), "{rate} a second");
+    let warm_up = phase["warm_up"]["transactions"]["count"].as_u64().unwrap();
+    assert!((400..=520).contains(&warm_up), "{warm_up} in the warm-up");
+    for operation in phase["operations"].as_array().unwrap() {
+        assert!(
+            operation["service"]["mean_ns"].as_f64() <= operation["mean_ns"].as_f64(),
+            "{operation}"
+        );
+    }
+    let record = &report["record"]["actual"]["phases"][1];
+    let slices = record["slices"]["slices"].as_array().unwrap();
+    assert!((4..=5).contains(&slices.len()), "{} slices", slices.len());
+    let lines: Vec<Value> = std::fs::read_to_string(&live)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: u64 = lines
+        .iter()
+        .filter(|line| line["phase"] == "transactions")
+        .map(|line| line["operations"].as_u64().unwrap())
+        .sum();
+    let all: u64 = record["segments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|segment| segment["transactions"].as_u64().unwrap())
+        .sum();
+    assert_eq!(told, all, "all was told");
+    let slowest = record["slowest"].as_array().unwrap();
+    assert_eq!(slowest.len(), 3, "of every kind");
+    for slow in slowest.iter().flat_map(|kind| kind["operations"].as_array().unwrap()) {
+        assert!(slow["path"].as_str().unwrap().contains("postmark-"), "{slow}");
+    }
+    let text = answer(
+        &split("run --quiet --files 50 --mix read=1 --for 200ms --rate 100"),
+        at.path(),
+    );
+    for words in [
+        "transactions for 0.2 s",
+        "100 arrivals a second (poisson)",
+        "service",
+        "from due to completed",
+        "Slowest",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
+    let at = directory();
+    // Standard output is a pipe that nobody reads before the end, and longer than the pipe.
+    let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output /dev/null; echo ended >&2; } | { sleep 4; cat; }";
+    let arguments = ["-c", script, ours().to_str().unwrap()].map(OsStr::new);
+    let began = std::time::Instant::now();
+    let said = say(Path::new("/bin/sh"), &arguments, at.path(), b"", &[]);
+    assert!(String::from_utf8_lossy(&said.errors).contains("ended"));
+    assert!(began.elapsed().as_secs() < 30);
+    let lines = String::from_utf8_lossy(&said.output).lines().count();
+    assert!(lines >= 3, "{lines} lines");
+}
+
+#[test]
+fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
+    let at = directory();
+    let text = answer(&split("plan --for 2m"), at.path());
+    assert!(text.contains("the first 1000000 of each worker"), "{text}");
+    let planned = json(&split("plan --for 2m"), at.path());
+    assert_eq!(planned["plan"]["transactions"], 1_000_000);
+    let ran = json(&split("run --quiet --for 50ms"), at.path());
+    assert_eq!(planned["plan"]["fingerprint"], ran["record"]["fingerprint"]);
 }

@@ -6,21 +6,23 @@
 //! so any two can be merged, in any order. Durations past the range are counted apart; the greatest and the
 //! least are kept exactly.
 
+use std::ops::Range;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-const PRECISION_BITS: u32 = 7;
-const RANGE_BITS: u32 = 40;
-const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
+pub(crate) const PRECISION_BITS: u32 = 7;
+pub(crate) const RANGE_BITS: u32 = 40;
+pub(crate) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
 
 /// See the module's text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
-    counts: Vec<u64>,
-    overflow: u64,
-    sum_ns: u128,
-    min_ns: u64,
-    max_ns: u64,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) overflow: u64,
+    pub(crate) sum_ns: u128,
+    pub(crate) min_ns: u64,
+    pub(crate) max_ns: u64,
 }
 
 /// A duration that a share of all do not exceed.
@@ -103,32 +105,57 @@ impl Histogram {
 
     /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound; none of none.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
-        let count = self.count();
-        if count == 0 {
-            return None;
-        }
-        let rank = ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count);
-        let mut below = 0;
-        for (index, in_bucket) in self.counts.iter().enumerate() {
-            below += in_bucket;
-            if below >= rank {
-                return Some(middle(index).clamp(self.min_ns, self.max_ns));
-            }
-        }
-        Some(self.max_ns)
+        let buckets = self.counts.iter().copied().enumerate();
+        nearest_rank(buckets, self.count(), (self.min_ns, self.max_ns), percent)
     }
 
     /// The percentiles that reports show; none of none.
     pub fn percentiles(&self) -> Vec<Percentile> {
-        Self::PERCENTS
-            .iter()
-            .filter_map(|percent| {
-                Some(Percentile {
-                    percent: *percent,
-                    ns: self.percentile(*percent)?,
-                })
+        percentiles(|percent| self.percentile(percent))
+    }
+}
+
+/// The duration that `percent` of `count` do not exceed, of buckets in their order and the least and the greatest
+/// duration; none of none.
+pub(crate) fn nearest_rank(
+    buckets: impl Iterator<Item = (usize, u64)>,
+    count: u64,
+    (min_ns, max_ns): (u64, u64),
+    percent: f64,
+) -> Option<u64> {
+    if count == 0 {
+        return None;
+    }
+    let rank = ((percent / 100.0 * count as f64).ceil() as u64).clamp(1, count);
+    let mut below = 0;
+    for (index, in_bucket) in buckets {
+        below += in_bucket;
+        if below >= rank {
+            return Some(middle(index).clamp(min_ns, max_ns));
+        }
+    }
+    Some(max_ns)
+}
+
+/// The percentiles that reports show, of what gives any.
+pub(crate) fn percentiles(of: impl Fn(f64) -> Option<u64>) -> Vec<Percentile> {
+    Histogram::PERCENTS
+        .iter()
+        .filter_map(|percent| {
+            Some(Percentile {
+                percent: *percent,
+                ns: of(*percent)?,
             })
-            .collect()
+        })
+        .collect()
+}
+
+/// The buckets among which all used ones are, where these are the least and the greatest duration.
+pub(crate) fn used(min_ns: u64, max_ns: u64) -> Range<usize> {
+    if min_ns > max_ns {
+        0..0
+    } else {
+        bucket(min_ns).min(BUCKETS)..(bucket(max_ns) + 1).min(BUCKETS)
     }
 }
 
@@ -195,10 +222,16 @@ impl<'de> Deserialize<'de> for Histogram {
             max_ns: written.max_ns.unwrap_or(0),
             ..Self::default()
         };
+        let used = used(histogram.min_ns, histogram.max_ns);
         for (index, count) in written.buckets {
             *histogram.counts.get_mut(index as usize).ok_or_else(|| {
                 D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1))
             })? = count;
+            if !used.contains(&(index as usize)) {
+                return Err(D::Error::custom(format!(
+                    "bucket {index} lies outside of the least and the greatest duration"
+                )));
+            }
         }
         Ok(histogram)
     }
@@ -290,7 +323,9 @@ mod tests {
         let json = serde_json::to_string(&of(&[5])).unwrap();
         let other = json.replace("\"precision_bits\":7", "\"precision_bits\":6");
         assert!(serde_json::from_str::<Histogram>(&other).is_err());
-        let other = json.replace("[5,1]", "[99999,1]");
-        assert!(serde_json::from_str::<Histogram>(&other).is_err());
+        for bucket in ["[99999,1]", "[4,1]", "[6,1]"] {
+            let other = json.replace("[5,1]", bucket);
+            assert!(serde_json::from_str::<Histogram>(&other).is_err(), "{bucket}");
+        }
     }
 }

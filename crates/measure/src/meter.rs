@@ -16,8 +16,12 @@ pub struct Meter {
     /// Operations that found their file removed by a worker elsewhere; they count in no other number here.
     #[serde(default)]
     pub missed: u64,
-    /// From issued to completed, of the operations above; empty where latencies were not asked for.
+    /// From due to completed, of the operations above; from issued, where they were not due by themselves. Empty where
+    /// latencies were not asked for.
     pub latency: Histogram,
+    /// From issued to completed, where that is not the latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<Histogram>,
 }
 
 impl Meter {
@@ -35,5 +39,8 @@ impl Meter {
         self.failed += other.failed;
         self.missed += other.missed;
         self.latency.merge(&other.latency);
+        if let Some(more) = &other.service {
+            self.service.get_or_insert_default().merge(more);
+        }
     }
 }

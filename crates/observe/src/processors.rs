@@ -159,6 +159,15 @@ fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
         .map(|governors| governors.into_iter().collect::<Vec<_>>().join(","))
 }
 
+/// Has the calling thread woken as exactly as the kernel can, instead of with the 50 microseconds of slack that it has by
+/// itself (PR_SET_TIMERSLACK, prctl(2)).
+///
+/// # Errors
+/// What the system answered.
+pub fn wake_exactly() -> std::io::Result<()> {
+    Ok(rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1))?)
+}
+
 /// Binds the calling thread to one of the processors that it may use: the one of this number among them, and round
 /// again where there are fewer.
 ///

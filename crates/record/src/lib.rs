@@ -9,13 +9,13 @@ pub mod run;
 pub mod summary;
 
 pub use classic::ClassicFigures;
-pub use measure::{Histogram, Meter};
+pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::{Fact, Host, Target};
 pub use plan::PlanRecord;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
-    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, Settle, StepRecord, Stuck, SystemDuring, Tool,
-    WorkerPhase,
+    Actual, ArrivalsAsked, Check, ClaimWaits, CleanUp, Driven, ErrorRecord, Fetched, FirstDone, How, Left,
+    LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind,
+    Settle, SlowOperation, SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use workload::{

@@ -1,7 +1,7 @@
 //! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock since the
 //! run's origin.
 
-use measure::{Histogram, Meter};
+use measure::{Histogram, Meter, Slices};
 use observe::{Fact, Host, Target};
 use serde::{Deserialize, Serialize};
 use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
@@ -139,9 +139,31 @@ pub struct Settle {
     pub space_back_ns: Fact<u64>,
 }
 
+/// How the transactions were driven.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Driven {
+    /// So long they were to be performed before they were measured, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// So long they were to be measured, in nanoseconds; nothing where their number alone ended them.
+    pub for_ns: Option<u64>,
+    /// How they arrived; nothing in a closed loop.
+    pub arrivals: Option<ArrivalsAsked>,
+}
+
+/// Arrivals as asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArrivalsAsked {
+    /// Transactions a second of all workers together.
+    pub per_second: f64,
+    /// `constant` or `poisson`.
+    pub form: String,
+}
+
 /// How the work was done, besides the workload itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct How {
+    /// How the transactions were driven.
+    pub driven: Driven,
     /// The policy of durability.
     pub durability: String,
     /// Whether contents went past the page cache.
@@ -209,15 +231,64 @@ pub struct Stuck {
     pub came_back: bool,
 }
 
+/// What a stretch of a phase is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SegmentKind {
+    /// It is in no number but its own.
+    WarmUp,
+    /// What the phase's numbers are of.
+    Measured,
+}
+
+/// The slowest operations of a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowestRecord {
+    /// Which kind.
+    pub action: Action,
+    /// The slowest first.
+    pub operations: Vec<SlowOperation>,
+}
+
+/// One of the slowest operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowOperation {
+    /// Its latency, in nanoseconds.
+    pub ns: u64,
+    /// Who did it.
+    pub worker: u32,
+    /// When it was issued, in nanoseconds since the origin.
+    pub issued_ns: u64,
+    /// To what.
+    pub path: String,
+    /// The longest of its steps, where these were timed.
+    pub step: Option<SlowStep>,
+}
+
+/// A step of one of the slowest operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlowStep {
+    /// Which one.
+    pub step: String,
+    /// How long it took, in nanoseconds.
+    pub ns: u64,
+}
+
 /// A stretch of a phase with meters of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Segment {
-    /// What it is: `measured`; later also warm-ups and rungs.
-    pub name: String,
+    /// What it is.
+    pub kind: SegmentKind,
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
+    /// Transactions that were completed in it.
+    pub transactions: u64,
+    /// Operations that the edition's rules, or the pool as it was, left undone.
+    pub nothing: u64,
+    /// Operations that were not sent, because an earlier one on the same file had failed.
+    pub skipped: u64,
     /// By kind of operation, those that occurred.
     pub operations: Vec<OperationRecord>,
 }
@@ -229,22 +300,49 @@ pub struct PhaseRecord {
     pub phase: Phase,
     /// Whether it was performed to its end.
     pub complete: bool,
-    /// Transactions that were completed in it.
-    pub transactions: u64,
-    /// Operations that the edition's rules, or the pool as it was, left undone.
-    pub nothing: u64,
-    /// Operations that were not sent, because an earlier one on the same file had failed.
-    pub skipped: u64,
     /// Its stretches, in order.
     pub segments: Vec<Segment>,
-    /// What each worker did.
+    /// What each worker did in the measured ones.
     pub workers: Vec<WorkerPhase>,
     /// When the first worker was done.
     pub first_done: Option<FirstDone>,
     /// How long workers waited for one another's files; nothing in private pools.
     pub claim_waits: Vec<ClaimWaits>,
+    /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups are in it, too.
+    pub slices: Slices<(Role, Action)>,
+    /// The slowest operations of each kind, those of warm-ups, too.
+    pub slowest: Vec<SlowestRecord>,
     /// The writing back that followed.
     pub settle: Option<Settle>,
+}
+
+impl PhaseRecord {
+    /// The stretches that its numbers are of.
+    pub fn measured(&self) -> impl Iterator<Item = &Segment> {
+        self.segments
+            .iter()
+            .filter(|segment| segment.kind == SegmentKind::Measured)
+    }
+
+    /// What was warmed up, where anything was.
+    pub fn warm_up(&self) -> Option<&Segment> {
+        self.segments.iter().find(|segment| segment.kind == SegmentKind::WarmUp)
+    }
+
+    /// Transactions of the measured stretches.
+    pub fn transactions(&self) -> u64 {
+        self.measured().map(|segment| segment.transactions).sum()
+    }
+
+    /// What was left undone in them.
+    pub fn nothing(&self) -> u64 {
+        self.measured().map(|segment| segment.nothing).sum()
+    }
+
+    /// What was skipped in them.
+    pub fn skipped(&self) -> u64 {
+        self.measured().map(|segment| segment.skipped).sum()
+    }
 }
 
 /// Errors of one kind.

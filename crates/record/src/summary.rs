@@ -11,10 +11,12 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 pub use self::paper::PaperFigures;
-pub use self::phase::{ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WorkerRate};
+pub use self::phase::{
+    ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
+};
 pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
-use crate::run::{OperationRecord, Outcome, PhaseRecord, Record, Segment};
+use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 
 /// A count with its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,17 +83,18 @@ impl Summary {
 
 /// The phases together. What lies between them (settling, checks, caches) is not the original's work.
 fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
-    phases.iter().map(|record| span(&record.segments)).sum()
+    phases.iter().map(span).sum()
 }
 
-/// From the start of the first segment to the end of the last, in nanoseconds.
-fn span(segments: &[Segment]) -> u64 {
-    match (segments.first(), segments.last()) {
+/// From the start of the first measured segment to the end of the last, in nanoseconds.
+fn span(record: &PhaseRecord) -> u64 {
+    match (record.measured().next(), record.measured().last()) {
         (Some(first), Some(last)) => last.ended_ns.saturating_sub(first.began_ns),
         _ => 0,
     }
 }
 
+/// Of the measured segments.
 fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    record.segments.iter().flat_map(|segment| &segment.operations)
+    record.measured().flat_map(|segment| &segment.operations)
 }

@@ -5,7 +5,7 @@
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
     Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Phase, PhaseRecord,
-    PhaseSummary, Record, Role, Segment, Settle, StepRecord, Summary, WorkerPhase, Workload,
+    PhaseSummary, Record, Role, Segment, SegmentKind, Settle, Slices, StepRecord, Summary, WorkerPhase, Workload,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -55,22 +55,26 @@ fn worker(worker: u32, role: Role, seconds: u64, transactions: u64, operations: 
 /// A phase from 10 s to 14 s with a segment for each list of operations.
 fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerPhase>) -> PhaseRecord {
     let count = segments.len() as u64;
+    let transactions: u64 = workers.iter().map(|worker| worker.transactions).sum();
     let segment = |(index, operations)| Segment {
-        name: "measured".to_owned(),
+        kind: SegmentKind::Measured,
         began_ns: 10 * SECOND + index as u64 * 4 * SECOND / count,
         ended_ns: 10 * SECOND + (index as u64 + 1) * 4 * SECOND / count,
+        // All in the first one.
+        transactions: if index == 0 { transactions } else { 0 },
+        nothing: 0,
+        skipped: 0,
         operations,
     };
     PhaseRecord {
         phase,
         complete: true,
-        transactions: workers.iter().map(|worker| worker.transactions).sum(),
-        nothing: 0,
-        skipped: 0,
         segments: segments.into_iter().enumerate().map(segment).collect(),
         workers,
         first_done: None,
         claim_waits: Vec::new(),
+        slices: Slices::default(),
+        slowest: Vec::new(),
         settle: None,
     }
 }

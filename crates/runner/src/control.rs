@@ -1,11 +1,11 @@
 //! What passes between a run's workers and everybody else while it goes on: a wish to stop, counters, and what
 //! each worker is about to do. Neither side ever waits for the other.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use workload::names::NameKind;
-use workload::{Action, Intent};
+use workload::{Action, Intent, Workload};
 
 use crate::events::Progress;
 
@@ -19,6 +19,12 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
+    /// The transactions have lasted for as long as they were to.
+    over: AtomicBool,
+    /// When all began with the phase, by the run's clock.
+    phase_began_ns: AtomicU64,
+    /// Which segment of the transactions goes on, from 0.
+    segment: AtomicU32,
     /// Errors of all workers.
     errors: AtomicU64,
     /// One for every worker; taken once, before the workers begin.
@@ -209,6 +215,37 @@ impl Control {
         self.shared.stop.load(Ordering::Relaxed) || self.signal.load(Ordering::Relaxed) != 0
     }
 
+    /// A phase begins now.
+    pub(crate) fn begin_phase(&self, now_ns: u64) {
+        self.shared.phase_began_ns.store(now_ns, Ordering::Relaxed);
+    }
+
+    /// When the phase that goes on began.
+    pub(crate) fn phase_began_ns(&self) -> u64 {
+        self.shared.phase_began_ns.load(Ordering::Relaxed)
+    }
+
+    /// The transactions end well: workers end those that they have begun.
+    pub(crate) fn end_transactions(&self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether no transaction is to be begun any more.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.shared.over.load(Ordering::Relaxed)
+    }
+
+    /// The segment of the transactions that goes on.
+    #[inline]
+    pub(crate) fn segment(&self) -> u32 {
+        self.shared.segment.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_segment(&self, number: u32) {
+        self.shared.segment.store(number, Ordering::Relaxed);
+    }
+
     /// Counts an error. Gives how many there are with it.
     pub(crate) fn count_error(&self) -> u64 {
         self.shared.errors.fetch_add(1, Ordering::Relaxed) + 1
@@ -242,9 +279,10 @@ impl Control {
     pub(crate) fn progress(&self) -> Progress {
         let slots = self.slots();
         let sum = |part: fn(&Slot) -> &AtomicU64| slots.iter().map(|slot| part(slot).load(Ordering::Relaxed)).sum();
+        let total: u64 = sum(|slot| &slot.total);
         Progress {
             done: sum(|slot| &slot.done),
-            total: Some(sum(|slot| &slot.total)),
+            total: (total < Workload::ENDLESS / 2).then_some(total),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
+use workload::arrivals::Arrivals;
 use workload::contents::Contents;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
@@ -18,7 +19,8 @@ use crate::events::Events;
 use crate::failures::{Failures, Spoiled};
 use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
-use crate::request::{Cache, Refused, Request};
+use crate::pace::Pacer;
+use crate::request::{Cache, Pace, Refused, Request};
 use crate::run::Taken;
 use crate::shared::{Shared, SharedPool};
 use crate::site::manifest::Position;
@@ -139,6 +141,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
             settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
             drop_caches: request.cache == Cache::Cold,
             reuse: request.keeping.reuse,
+            drive: request.drive,
             stuck_after: request.stuck_after,
             now_ns: &now_ns,
             origin_ns: common.origin_ns,
@@ -232,9 +235,21 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             check: self.request.check,
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
+            slices: self.request.slices && self.request.latencies,
             actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
             hasher: StreamHasher::of(&self.request.workload.work),
         }
+    }
+
+    /// When the worker's transactions are due.
+    fn pacer(&self, worker: u32) -> Result<Pacer, Refused> {
+        let Pace::Open { rate, arrivals } = self.request.drive.pace else {
+            return Ok(Pacer::Closed);
+        };
+        let workload = &self.request.workload;
+        let arrivals = Arrivals::new(arrivals, rate, workload.seed(), (worker, workload.crew.workers()))
+            .map_err(|wrong| Refused::Contradiction(format!("--rate: {wrong}")))?;
+        Ok(Pacer::Open { arrivals, origin_ns: 0 })
     }
 
     /// What files hold: contents are told apart by pool.
@@ -352,6 +367,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let log = self.journal.map(|journal| journal.log(worker));
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
+        let pacer = self.pacer(worker)?;
         let messages = border.messages.clone();
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
         let thread = thread::Builder::new().name(format!("worker {worker}"));
@@ -362,8 +378,13 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                         format!("cannot bind worker {worker} to a processor: {error}; leave --pin out")
                     })?;
                 }
+                if pacer.is_open() {
+                    // Without it arrivals are met later, which is in their latencies: no reason not to run.
+                    let _ = observe::processors::wake_exactly();
+                }
                 let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || storage.open(&settings));
                 let tools = Tools {
+                    worker,
                     source,
                     session: session.map_err(|error| error.to_string())?,
                     clock,
@@ -372,6 +393,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     slot,
                     origin_ns,
                     log,
+                    pacer,
                 };
                 Ok::<Report, String>(worker::work(tools, duty, border))
             }));

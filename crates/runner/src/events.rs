@@ -1,7 +1,8 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
+use measure::SliceMeter;
 use record::Stuck;
-use workload::{End, Phase};
+use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,17 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
+/// What was done in a second of a phase, as far as it is known soon after: who is late is in the record only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Second {
+    /// Of which phase.
+    pub phase: Phase,
+    /// Which second from the phase's start, from 0.
+    pub number: u64,
+    /// By kind of operation, of all roles and workers.
+    pub meters: Vec<(Action, SliceMeter)>,
+}
+
 /// Something that happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -42,6 +54,8 @@ pub enum Event {
     Began(Stage, Progress),
     /// A stage goes on. Several times a second at most, and never in the workers' way.
     Going(Stage, Progress),
+    /// A second of a phase is over. Only where slices are recorded.
+    Second(Second),
     /// A stage has ended. `End` says of the transactions why; of all other stages `Complete`.
     Ended(Stage, Progress, End),
     /// A stage was left before its end: an error or an interruption.

@@ -17,6 +17,7 @@ mod crew;
 mod failures;
 mod journal;
 mod naming;
+mod pace;
 mod shared;
 mod source;
 mod stopwatch;
@@ -25,8 +26,8 @@ mod worker;
 
 pub use clock::{Clock, SystemClock};
 pub use control::Control;
-pub use events::{Event, Events, NoEvents, Progress, Stage};
-pub use request::{Cache, Keeping, OnError, Place, Refused, Request, RequestedLocation};
+pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
+pub use request::{Cache, Drive, Keeping, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
 pub use run::{judge, run};
 pub use site::{CleanError, Cleaned, clean};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use record::SegmentKind;
 use storage::{Durability, Unsupported};
-use workload::Workload;
+use workload::arrivals::ArrivalProcess;
 use workload::stream::StreamError;
+use workload::{Phase, Workload};
 
 use crate::site::PrepareError;
 
@@ -106,6 +108,53 @@ pub struct Keeping {
     pub reuse: bool,
 }
 
+/// What ends the transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Stop {
+    /// Their number, which is the workload's.
+    #[default]
+    Transactions,
+    /// Time, from the end of the warm-up on; or the workload's number, where that is reached before.
+    After(Duration),
+}
+
+/// When transactions are due.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Pace {
+    /// A worker's next one when its last one is done.
+    #[default]
+    Closed,
+    /// So many a second of all workers together, whatever becomes of them.
+    Open {
+        /// Transactions a second.
+        rate: f64,
+        /// How they arrive.
+        arrivals: ArrivalProcess,
+    },
+}
+
+/// How the transactions are driven.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Drive {
+    /// So long they are performed before they are measured.
+    pub warm_up: Duration,
+    /// What ends them.
+    pub stop: Stop,
+    /// When they are due.
+    pub pace: Pace,
+}
+
+impl Drive {
+    /// What a segment of a phase is.
+    pub(crate) fn segment_kind(&self, phase: Phase, number: u32) -> SegmentKind {
+        if phase == Phase::Transactions && !self.warm_up.is_zero() && number == 0 {
+            SegmentKind::WarmUp
+        } else {
+            SegmentKind::Measured
+        }
+    }
+}
+
 /// A run as asked for.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -121,8 +170,12 @@ pub struct Request {
     pub latencies: bool,
     /// Whether the steps of operations are timed, too; needs latencies.
     pub steps: bool,
+    /// Whether what is done in each second is recorded; needs latencies.
+    pub slices: bool,
     /// Whether a target without room is refused.
     pub room_check: bool,
+    /// How the transactions are driven.
+    pub drive: Drive,
     /// What is synced, and when.
     pub durability: Durability,
     /// Whether contents go past the page cache.
@@ -160,7 +213,9 @@ impl Request {
             place,
             latencies: true,
             steps: false,
+            slices: false,
             room_check: true,
+            drive: Drive::default(),
             durability: Durability::None,
             direct: false,
             cache: Cache::AsIs,

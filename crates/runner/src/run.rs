@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Fact, Host, ProcessTimes, Sources, SystemTimes, Target};
-use record::{CleanUp, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
+use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, fingerprint};
 
@@ -17,7 +17,7 @@ use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::journal::{self, Journal};
-use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
+use crate::request::{Cache, Drive, Pace, Place, Refused, Request, RequestedLocation, Stop};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
 use crate::site::{self, NoSite, Site, Wish};
@@ -122,6 +122,7 @@ fn times() -> (Fact<SystemTimes>, Fact<ProcessTimes>) {
 
 fn how(request: &Request) -> How {
     How {
+        driven: driven(&request.drive),
         durability: request.durability.to_string(),
         direct: request.direct,
         cache: request.cache.name().to_owned(),
@@ -135,6 +136,24 @@ fn how(request: &Request) -> How {
         steps: request.steps,
         stuck_after_ns: u64::try_from(request.stuck_after.as_nanos()).unwrap_or(u64::MAX),
         journal: request.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
+    }
+}
+
+fn driven(drive: &Drive) -> Driven {
+    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Driven {
+        warm_up_ns: ns(drive.warm_up),
+        for_ns: match drive.stop {
+            Stop::Transactions => None,
+            Stop::After(time) => Some(ns(time)),
+        },
+        arrivals: match drive.pace {
+            Pace::Closed => None,
+            Pace::Open { rate, arrivals } => Some(ArrivalsAsked {
+                per_second: rate,
+                form: arrivals.to_string(),
+            }),
+        },
     }
 }
 

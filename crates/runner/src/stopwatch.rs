@@ -1,33 +1,129 @@
 //! How latencies are taken: not at all, of operations, or of their steps, too.
 
-use measure::{Histogram, Meter};
+use measure::{Histogram, Meter, SliceMeter, Slowest};
 use record::{OperationRecord, StepRecord};
 use storage::{NoSteps, Step, Steps};
-use workload::{Action, Role};
+use workload::{Action, Intent, Role};
 
 use crate::clock::Clock;
 
-/// What operations of a phase came to, by action.
+/// What operations of a segment came to, by action.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
-    by_action: [Option<Box<Meter>>; Action::COUNT],
+    by_action: [Option<Box<Kind>>; Action::COUNT],
     steps: Vec<(Action, Step, Histogram)>,
+}
+
+/// What operations of one kind came to.
+#[derive(Debug, Default)]
+struct Kind {
+    meter: Meter,
+    /// Latencies of the slice that goes on; where there are slices, they come to the meter with its end.
+    slice: Option<Histogram>,
+    /// Operations, bytes and failures when the slice began.
+    before: (u64, u64, u64),
+    slowest: Slowest<SlowThing>,
+}
+
+/// One of the slowest operations.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SlowThing {
+    pub issued_ns: u64,
+    pub place: u32,
+    pub number: u64,
+    /// The longest of its steps, where these were timed.
+    pub step: Option<(Step, u64)>,
+}
+
+/// What is recorded besides latencies.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Recorded {
+    /// Service times apart from latencies.
+    pub service: bool,
+    /// Slices of a second.
+    pub slices: bool,
 }
 
 impl Meters {
     /// With a meter ready for each of these.
-    pub(crate) fn ready_for(actions: &[Action]) -> Self {
+    pub(crate) fn ready_for(actions: &[Action], recorded: Recorded) -> Self {
         let mut meters = Self::default();
         for action in actions {
-            meters.of(*action);
+            let kind = meters.kind(*action);
+            kind.meter.service = recorded.service.then(Histogram::default);
+            kind.slice = recorded.slices.then(Histogram::default);
         }
         meters
+    }
+
+    #[inline]
+    fn kind(&mut self, action: Action) -> &mut Kind {
+        self.by_action[action as usize].get_or_insert_default()
     }
 
     /// The meter of an action.
     #[inline]
     pub(crate) fn of(&mut self, action: Action) -> &mut Meter {
-        self.by_action[action as usize].get_or_insert_default()
+        &mut self.kind(action).meter
+    }
+
+    /// Latency is from due to completed; where nothing was due, from issued, which is the service time.
+    #[inline]
+    fn record(&mut self, intent: &Intent, moments: Moments, step: impl FnOnce() -> Option<(Step, u64)>) {
+        let kind = self.kind(intent.action);
+        let service_ns = moments.completed_ns.saturating_sub(moments.issued_ns);
+        let ns = match moments.due_ns {
+            Some(due_ns) => moments.completed_ns.saturating_sub(due_ns),
+            None => service_ns,
+        };
+        match &mut kind.slice {
+            Some(slice) => slice.record(ns),
+            None => kind.meter.latency.record(ns),
+        }
+        if let Some(service) = &mut kind.meter.service {
+            service.record(service_ns);
+        }
+        kind.slowest.offer(ns, || SlowThing {
+            issued_ns: moments.issued_ns,
+            place: intent.place,
+            number: intent.number,
+            step: step(),
+        });
+    }
+
+    /// What was done since this was last asked, by action; what was not done is left out.
+    pub(crate) fn take_slice(&mut self) -> Vec<(Action, SliceMeter)> {
+        let mut slice = Vec::new();
+        for (action, kind) in Action::ALL.iter().zip(&mut self.by_action) {
+            let Some((kind, latencies)) = kind.as_mut().map(|kind| {
+                let latencies = kind.slice.as_mut().map(Histogram::take_sparse).unwrap_or_default();
+                (kind, latencies)
+            }) else {
+                continue;
+            };
+            latencies.add_to(&mut kind.meter.latency);
+            let now = (kind.meter.operations, kind.meter.bytes, kind.meter.failed);
+            let before = std::mem::replace(&mut kind.before, now);
+            if now != before {
+                let meter = SliceMeter {
+                    operations: now.0 - before.0,
+                    bytes: now.1 - before.1,
+                    failed: now.2 - before.2,
+                    latency: latencies,
+                };
+                slice.push((*action, meter));
+            }
+        }
+        slice
+    }
+
+    /// The slowest, by action.
+    pub(crate) fn take_slowest(&mut self) -> Vec<(Action, Slowest<SlowThing>)> {
+        let kinds = Action::ALL.iter().zip(&mut self.by_action);
+        kinds
+            .filter_map(|(action, kind)| Some((*action, std::mem::take(&mut kind.as_mut()?.slowest))))
+            .filter(|(_, slowest)| !slowest.is_empty())
+            .collect()
     }
 
     fn step(&mut self, action: Action, step: Step, ns: u64) {
@@ -47,8 +143,8 @@ impl Meters {
         self.by_action
             .iter()
             .flatten()
-            .fold((0, 0), |(operations, bytes), meter| {
-                (operations + meter.operations, bytes + meter.bytes)
+            .fold((0, 0), |(operations, bytes), kind| {
+                (operations + kind.meter.operations, bytes + kind.meter.bytes)
             })
     }
 
@@ -58,7 +154,7 @@ impl Meters {
         Action::ALL
             .iter()
             .zip(self.by_action)
-            .filter_map(|(action, meter)| Some((*action, *meter?)))
+            .filter_map(|(action, kind)| Some((*action, kind?.meter)))
             .filter(|(_, meter)| meter.operations + meter.failed + meter.missed > 0)
             .map(|(action, meter)| OperationRecord {
                 role,
@@ -77,21 +173,27 @@ impl Meters {
     }
 }
 
+/// When an operation was due (where arrivals say so), issued and completed, by the run's clock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moments {
+    pub due_ns: Option<u64>,
+    pub issued_ns: u64,
+    pub completed_ns: u64,
+}
+
 /// See the module's text.
 pub(crate) trait Stopwatch {
-    /// A moment.
-    type Moment: Copy;
     /// Is told of steps.
     type Steps: Steps;
 
     /// Now.
-    fn moment(&self) -> Self::Moment;
+    fn moment(&self) -> u64;
 
     /// Who is to be told of the steps of an operation that is issued now.
-    fn steps(&mut self, issued: Self::Moment) -> &mut Self::Steps;
+    fn steps(&mut self, issued: u64) -> &mut Self::Steps;
 
     /// Counts a completed operation's time.
-    fn record(&mut self, action: Action, meters: &mut Meters, issued: Self::Moment, completed: Self::Moment);
+    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments);
 }
 
 /// Every operation is timed, or nothing but phases is.
@@ -114,7 +216,6 @@ impl<C: Clock> Timed<C> {
 }
 
 impl<C: Clock> Stopwatch for Timed<C> {
-    type Moment = u64;
     type Steps = NoSteps;
 
     #[inline]
@@ -128,9 +229,9 @@ impl<C: Clock> Stopwatch for Timed<C> {
     }
 
     #[inline]
-    fn record(&mut self, action: Action, meters: &mut Meters, issued: u64, completed: u64) {
+    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments) {
         if self.is_on {
-            meters.of(action).latency.record(completed.saturating_sub(issued));
+            meters.record(intent, moments, || None);
         }
     }
 }
@@ -166,7 +267,6 @@ impl<C: Clock> TimedSteps<C> {
 }
 
 impl<C: Clock> Stopwatch for TimedSteps<C> {
-    type Moment = u64;
     type Steps = Laps<C>;
 
     #[inline]
@@ -181,10 +281,12 @@ impl<C: Clock> Stopwatch for TimedSteps<C> {
         &mut self.0
     }
 
-    fn record(&mut self, action: Action, meters: &mut Meters, issued: u64, completed: u64) {
-        meters.of(action).latency.record(completed.saturating_sub(issued));
+    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments) {
+        meters.record(intent, moments, || {
+            self.0.laps.iter().copied().max_by_key(|(_, ns)| *ns)
+        });
         for (step, ns) in &self.0.laps {
-            meters.step(action, *step, *ns);
+            meters.step(intent.action, *step, *ns);
         }
     }
 }

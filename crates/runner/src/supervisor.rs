@@ -8,14 +8,16 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use measure::{Merge, Slice, SliceMeter, Slices};
 use observe::{MountChanges, Sources, Waited};
 use record::{Fact, Settle, Stuck};
 use rustix::pipe::PipeFlags;
-use workload::{End, Phase};
+use workload::{Action, End, Phase, Role};
 
 use crate::control::{Control, Slot, UnderWay};
-use crate::events::{Event, Events, Progress, Stage};
+use crate::events::{Event, Events, Progress, Second, Stage};
 use crate::naming::Namer;
+use crate::request::{Drive, Stop};
 use crate::site::{Landmarks, Site, Volumes};
 use crate::worker::{PhaseReport, Rendezvous, Report};
 
@@ -43,6 +45,8 @@ pub(crate) enum Message {
     Begins(Stage, u64),
     /// It has ended a stage.
     Ended(Stage, u64, End),
+    /// What it did in a second of the phase that goes on.
+    Slice(Role, Slice<Action>),
     /// What it did in a phase.
     Phase(Box<PhaseReport>),
     /// It is done with everything, or could not begin.
@@ -68,6 +72,10 @@ impl Rendezvous for Border {
         let _ = self.messages.send((self.worker, Message::Ended(stage, done, end)));
     }
 
+    fn slice(&mut self, role: Role, slice: Slice<Action>) {
+        let _ = self.messages.send((self.worker, Message::Slice(role, slice)));
+    }
+
     fn reports(&mut self, phase: PhaseReport) {
         let _ = self.messages.send((self.worker, Message::Phase(Box::new(phase))));
     }
@@ -90,6 +98,9 @@ pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<Own
     watching.ok().map(|_| end)
 }
 
+/// Watchers are told of a second so long after its end.
+const HANDED_OVER_WITHIN: Duration = Duration::from_millis(500);
+
 /// What was seen of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
@@ -97,6 +108,8 @@ pub(crate) struct Watched {
     pub reports: Vec<Option<Result<Report, String>>>,
     /// By worker, what it did.
     pub phases: Vec<Vec<PhaseReport>>,
+    /// By phase, what all of them did in each second.
+    pub slices: BTreeMap<Phase, Slices<(Role, Action)>>,
     /// What became of the place, where that was not well.
     pub gone: Option<String>,
     /// After which phase, how the file systems settled.
@@ -128,6 +141,7 @@ pub(crate) struct Watch<'a> {
     pub drop_caches: bool,
     /// Whether the pool is one of an earlier run.
     pub reuse: bool,
+    pub drive: Drive,
     pub stuck_after: Duration,
     pub now_ns: &'a dyn Fn() -> u64,
     pub origin_ns: u64,
@@ -140,6 +154,14 @@ struct Seen {
     since: Instant,
     /// Its place among those that are stuck.
     stuck: Option<usize>,
+}
+
+/// Seconds of the phase that goes on that nobody was told of yet.
+#[derive(Default)]
+struct Seconds {
+    open: BTreeMap<u64, BTreeMap<Action, SliceMeter>>,
+    /// What was told reaches so far.
+    next: u64,
 }
 
 struct Supervisor<'a, 'e> {
@@ -160,6 +182,9 @@ struct Supervisor<'a, 'e> {
     /// The stage that all have ended, and not settled yet.
     unsettled: Option<Phase>,
     stage_began: Instant,
+    seconds: Seconds,
+    /// While they go on.
+    transactions_began: Option<Instant>,
     deletion_took: Duration,
     /// When the place was last looked at, and the look that goes on.
     looked: Instant,
@@ -194,6 +219,8 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         ended: (0, 0, End::Complete),
         unsettled: None,
         stage_began: Instant::now(),
+        seconds: Seconds::default(),
+        transactions_began: None,
         deletion_took: Duration::ZERO,
         looked: Instant::now(),
         look: None,
@@ -206,7 +233,8 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
 impl Supervisor<'_, '_> {
     fn look_on(&mut self) {
         while self.alive > 0 {
-            let message = self.watch.messages.recv_timeout(TELL_EVERY);
+            self.drive();
+            let message = self.watch.messages.recv_timeout(self.until_next_turn());
             match message {
                 Ok((worker, message)) => self.hear(worker, message),
                 Err(RecvTimeoutError::Timeout) => {
@@ -215,6 +243,9 @@ impl Supervisor<'_, '_> {
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let Some(Stage::Phase(phase)) = self.current {
+                self.tell_seconds(phase, false);
             }
             self.look_at_place();
             self.look_for_stuck();
@@ -234,6 +265,41 @@ impl Supervisor<'_, '_> {
         self.wait_for_space();
         // The end is a border, too.
         self.wait_for_look();
+    }
+
+    /// Ends the warm-up and the transactions at their time.
+    fn drive(&mut self) {
+        let Some(began) = self.transactions_began else {
+            return;
+        };
+        let Drive { warm_up, stop, .. } = self.watch.drive;
+        let elapsed = began.elapsed();
+        if !warm_up.is_zero() && elapsed >= warm_up {
+            self.watch.control.begin_segment(1);
+        }
+        if let Stop::After(time) = stop {
+            if elapsed >= warm_up + time {
+                self.watch.control.end_transactions();
+                self.transactions_began = None;
+            }
+        }
+    }
+
+    /// How long messages may be waited for.
+    fn until_next_turn(&self) -> Duration {
+        let Some(began) = self.transactions_began else {
+            return TELL_EVERY;
+        };
+        let Drive { warm_up, stop, .. } = self.watch.drive;
+        let elapsed = began.elapsed();
+        let end = match stop {
+            Stop::Transactions => None,
+            Stop::After(time) => Some(warm_up + time),
+        };
+        let turns = [Some(warm_up), end].into_iter().flatten();
+        turns
+            .filter_map(|turn| turn.checked_sub(elapsed))
+            .fold(TELL_EVERY, Duration::min)
     }
 
     /// What those have to say who are not stuck.
@@ -267,6 +333,7 @@ impl Supervisor<'_, '_> {
                     self.stage_ended(stage);
                 }
             }
+            Message::Slice(role, slice) => self.take_slice(role, slice),
             Message::Phase(report) => self.watched.phases[worker as usize].push(*report),
             Message::Done(report) => {
                 self.alive -= 1;
@@ -283,6 +350,36 @@ impl Supervisor<'_, '_> {
         }
     }
 
+    /// Of the phase that goes on: nobody begins another before all have ended it, and told what they did.
+    fn take_slice(&mut self, role: Role, slice: Slice<Action>) {
+        let Some(Stage::Phase(phase)) = self.current else {
+            return;
+        };
+        let slices = self.watched.slices.entry(phase).or_default();
+        for (action, meter) in slice.meters {
+            if slice.index >= self.seconds.next {
+                let second = self.seconds.open.entry(slice.index).or_default();
+                second.entry(action).or_default().merge(&meter);
+            }
+            slices.add(slice.index, (role, action), meter);
+        }
+    }
+
+    /// Tells of the seconds that are over: of all of them where the phase is, else of those after which workers have had
+    /// half a second to hand over what they did.
+    fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
+        let late = self.stage_began.elapsed().saturating_sub(HANDED_OVER_WITHIN).as_secs();
+        while let Some(entry) = self.seconds.open.first_entry() {
+            let number = *entry.key();
+            if !is_over && number >= late {
+                break;
+            }
+            let meters = entry.remove().into_iter().collect();
+            self.seconds.next = number + 1;
+            self.events.event(Event::Second(Second { phase, number, meters }));
+        }
+    }
+
     fn stage_ended(&mut self, stage: Stage) {
         // The counters may be the next stage's already.
         let (_, done, end) = self.ended;
@@ -290,6 +387,9 @@ impl Supervisor<'_, '_> {
             done,
             total: Some(done),
         };
+        if let Stage::Phase(phase) = stage {
+            self.tell_seconds(phase, true);
+        }
         self.events.event(Event::Ended(stage, progress, end));
         self.current = None;
         if stage == Stage::Phase(Phase::Delete) {
@@ -339,6 +439,11 @@ impl Supervisor<'_, '_> {
             self.current = Some(stage);
             self.at_work = self.alive;
             self.stage_began = Instant::now();
+            self.seconds = Seconds::default();
+            self.watch.control.begin_phase((self.watch.now_ns)());
+            if stage == Stage::Phase(Phase::Transactions) {
+                self.transactions_began = Some(self.stage_began);
+            }
         }
         self.answer(goes_on);
     }

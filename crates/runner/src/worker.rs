@@ -4,9 +4,11 @@
 //! operation and nothing else.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use record::{Check, ErrorRecord, Histogram, OperationRecord};
+use measure::{SLICE_NS, Slice, Slow, Slowest};
+use record::{Check, ErrorRecord, Histogram, OperationRecord, SlowOperation, SlowStep, SlowestRecord};
 use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -18,10 +20,11 @@ use crate::events::Stage;
 use crate::failures::{Failed, Failures};
 use crate::journal::Log;
 use crate::naming::Namer;
+use crate::pace::Pacer;
 use crate::request::Cache;
 use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
-use crate::stopwatch::{Meters, Stopwatch};
+use crate::stopwatch::{Meters, Moments, Recorded, SlowThing, Stopwatch};
 
 mod look;
 
@@ -34,12 +37,17 @@ pub(crate) trait Rendezvous {
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
 
+    /// What was done in a second.
+    fn slice(&mut self, role: Role, slice: Slice<Action>);
+
     /// What was done in a phase, however it ended: told at once, so that it is there even if the worker is not.
     fn reports(&mut self, phase: PhaseReport);
 }
 
 /// What the worker does its work with.
 pub(crate) struct Tools<O, S, C, W> {
+    /// Its number.
+    pub worker: u32,
     pub source: O,
     pub session: S,
     pub clock: C,
@@ -50,6 +58,7 @@ pub(crate) struct Tools<O, S, C, W> {
     pub origin_ns: u64,
     /// Acknowledged operations are logged there.
     pub log: Option<Log>,
+    pub pacer: Pacer,
 }
 
 /// What files hold.
@@ -106,6 +115,8 @@ pub(crate) struct Duty {
     pub keep: bool,
     /// What can occur, by phase.
     pub actions: [Vec<Action>; Phase::ALL.len()],
+    /// Whether slices of a second are handed over.
+    pub slices: bool,
     /// Hashes the intents, where they are a function of the workload.
     pub hasher: StreamHasher,
 }
@@ -116,17 +127,28 @@ pub(crate) struct PhaseReport {
     pub phase: Phase,
     pub role: Role,
     pub complete: bool,
-    pub transactions: u64,
-    pub nothing: u64,
-    pub skipped: u64,
-    pub began_ns: u64,
     pub ended_ns: u64,
-    pub operations: u64,
-    pub bytes: u64,
-    pub records: Vec<OperationRecord>,
+    /// In their order; those in which it did nothing are left out.
+    pub segments: Vec<SegmentReport>,
+    pub slowest: Vec<SlowestRecord>,
     pub waits: Option<Histogram>,
     /// What all workers together had done when this one was done.
     pub done_by_all: u64,
+}
+
+/// What a worker did in a segment of a phase.
+#[derive(Debug)]
+pub(crate) struct SegmentReport {
+    /// Its number in the phase, from 0.
+    pub number: u32,
+    pub began_ns: u64,
+    pub ended_ns: u64,
+    pub transactions: u64,
+    pub nothing: u64,
+    pub skipped: u64,
+    pub operations: u64,
+    pub bytes: u64,
+    pub records: Vec<OperationRecord>,
 }
 
 /// What the worker did.
@@ -173,6 +195,8 @@ struct Worker<O, S, C, W, R> {
     duty: Duty,
     rendezvous: R,
     tickets: u64,
+    /// When the operation that comes next was due, where arrivals say so.
+    due_ns: Option<u64>,
     report: Report,
 }
 
@@ -190,6 +214,7 @@ where
         duty,
         rendezvous,
         tickets: 0,
+        due_ns: None,
         report: Report::default(),
     };
     match worker.stages() {
@@ -297,29 +322,39 @@ where
         Ok(())
     }
 
-    /// Performs a phase and appends what it did to the report, however it ends.
+    /// Performs a phase and reports what it did, however it ends.
     fn phase(&mut self, phase: Phase) -> Result<(), Left> {
+        let phase_began_ns = self.tools.control.phase_began_ns();
+        if phase == Phase::Transactions {
+            self.tools.pacer.begin(phase_began_ns);
+        }
         let mut done = Done {
-            meters: Meters::ready_for(&self.duty.actions[phase as usize]),
-            ..Done::default()
+            origin_ns: self.tools.origin_ns,
+            phase_began_ns,
+            role: self.duty.role,
+            slice: 0,
+            slice_ends_ns: if self.duty.slices {
+                phase_began_ns + SLICE_NS
+            } else {
+                u64::MAX
+            },
+            ended: Vec::new(),
+            slowest: BTreeMap::new(),
+            current: self.segment(phase, self.tools.clock.now_ns()),
         };
-        let began_ns = self.tools.clock.now_ns();
         let left = self.intents(phase, &mut done);
         let ended_ns = self.tools.clock.now_ns();
         let done_by_all = self.tools.control.progress().done;
-        let (operations, bytes) = done.meters.totals();
+        self.end_slice(&mut done, ended_ns);
+        let segments = done.finish(ended_ns);
+        let slowest = self.name_slowest(done.slowest);
         self.rendezvous.reports(PhaseReport {
             phase,
             role: self.duty.role,
             complete: left.is_ok(),
-            transactions: done.transactions,
-            nothing: done.nothing,
-            skipped: done.skipped,
-            began_ns: began_ns.saturating_sub(self.tools.origin_ns),
             ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
-            operations,
-            bytes,
-            records: done.meters.into_records(self.duty.role),
+            slowest,
+            segments,
             waits: self.tools.source.take_waits(),
             done_by_all,
         });
@@ -334,7 +369,8 @@ where
         }
         if phase == Phase::Delete {
             self.report.borders_s.push(self.tools.clock.wall_s());
-            if O::IS_PURE && self.duty.reuse.is_none() {
+            // The hash is of a whole stream.
+            if O::IS_PURE && self.duty.reuse.is_none() && !self.tools.control.is_over() {
                 let hasher = std::mem::replace(&mut self.duty.hasher, StreamHasher::narrow());
                 self.report.stream_hash = Some(hasher.finish());
             }
@@ -343,12 +379,47 @@ where
         Ok(())
     }
 
+    /// A segment that begins, with its meters.
+    fn segment(&self, phase: Phase, began_ns: u64) -> Current {
+        let number = if phase == Phase::Transactions {
+            self.tools.control.segment()
+        } else {
+            0
+        };
+        Current {
+            number,
+            began_ns,
+            meters: Meters::ready_for(
+                &self.duty.actions[phase as usize],
+                Recorded {
+                    service: phase == Phase::Transactions && self.tools.pacer.is_open(),
+                    slices: self.duty.slices,
+                },
+            ),
+            transactions: 0,
+            nothing: 0,
+            skipped: 0,
+        }
+    }
+
     /// The loop. Gives the number of files or transactions that it came to.
     fn intents(&mut self, phase: Phase, done: &mut Done) -> Result<u64, Left> {
+        let driven = phase == Phase::Transactions;
         let mut published = 0;
+        let mut is_at_border = driven;
         loop {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
+            }
+            if is_at_border {
+                if !self.wait_until_due()? {
+                    return Ok(published);
+                }
+                if self.tools.control.segment() != done.current.number {
+                    let now_ns = self.tools.clock.now_ns();
+                    self.end_slice(done, now_ns);
+                    done.turn(self.segment(phase, now_ns), now_ns);
+                }
             }
             let Some(intent) = self.tools.source.next(phase) else {
                 if self.tools.control.is_stopping() {
@@ -362,24 +433,102 @@ where
             if !think(&self.tools.clock, &self.tools.control, intent.think_ns) {
                 return Err(Left::Stopped);
             }
-            self.report.position.intents += u64::from(phase == Phase::Transactions);
+            self.report.position.intents += u64::from(driven);
             if intent.action == Action::Nothing {
-                done.nothing += 1;
+                done.current.nothing += 1;
                 self.tools.source.completed(&intent, true);
             } else if self.duty.failures.skips(&intent) {
-                done.skipped += 1;
+                done.current.skipped += 1;
                 self.tools.source.completed(&intent, false);
             } else {
-                self.operation(&intent, &mut done.meters)?;
+                self.operation(&intent, done)?;
             }
-            done.transactions += u64::from(intent.ends_transaction);
-            published += u64::from(intent.ends_transaction || phase != Phase::Transactions);
+            done.current.transactions += u64::from(intent.ends_transaction);
+            published += u64::from(intent.ends_transaction || !driven);
+            is_at_border = driven && intent.ends_transaction;
             self.tools.slot.publish(published);
         }
     }
 
+    /// Hands over what was done since the last time, and goes on with the slice of this moment.
+    #[cold]
+    fn end_slice(&mut self, done: &mut Done, now_ns: u64) {
+        if done.slice_ends_ns == u64::MAX {
+            return;
+        }
+        let meters = done.current.meters.take_slice();
+        if !meters.is_empty() {
+            let index = done.slice;
+            self.rendezvous.slice(done.role, Slice { index, meters });
+        }
+        done.slice = now_ns.saturating_sub(done.phase_began_ns) / SLICE_NS;
+        done.slice_ends_ns = done.phase_began_ns + (done.slice + 1) * SLICE_NS;
+    }
+
+    /// The slowest operations with their paths.
+    fn name_slowest(&mut self, slowest: BTreeMap<Action, Slowest<SlowThing>>) -> Vec<SlowestRecord> {
+        let worker = self.tools.worker;
+        let origin_ns = self.tools.origin_ns;
+        let namer = &mut self.duty.namer;
+        let mut record = |action: Action, slow: Slow<SlowThing>| {
+            let thing = slow.what;
+            let name = match action {
+                Action::List | Action::ListWithStat => namer.directory(thing.place),
+                _ => namer.name(thing.place, action.named(), thing.number),
+            };
+            SlowOperation {
+                ns: slow.ns,
+                worker,
+                issued_ns: thing.issued_ns.saturating_sub(origin_ns),
+                path: name.path.to_string_lossy().into_owned(),
+                step: thing.step.map(|(step, ns)| SlowStep {
+                    step: step.name().to_owned(),
+                    ns,
+                }),
+            }
+        };
+        slowest
+            .into_iter()
+            .map(|(action, slowest)| SlowestRecord {
+                action,
+                operations: slowest
+                    .into_sorted()
+                    .into_iter()
+                    .map(|slow| record(action, slow))
+                    .collect(),
+            })
+            .collect()
+    }
+
+    /// Waits until the next transaction is due. Gives `false` where the transactions are over.
     #[inline]
-    fn operation(&mut self, intent: &Intent, meters: &mut Meters) -> Result<(), Left> {
+    fn wait_until_due(&mut self) -> Result<bool, Left> {
+        let control = &self.tools.control;
+        if control.is_over() {
+            return Ok(false);
+        }
+        // After the last one nothing is waited for.
+        if !self.tools.pacer.is_open() || self.tools.source.remaining(Phase::Transactions) == 0 {
+            return Ok(true);
+        }
+        let Some(due_ns) = self.tools.pacer.next_due_ns() else {
+            return Ok(true);
+        };
+        self.due_ns = Some(due_ns);
+        while let Some(left_ns) = due_ns.checked_sub(self.tools.clock.now_ns()).filter(|left| *left > 0) {
+            self.tools.clock.sleep(left_ns.min(LOOK_EVERY_NS));
+            if control.is_stopping() {
+                return Err(Left::Stopped);
+            }
+            if control.is_over() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn operation(&mut self, intent: &Intent, done: &mut Done) -> Result<(), Left> {
         let Tools {
             source,
             session,
@@ -402,13 +551,15 @@ where
                 return Err(Left::Failed(failed));
             }
         }
+        // The first operation of a transaction is due with it; what follows is due when that is done.
+        let due_ns = self.due_ns.take();
         slot.issue(intent);
         let issued = stopwatch.moment();
         let outcome = submit(session, &mut self.tickets, &operation, stopwatch.steps(issued));
         let completed = stopwatch.moment();
         slot.complete();
         if let Err(failure) = outcome {
-            return self.fails(intent, failure, meters);
+            return self.fails(intent, failure, &mut done.current.meters);
         }
         if let Some(log) = log {
             log.acknowledges(intent);
@@ -419,7 +570,16 @@ where
             Expected::Unknown
         };
         source.completed(intent, true);
-        stopwatch.record(intent.action, meters, issued, completed);
+        if completed >= done.slice_ends_ns {
+            self.end_slice(done, completed);
+        }
+        let moments = Moments {
+            due_ns,
+            issued_ns: issued,
+            completed_ns: completed,
+        };
+        let meters = &mut done.current.meters;
+        self.tools.stopwatch.record(intent, meters, moments);
         meters.of(intent.action).count(intent.bytes);
         if intent.action.moves_bytes_in() {
             self.report.classic_bytes_read += intent.bytes as f32;
@@ -445,14 +605,15 @@ where
     }
 }
 
+/// Who thinks, or waits for an arrival, looks this often whether the run stops.
+const LOOK_EVERY_NS: u64 = 50_000_000;
+
 /// Lets time pass before an operation. Gives `false` where the run is to stop meanwhile.
 #[inline]
 pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
-    /// Who thinks looks this often whether the run stops.
-    const SLICE_NS: u64 = 50_000_000;
     let mut left = ns;
     while left > 0 {
-        let slice = left.min(SLICE_NS);
+        let slice = left.min(LOOK_EVERY_NS);
         clock.sleep(slice);
         left -= slice;
         if control.is_stopping() {
@@ -463,12 +624,62 @@ pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
 }
 
 /// What was done in a phase so far.
-#[derive(Default)]
 struct Done {
+    origin_ns: u64,
+    phase_began_ns: u64,
+    role: Role,
+    /// The slice that goes on, and when it ends; never, where there are none.
+    slice: u64,
+    slice_ends_ns: u64,
+    ended: Vec<SegmentReport>,
+    /// Of the whole phase.
+    slowest: BTreeMap<Action, Slowest<SlowThing>>,
+    current: Current,
+}
+
+/// The segment that goes on.
+struct Current {
+    number: u32,
+    began_ns: u64,
     meters: Meters,
     transactions: u64,
     nothing: u64,
     skipped: u64,
+}
+
+impl Done {
+    /// Ends the current segment, and goes on with another.
+    fn turn(&mut self, next: Current, now_ns: u64) {
+        let mut ended = std::mem::replace(&mut self.current, next);
+        for (action, slowest) in ended.meters.take_slowest() {
+            self.slowest.entry(action).or_default().merge(slowest);
+        }
+        let (operations, bytes) = ended.meters.totals();
+        self.ended.push(SegmentReport {
+            number: ended.number,
+            began_ns: ended.began_ns.saturating_sub(self.origin_ns),
+            ended_ns: now_ns.saturating_sub(self.origin_ns),
+            transactions: ended.transactions,
+            nothing: ended.nothing,
+            skipped: ended.skipped,
+            operations,
+            bytes,
+            records: ended.meters.into_records(self.role),
+        });
+    }
+
+    fn finish(&mut self, now_ns: u64) -> Vec<SegmentReport> {
+        let none = Current {
+            number: 0,
+            began_ns: now_ns,
+            meters: Meters::default(),
+            transactions: 0,
+            nothing: 0,
+            skipped: 0,
+        };
+        self.turn(none, now_ns);
+        std::mem::take(&mut self.ended)
+    }
 }
 
 /// Performs one operation to its end.

@@ -71,7 +71,7 @@ impl Course {
     fn recorded(record: &Record) -> Self {
         let mut course = Self::default();
         for phase in &record.actual.phases {
-            course.note(phase.phase, phase.transactions, phase.nothing);
+            course.note(phase.phase, phase.transactions(), phase.nothing());
             for operation in &phase.segments[0].operations {
                 let meter = &operation.meter;
                 if meter.operations > 0 {

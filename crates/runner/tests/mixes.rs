@@ -143,7 +143,7 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
             let record = run(&request(workload), &storage);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
             is_whole(&record, &storage, &what);
-            let transactions = record.actual.phases[1].transactions;
+            let transactions = record.actual.phases[1].transactions();
             assert_eq!(transactions, u64::from(writers + readers) * 2_000, "{what}");
             assert_eq!(record.actual.phases[1].workers.len() as u32, writers + readers);
         }
@@ -170,7 +170,7 @@ fn a_shared_pool_on_a_real_file_system() {
     let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
-    assert_eq!(record.actual.phases[1].transactions, 100_000);
+    assert_eq!(record.actual.phases[1].transactions(), 100_000);
     assert!(record.actual.phases.iter().all(|phase| phase.settle.is_some()));
     assert!(!record.actual.phases[1].claim_waits.is_empty());
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0);

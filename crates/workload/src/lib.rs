@@ -4,6 +4,7 @@
 //! the same [`ClassicStream`] of [`Intent`]s on every machine, for ever; [`plan`] adds up what that stream
 //! would do, and [`fingerprint`] names it.
 
+pub mod arrivals;
 pub mod classic;
 pub mod contents;
 pub mod edition;

@@ -164,6 +164,9 @@ impl From<Mix> for Workload {
 pub type AnyStream = Box<dyn Stream + Send>;
 
 impl Workload {
+    /// So many transactions that nobody comes to their end: what a run has that is ended by something else.
+    pub const ENDLESS: u64 = 1 << 40;
+
     /// The greatest number of workers.
     pub const WORKERS_MAX: u32 = 4096;
 

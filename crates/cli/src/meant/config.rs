@@ -2,11 +2,12 @@
 
 use std::fmt::{Display, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
-use runner::OnError;
+use runner::{Drive, OnError, Pace, Stop};
 use workload::contents::ContentSpec;
 use workload::quantity::duration_text;
-use workload::{Classic, Crew, Mix, Work, WorkerSeeds};
+use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
 
 use super::{How, MeaningError, Meant};
 use crate::said::{Options, StorageName};
@@ -100,7 +101,7 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
 fn write_classic(lines: &mut Lines, classic: &Classic) {
     lines.text("edition", classic.edition);
     lines.number("files", classic.files);
-    lines.number("transactions", classic.transactions);
+    write_transactions(lines, classic.transactions);
     lines.text(
         "size",
         format_args!("{}..{}", classic.size_low_bytes, classic.size_high_bytes),
@@ -113,10 +114,31 @@ fn write_classic(lines: &mut Lines, classic: &Classic) {
     lines.plain("seed", classic.seed);
 }
 
+/// Those without end come with a time.
+fn write_transactions(lines: &mut Lines, transactions: u64) {
+    if transactions != Workload::ENDLESS {
+        lines.number("transactions", transactions);
+    }
+}
+
+fn write_drive(lines: &mut Lines, drive: &Drive) {
+    let text = |time: Duration| duration_text(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    if let Stop::After(time) = drive.stop {
+        lines.text("for", text(time));
+    }
+    if !drive.warm_up.is_zero() {
+        lines.text("warm-up", text(drive.warm_up));
+    }
+    if let Pace::Open { rate, arrivals } = drive.pace {
+        lines.plain("rate", rate);
+        lines.text("arrivals", arrivals);
+    }
+}
+
 fn write_mix(lines: &mut Lines, mix: &Mix) {
     lines.text("mix", &mix.weights);
     lines.number("files", mix.files);
-    lines.number("transactions", mix.transactions);
+    write_transactions(lines, mix.transactions);
     lines.text("size", &mix.sizes);
     lines.text("append-size", &mix.append_sizes);
     lines.text("range-size", &mix.range_sizes);
@@ -135,6 +157,7 @@ fn write_mix(lines: &mut Lines, mix: &Mix) {
 }
 
 fn write_how(lines: &mut Lines, how: &How, storage: StorageName) -> Result<(), MeaningError> {
+    write_drive(lines, &how.drive);
     lines.text("durability", how.durability);
     lines.text("cache", how.cache.name());
     match how.on_error {

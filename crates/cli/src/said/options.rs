@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 use storage::Durability;
+use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::layout::Shape;
 use workload::names::Names;
@@ -51,6 +52,21 @@ options! {
     /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
     transactions: Count,
+    /// How long the transactions go on, like 2m, instead of --transactions (or at most, where both are said).
+    #[arg(long = "for", value_name = "TIME", help_heading = "Driving")]
+    #[serde(rename = "for")]
+    run_for: Time,
+    /// How long transactions are performed before they are measured [default: 0s].
+    #[arg(long, value_name = "TIME", help_heading = "Driving")]
+    warm_up: Time,
+    /// Transactions a second of all workers together, due whether or not those before are done; latencies are then from
+    /// the moment at which they were due [default: none, the next one follows the last one].
+    #[arg(long, value_name = "PER_SECOND", help_heading = "Driving")]
+    rate: f64,
+    /// How transactions arrive at a rate: constant or poisson [default: poisson].
+    #[arg(long, value_name = "FORM", help_heading = "Driving")]
+    arrivals: ArrivalProcess,
+
     /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
     /// histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE [default: 500..10000].

@@ -132,7 +132,7 @@ impl Ran {
             let name = phase.phase.name();
             self.assert(phase.complete, format_args!("{name} is not complete"))
                 .assert(phase.settle.is_some(), format_args!("{name} did not settle"))
-                .assert(phase.skipped == 0, format_args!("{name} has skipped operations"));
+                .assert(phase.skipped() == 0, format_args!("{name} has skipped operations"));
         }
         let failed = |phase: &PhaseSummary| phase.operations.iter().any(|operation| operation.failed > 0);
         self.assert(!self.summary.phases.iter().any(failed), "operations have failed")

@@ -68,6 +68,18 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         "run --mix read=1 --format classic",
         &["--format classic", "text or json"],
     ),
+    ("run --for 0s", &["--for 0s", "2m"]),
+    ("run --rate 0", &["--rate", "above 0"]),
+    ("run --rate 1e10", &["--rate", "1000000000"]),
+    ("run --arrivals poisson", &["--arrivals poisson without --rate"]),
+    (
+        "run --arrivals never --rate 1",
+        &["'never' is no way to arrive", "poisson"],
+    ),
+    ("run --mix read=1 --think 1ms --rate 5", &["--rate and --think"]),
+    ("run --for 1s --format classic", &["--format classic", "text or json"]),
+    ("run --live -", &["--live -", "--output"]),
+    ("run --live x --no-latencies", &["--live with --no-latencies"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),
     ("run --seed 4294967296", &["--seed 4294967296", "4294967295"]),
     // Mixes that are none.

@@ -50,7 +50,7 @@ pub(super) fn applies(workload: &Workload) -> bool {
 
 pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
     let find = |phase| phases.iter().find(|record| record.phase == phase);
-    let duration = |phase| find(phase).map_or(0, |record| span(&record.segments));
+    let duration = |phase| find(phase).map_or(0, span);
     let count = |phase, action| find(phase).map_or(0, |record| completed(record, action));
     let transactions_ns = duration(Phase::Transactions);
     let bytes = |moves: fn(Action) -> bool| -> u64 {
@@ -66,7 +66,7 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
     let appended = count(Phase::Transactions, Action::Append);
     let deleted_mixed = count(Phase::Transactions, Action::Delete);
     let deleted_alone = count(Phase::Delete, Action::Delete);
-    let transactions = find(Phase::Transactions).map_or(0, |record| record.transactions);
+    let transactions = find(Phase::Transactions).map_or(0, PhaseRecord::transactions);
     PaperFigures {
         elapsed_ns,
         transactions_ns,

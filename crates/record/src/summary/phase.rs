@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
 use super::{Rate, operations, span};
-use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, StepRecord, WorkerPhase};
+use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, Segment, StepRecord, WorkerPhase};
 
 /// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,7 +35,9 @@ pub struct PhaseSummary {
     pub phase: Phase,
     /// Whether it was performed to its end.
     pub complete: bool,
-    /// From its first segment's start to its last one's end, in nanoseconds.
+    /// What was warmed up before, in no other number here; nothing where nothing was.
+    pub warm_up: Option<WarmUp>,
+    /// From its first measured segment's start to its last one's end, in nanoseconds.
     pub duration_ns: u64,
     /// Transactions, and a second of the phase; nothing in phases that have none.
     pub transactions: Option<Rate>,
@@ -64,6 +66,15 @@ pub struct PhaseSummary {
     pub operations: Vec<OperationSummary>,
 }
 
+/// A stretch before what is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmUp {
+    /// How long it was, in nanoseconds.
+    pub duration_ns: u64,
+    /// Transactions, and a second of it.
+    pub transactions: Rate,
+}
+
 /// Operations of one kind, done by workers of one role, in one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OperationSummary {
@@ -85,10 +96,23 @@ pub struct OperationSummary {
     pub percentiles: Vec<Percentile>,
     /// The greatest latency in nanoseconds.
     pub max_ns: Option<u64>,
+    /// Times from issued to completed, where latencies are from due; nothing in a closed loop, where they are the latencies.
+    pub service: Option<ServiceSummary>,
     /// Latencies past the histogram's range.
     pub overflow: u64,
     /// The steps that the operations were made of, where these were timed.
     pub steps: Vec<StepSummary>,
+}
+
+/// Times from issued to completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServiceSummary {
+    /// Mean in nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// Percentiles.
+    pub percentiles: Vec<Percentile>,
+    /// The greatest in nanoseconds.
+    pub max_ns: Option<u64>,
 }
 
 /// One step of operations of one kind.
@@ -153,10 +177,10 @@ pub struct ClaimWaitSummary {
 }
 
 pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
-    let duration_ns = span(&record.segments);
-    let began_ns = record.segments.first().map_or(0, |segment| segment.began_ns);
+    let duration_ns = span(record);
+    let began_ns = record.measured().next().map_or(0, |segment| segment.began_ns);
     let done = match record.phase {
-        Phase::Transactions => record.transactions,
+        Phase::Transactions => record.transactions(),
         // Links and directories of a mix are removed with the files, and counted with them.
         Phase::Prepare | Phase::Delete => operations(record).map(|operation| operation.meter.operations).sum(),
     };
@@ -167,7 +191,7 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
         phase: record.phase,
         complete: record.complete,
         duration_ns,
-        transactions: (record.phase == Phase::Transactions).then(|| Rate::over(record.transactions, duration_ns)),
+        transactions: (record.phase == Phase::Transactions).then(|| Rate::over(record.transactions(), duration_ns)),
         first_done: record
             .first_done
             .map(|first| Until::new(first.done, first.at_ns.saturating_sub(began_ns))),
@@ -180,12 +204,21 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
         spread: spread(&workers),
         workers,
         claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
-        nothing: record.nothing,
-        skipped: record.skipped,
+        nothing: record.nothing(),
+        skipped: record.skipped(),
+        warm_up: record.warm_up().map(warm_up),
         operations: by_role(record)
             .into_values()
             .map(|record| operation(&record, duration_ns))
             .collect(),
+    }
+}
+
+fn warm_up(segment: &Segment) -> WarmUp {
+    let duration_ns = segment.ended_ns.saturating_sub(segment.began_ns);
+    WarmUp {
+        duration_ns,
+        transactions: Rate::over(segment.transactions, duration_ns),
     }
 }
 
@@ -233,6 +266,11 @@ fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
         mean_ns: meter.latency.mean_ns(),
         percentiles: meter.latency.percentiles(),
         max_ns: meter.latency.max_ns(),
+        service: meter.service.as_ref().map(|service| ServiceSummary {
+            mean_ns: service.mean_ns(),
+            percentiles: service.percentiles(),
+            max_ns: service.max_ns(),
+        }),
         overflow: meter.latency.overflow(),
         steps: record.steps.iter().map(step).collect(),
     }

@@ -1,11 +1,11 @@
 //! What was asked for: the first lines of reports and plans.
 
 use record::summary::Share;
-use record::{Action, Classic, Crew, Fact, How, Mix, Record, Role, Summary, Work, Workload};
+use record::{Action, ArrivalsAsked, Classic, Crew, Driven, Fact, How, Mix, Record, Role, Summary, Work, Workload};
 
 use super::line;
 use crate::environment;
-use crate::units::{counted, grouped, percent};
+use crate::units::{counted, grouped, percent, rate};
 
 /// Lines are broken before they become longer, in characters.
 const WIDTH_MAX: usize = 100;
@@ -60,15 +60,23 @@ pub(crate) fn workload_lines(workload: &Workload, shares: &[Share]) -> String {
     text
 }
 
+fn transactions(count: u64) -> String {
+    if count == Workload::ENDLESS {
+        "transactions without end".to_owned()
+    } else {
+        counted(count, "transaction")
+    }
+}
+
 fn classic(text: &mut String, workload: &Classic) {
     line(
         text,
         format_args!(
-            "Workload    {} files of {} to {} bytes, {} transactions, {} {}, seed {}",
+            "Workload    {} files of {} to {} bytes, {}, {} {}, seed {}",
             grouped(workload.files),
             grouped(workload.size_low_bytes),
             grouped(workload.size_high_bytes),
-            grouped(workload.transactions),
+            transactions(workload.transactions),
             grouped(workload.subdirectories.into()),
             if workload.subdirectories == 1 {
                 "directory"
@@ -93,7 +101,7 @@ fn classic(text: &mut String, workload: &Classic) {
 fn mix(text: &mut String, workload: &Workload, mix: &Mix, shares: &[Share]) {
     let counts = [
         counted(mix.files, "file"),
-        counted(mix.transactions, "transaction"),
+        transactions(mix.transactions),
         format!("seed {}", mix.seed),
     ];
     wrapped(text, "Workload", "", &counts);
@@ -183,7 +191,7 @@ fn crew(text: &mut String, workload: &Workload) {
 
 /// How it was done, where that is not the plain way.
 fn how(how: &How) -> Vec<String> {
-    let mut words = Vec::new();
+    let mut words = driven(&how.driven);
     for (what, value, plain) in [
         ("durability", &how.durability, "none"),
         ("cache", &how.cache, "as-is"),
@@ -206,6 +214,26 @@ fn how(how: &How) -> Vec<String> {
     }
     if let Some(journal) = &how.journal {
         words.push(format!("a journal in {journal}, so its rates are no measurement"));
+    }
+    words
+}
+
+/// As short as it can be said.
+fn whole_seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// How the transactions were driven, where that is not by their number in a closed loop.
+fn driven(driven: &Driven) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(ns) = driven.for_ns {
+        words.push(format!("transactions for {} s", whole_seconds(ns)));
+    }
+    if driven.warm_up_ns > 0 {
+        words.push(format!("after a warm-up of {} s", whole_seconds(driven.warm_up_ns)));
+    }
+    if let Some(ArrivalsAsked { per_second, form }) = &driven.arrivals {
+        words.push(format!("{} arrivals a second ({form})", rate(Some(*per_second))));
     }
     words
 }

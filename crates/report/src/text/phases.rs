@@ -33,6 +33,15 @@ fn operations(text: &mut String, summary: &Summary) {
         } else {
             format!("{} (partial)", phase.phase.name())
         };
+        if let Some(warm_up) = &phase.warm_up {
+            table.row(vec![
+                "warm-up".to_owned(),
+                "transactions".to_owned(),
+                seconds(warm_up.duration_ns),
+                grouped(warm_up.transactions.count),
+                rate(warm_up.transactions.per_second),
+            ]);
+        }
         let mut cells = vec![name, String::new(), seconds(phase.duration_ns)];
         if let Some(transactions) = phase.transactions {
             cells[1] = "transactions".to_owned();

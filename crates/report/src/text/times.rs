@@ -1,15 +1,16 @@
 //! How long operations, their steps, and waits for one another took.
 
 use record::summary::{Percentile, StepSummary};
-use record::{Histogram, Record, Role, Summary};
+use record::{Histogram, Phase, Record, Role, Summary};
 
 use super::{line, role};
 use crate::table::Table;
-use crate::units::{grouped, microseconds, percent};
+use crate::units::{grouped, microseconds, percent, seconds};
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
     if record.latencies {
         latencies(text, summary);
+        slowest(text, record);
         steps(text, summary);
     } else {
         line(text, format_args!("Latencies were not recorded (--no-latencies).\n"));
@@ -35,6 +36,7 @@ fn latencies(text: &mut String, summary: &Summary) {
             "max",
         ],
     );
+    let mut is_open = false;
     for phase in &summary.phases {
         let name = phase.phase.name();
         let has_roles = phase.operations.iter().any(|operation| operation.role != Role::Worker);
@@ -47,27 +49,72 @@ fn latencies(text: &mut String, summary: &Summary) {
             } else {
                 name.to_owned()
             };
-            let mut cells = vec![first, operation.action.name().to_owned(), mean(operation.mean_ns)];
-            cells.extend(
-                operation
-                    .percentiles
-                    .iter()
-                    .map(|percentile| microseconds(percentile.ns as f64)),
-            );
-            // An operation that only failed has no latencies.
-            cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
-            cells.push(whole(operation.max_ns));
-            table.row(cells);
+            let times = (operation.mean_ns, &operation.percentiles[..], operation.max_ns);
+            table.row(latency_cells(first, operation.action.name(), times));
+            if let Some(service) = &operation.service {
+                is_open = true;
+                let times = (service.mean_ns, &service.percentiles[..], service.max_ns);
+                table.row(latency_cells(String::new(), "  service", times));
+            }
         }
     }
     text.push_str(&table.render());
+    let from = if is_open {
+        "from due to completed, of service from issued to completed"
+    } else {
+        "from issued to completed"
+    };
     line(
         text,
         format_args!(
-            "  (from issued to completed; percentiles are off by at most {} of themselves, mean and max are exact)\n",
+            "  ({from}; percentiles are off by at most {} of themselves, mean and max are exact)\n",
             percent(summary.latency_error_bound)
         ),
     );
+}
+
+/// Of each kind of the transactions the slowest operation; more of them are in the record.
+fn slowest(text: &mut String, record: &Record) {
+    let phases = record.actual.phases.iter();
+    let mut table = Table::new(4, &["Slowest", "", "", "longest step", "step, ms", "all, ms", "at, s"]);
+    for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
+        let began_ns = phase.segments.first().map_or(0, |segment| segment.began_ns);
+        for kind in &phase.slowest {
+            let Some(slow) = kind.operations.first() else {
+                continue;
+            };
+            let step = slow.step.as_ref();
+            table.row(vec![
+                String::new(),
+                kind.action.name().to_owned(),
+                slow.path.clone(),
+                step.map_or_else(|| "-".to_owned(), |step| step.step.clone()),
+                step.map_or_else(|| "-".to_owned(), |step| milliseconds(step.ns)),
+                milliseconds(slow.ns),
+                seconds(slow.issued_ns.saturating_sub(began_ns)),
+            ]);
+        }
+    }
+    if !table.is_empty() {
+        text.push_str(&table.render());
+        text.push('\n');
+    }
+}
+
+fn milliseconds(ns: u64) -> String {
+    format!("{:.3}", ns as f64 / 1e6)
+}
+
+/// Mean, percentiles, greatest.
+type Times<'a> = (Option<f64>, &'a [Percentile], Option<u64>);
+
+fn latency_cells(first: String, action: &str, (mean_ns, percentiles, max_ns): Times<'_>) -> Vec<String> {
+    let mut cells = vec![first, action.to_owned(), mean(mean_ns)];
+    cells.extend(percentiles.iter().map(|percentile| microseconds(percentile.ns as f64)));
+    // An operation that only failed has no latencies.
+    cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
+    cells.push(whole(max_ns));
+    cells
 }
 
 fn mean(ns: Option<f64>) -> String {

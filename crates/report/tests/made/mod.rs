@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use record::{
     Action, Check, ClaimWaits, Crew, ErrorRecord, Fact, Fetched, FirstDone, Histogram, How, Meter, Mix,
-    OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment, Settle, StepRecord, Stuck,
-    WorkerPhase, Workload,
+    OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment, SegmentKind, Settle, Slices,
+    StepRecord, Stuck, WorkerPhase, Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -76,22 +76,24 @@ fn phase(
     PhaseRecord {
         phase,
         complete: true,
-        transactions: if is_mixed { all } else { 0 },
-        nothing: 0,
-        skipped: 0,
         first_done: Some(FirstDone {
             worker: first.worker,
             at_ns: first.ended_ns,
             done: workers.iter().map(done_by_then).sum(),
         }),
         segments: vec![Segment {
-            name: "measured".to_owned(),
+            kind: SegmentKind::Measured,
             began_ns,
             ended_ns: ms.end * MS,
+            transactions: if is_mixed { all } else { 0 },
+            nothing: 0,
+            skipped: 0,
             operations,
         }],
         workers,
         claim_waits: Vec::new(),
+        slices: Slices::default(),
+        slowest: Vec::new(),
         settle: None,
     }
 }
@@ -273,8 +275,8 @@ fn shared_transactions() -> PhaseRecord {
     ];
     let crew = crew([990, 1_000, 141, 150], [1_000; 4]);
     let mut transactions = phase(Phase::Transactions, 830..1_830, &crew, operations);
-    transactions.nothing = 3;
-    transactions.skipped = 4;
+    transactions.segments[0].nothing = 3;
+    transactions.segments[0].skipped = 4;
     let waits = |role, count, middle_ns| ClaimWaits {
         role,
         wait: durations(count, middle_ns),

@@ -1,11 +1,13 @@
 //! What workers did together: their reports merged into the phases of a record.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use measure::{SLOWEST_KEPT, Slices};
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, Stuck, WorkerPhase,
+    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
 use storage::Step;
@@ -14,10 +16,10 @@ use workload::{Action, Phase, Role, StreamHash};
 use crate::advice;
 use crate::control::Control;
 use crate::failures::{self, Failed};
-use crate::request::Request;
+use crate::request::{Drive, Request};
 use crate::site::manifest::Position;
 use crate::supervisor::Watched;
-use crate::worker::{PhaseReport, Report};
+use crate::worker::{PhaseReport, Report, SegmentReport};
 
 /// What came of a run's work, before it is cleaned up.
 #[derive(Debug)]
@@ -135,7 +137,7 @@ impl Performed {
         let check = check(request, &reports);
         let read_bytes = read_bytes(&phases);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
-        let phases = merge_all(phases, &watched);
+        let phases = merge_all(phases, &watched, &request.drive);
         Actual {
             outcome,
             end,
@@ -221,12 +223,14 @@ fn by_phase(workers: Vec<Vec<PhaseReport>>) -> ByPhase {
     by_phase
 }
 
+/// Of all segments.
 fn records(phases: &ByPhase, phase: Phase) -> impl Iterator<Item = &OperationRecord> {
     phases
         .get(&phase)
         .into_iter()
         .flatten()
-        .flat_map(|(_, report)| &report.records)
+        .flat_map(|(_, report)| &report.segments)
+        .flat_map(|segment| &segment.records)
 }
 
 fn read_bytes(phases: &ByPhase) -> u64 {
@@ -245,25 +249,24 @@ fn fetched([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<F
 }
 
 /// The workers' phases, one record for each.
-fn merge_all(phases: ByPhase, watched: &Watched) -> Vec<PhaseRecord> {
+fn merge_all(phases: ByPhase, watched: &Watched, drive: &Drive) -> Vec<PhaseRecord> {
     phases
         .into_iter()
         .map(|(phase, workers)| PhaseRecord {
             settle: watched.settled.get(&phase).cloned(),
-            ..merge(phase, workers)
+            slices: watched.slices.get(&phase).cloned().unwrap_or_default(),
+            ..merge(phase, workers, drive)
         })
         .collect()
 }
 
-fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>) -> PhaseRecord {
-    let mut operations: BTreeMap<(Role, Action), OperationRecord> = BTreeMap::new();
+fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>, drive: &Drive) -> PhaseRecord {
+    let kind = |number| drive.segment_kind(phase, number);
     let mut waits: BTreeMap<Role, ClaimWaits> = BTreeMap::new();
+    let mut segments: BTreeMap<u32, Segment> = BTreeMap::new();
     let mut merged = PhaseRecord {
         phase,
         complete: workers.iter().all(|(_, report)| report.complete),
-        transactions: workers.iter().map(|(_, report)| report.transactions).sum(),
-        nothing: workers.iter().map(|(_, report)| report.nothing).sum(),
-        skipped: workers.iter().map(|(_, report)| report.skipped).sum(),
         segments: Vec::new(),
         workers: Vec::new(),
         first_done: workers
@@ -276,24 +279,20 @@ fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>) -> PhaseRecord {
                 done: report.done_by_all,
             }),
         claim_waits: Vec::new(),
+        slices: Slices::default(),
+        slowest: Vec::new(),
         settle: None,
     };
-    let began_ns = workers.iter().map(|(_, report)| report.began_ns).min().unwrap_or(0);
-    let ended_ns = workers.iter().map(|(_, report)| report.ended_ns).max().unwrap_or(0);
     for (worker, report) in workers {
-        // A worker without operations has done its part all the same.
         let role = report.role;
-        merged.workers.push(WorkerPhase {
-            worker,
-            role,
-            began_ns: report.began_ns,
-            ended_ns: report.ended_ns,
-            transactions: report.transactions,
-            operations: report.operations,
-            bytes: report.bytes,
-        });
-        for record in report.records {
-            add(&mut operations, record);
+        merged.workers.push(worker_phase(worker, &report, kind));
+        for slowest in report.slowest {
+            add_slowest(&mut merged.slowest, slowest);
+        }
+        for segment in report.segments {
+            let number = segment.number;
+            let known = segments.entry(number).or_insert_with(|| empty(kind(number), &segment));
+            take(known, segment);
         }
         if let Some(wait) = report.waits {
             match waits.get_mut(&role) {
@@ -302,19 +301,85 @@ fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>) -> PhaseRecord {
             }
         }
     }
+    // What was warmed up before does not count.
+    let warmed_up: u64 = segments
+        .values()
+        .filter(|segment| segment.kind == SegmentKind::WarmUp)
+        .map(|segment| segment.transactions)
+        .sum();
+    if let Some(first) = &mut merged.first_done {
+        first.done = first.done.saturating_sub(warmed_up);
+    }
     merged.claim_waits = waits.into_values().collect();
-    merged.segments.push(Segment {
-        name: "measured".to_owned(),
-        began_ns,
-        ended_ns,
-        operations: operations.into_values().collect(),
-    });
+    merged.segments = segments.into_values().collect();
     merged
 }
 
-fn add(operations: &mut BTreeMap<(Role, Action), OperationRecord>, record: OperationRecord) {
-    let Some(known) = operations.get_mut(&(record.role, record.action)) else {
-        operations.insert((record.role, record.action), record);
+/// A segment that begins and ends as this report of it, with nothing done.
+fn empty(kind: SegmentKind, of: &SegmentReport) -> Segment {
+    Segment {
+        kind,
+        began_ns: of.began_ns,
+        ended_ns: of.ended_ns,
+        transactions: 0,
+        nothing: 0,
+        skipped: 0,
+        operations: Vec::new(),
+    }
+}
+
+fn take(segment: &mut Segment, report: SegmentReport) {
+    segment.began_ns = segment.began_ns.min(report.began_ns);
+    segment.ended_ns = segment.ended_ns.max(report.ended_ns);
+    segment.transactions += report.transactions;
+    segment.nothing += report.nothing;
+    segment.skipped += report.skipped;
+    for record in report.records {
+        add(&mut segment.operations, record);
+    }
+    segment
+        .operations
+        .sort_by_key(|operation| (operation.role, operation.action));
+}
+
+/// The slowest of all workers.
+fn add_slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
+    let Some(known) = all.iter_mut().find(|known| known.action == more.action) else {
+        return all.push(more);
+    };
+    known.operations.extend(more.operations);
+    known.operations.sort_by_key(|slow| Reverse(slow.ns));
+    known.operations.truncate(SLOWEST_KEPT);
+}
+
+/// What a worker did in the measured segments. One without operations has done its part all the same.
+fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> SegmentKind) -> WorkerPhase {
+    let measured = || {
+        let all = report.segments.iter();
+        all.filter(|segment| kind(segment.number) == SegmentKind::Measured)
+    };
+    let sum = |part: fn(&SegmentReport) -> u64| measured().map(part).sum();
+    WorkerPhase {
+        worker,
+        role: report.role,
+        began_ns: measured()
+            .map(|segment| segment.began_ns)
+            .min()
+            .unwrap_or(report.ended_ns),
+        ended_ns: measured()
+            .map(|segment| segment.ended_ns)
+            .max()
+            .unwrap_or(report.ended_ns),
+        transactions: sum(|segment| segment.transactions),
+        operations: sum(|segment| segment.operations),
+        bytes: sum(|segment| segment.bytes),
+    }
+}
+
+fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord) {
+    let same = |known: &&mut OperationRecord| (known.role, known.action) == (record.role, record.action);
+    let Some(known) = operations.iter_mut().find(same) else {
+        operations.push(record);
         return;
     };
     known.meter.merge(&record.meter);
@@ -365,7 +430,8 @@ fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhas
 fn numbers_made(failed: Option<&Failed>, phases: &[PhaseReport]) -> u64 {
     let creations = phases
         .iter()
-        .flat_map(|report| &report.records)
+        .flat_map(|report| &report.segments)
+        .flat_map(|segment| &segment.records)
         .filter(|record| record.action == Action::Create)
         .map(|record| record.meter.operations + record.meter.failed)
         .sum::<u64>();

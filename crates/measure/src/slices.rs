@@ -1,0 +1,245 @@
+//! What was done over time: meters in slices of equal width, one after the other from a start, by whatever key.
+//!
+//! A slice is a second wide. Where there would be more than [`SLICES_MAX`] of them, neighbours are merged two by two, so
+//! that all are twice as wide, as often as it takes: a long run has wider slices, and nothing is lost. The width
+//! depends on the last moment alone, so slices may come from several workers, in any order and late.
+
+use std::collections::BTreeMap;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::histogram::Histogram;
+use crate::meter::Meter;
+use crate::sparse::SparseHistogram;
+
+/// The width of a slice as it is handed over, in nanoseconds: a second.
+pub const SLICE_NS: u64 = 1_000_000_000;
+/// No series has more: a point for every pixel or so of a chart, half an hour of seconds.
+pub const SLICES_MAX: usize = 1_800;
+
+/// What can be put together: associatively and commutatively.
+pub trait Merge {
+    /// Takes all of another one in.
+    fn merge(&mut self, other: &Self);
+}
+
+impl Merge for Histogram {
+    fn merge(&mut self, other: &Self) {
+        self.merge(other);
+    }
+}
+
+impl Merge for SparseHistogram {
+    fn merge(&mut self, other: &Self) {
+        self.merge(other);
+    }
+}
+
+impl Merge for Meter {
+    fn merge(&mut self, other: &Self) {
+        self.merge(other);
+    }
+}
+
+/// What operations of one kind did in a slice.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SliceMeter {
+    /// Operations that were completed without an error in the slice.
+    pub operations: u64,
+    /// Bytes that those read or wrote.
+    pub bytes: u64,
+    /// Operations that failed in it; they count in no other number here.
+    pub failed: u64,
+    /// Latency of the operations; empty where latencies were not asked for.
+    pub latency: SparseHistogram,
+}
+
+impl Merge for SliceMeter {
+    fn merge(&mut self, other: &Self) {
+        self.operations += other.operations;
+        self.bytes += other.bytes;
+        self.failed += other.failed;
+        self.latency.merge(&other.latency);
+    }
+}
+
+/// What was done in one slice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slice<K, M = SliceMeter> {
+    /// Its number, from 0: how often the width lies between the start and its own. What a worker hands over is
+    /// [`SLICE_NS`] wide.
+    pub index: u64,
+    /// A meter by key, each key once, those that have something.
+    pub meters: Vec<(K, M)>,
+}
+
+/// See the module's text. Series merge, associatively and commutatively.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slices<K, M = SliceMeter> {
+    /// How often the width was doubled.
+    doublings: u32,
+    /// From the start to the last one that has something.
+    slices: Vec<BTreeMap<K, M>>,
+}
+
+impl<K, M> Default for Slices<K, M> {
+    fn default() -> Self {
+        Self {
+            doublings: 0,
+            slices: Vec::new(),
+        }
+    }
+}
+
+impl<K: Ord, M: Merge> Slices<K, M> {
+    /// Takes what was done in a second, by the number of that second from the start, from 0.
+    pub fn add(&mut self, index: u64, key: K, meter: M) {
+        while index >> self.doublings >= SLICES_MAX as u64 {
+            self.double();
+        }
+        let slot = (index >> self.doublings) as usize;
+        if slot >= self.slices.len() {
+            self.slices.resize_with(slot + 1, BTreeMap::new);
+        }
+        put(&mut self.slices[slot], key, meter);
+    }
+
+    /// Takes a second that a worker hands over.
+    pub fn take(&mut self, slice: Slice<K, M>) {
+        for (key, meter) in slice.meters {
+            self.add(slice.index, key, meter);
+        }
+    }
+
+    /// Takes all of another series in that has the same start.
+    pub fn merge(&mut self, other: Self) {
+        while self.doublings < other.doublings {
+            self.double();
+        }
+        for (index, slice) in (0_u64..).zip(other.slices) {
+            for (key, meter) in slice {
+                self.add(index << other.doublings, key, meter);
+            }
+        }
+    }
+
+    /// How wide each slice is, in nanoseconds.
+    pub fn width_ns(&self) -> u64 {
+        SLICE_NS.saturating_mul(1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX))
+    }
+
+    /// The slices from the start on, with those in which nothing was done, up to the last in which something was. The
+    /// last one of a run may have been cut short by its end.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, M>> {
+        self.slices.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slices.len()
+    }
+
+    /// Whether nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.slices.is_empty()
+    }
+
+    /// All slices together.
+    pub fn totals(&self) -> BTreeMap<K, M>
+    where
+        K: Clone,
+        M: Clone,
+    {
+        let mut totals = BTreeMap::new();
+        for (key, meter) in self.slices.iter().flatten() {
+            put(&mut totals, key.clone(), meter.clone());
+        }
+        totals
+    }
+
+    /// Merges neighbours.
+    fn double(&mut self) {
+        let mut halved = Vec::with_capacity(self.slices.len().div_ceil(2));
+        let mut slices = std::mem::take(&mut self.slices).into_iter();
+        while let Some(mut slice) = slices.next() {
+            for (key, meter) in slices.next().into_iter().flatten() {
+                put(&mut slice, key, meter);
+            }
+            halved.push(slice);
+        }
+        self.slices = halved;
+        self.doublings += 1;
+    }
+}
+
+fn put<K: Ord, M: Merge>(slice: &mut BTreeMap<K, M>, key: K, meter: M) {
+    match slice.get_mut(&key) {
+        Some(sum) => sum.merge(&meter),
+        None => {
+            slice.insert(key, meter);
+        }
+    }
+}
+
+/// As they are written: those that have something. Their numbers count slices of this width.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written<T> {
+    width_ns: u64,
+    slices: Vec<T>,
+}
+
+impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written {
+            width_ns: self.width_ns(),
+            slices: (0..)
+                .zip(&self.slices)
+                .filter(|(_, slice)| !slice.is_empty())
+                .map(|(index, slice)| Slice {
+                    index,
+                    meters: slice.iter().collect(),
+                })
+                .collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de> for Slices<K, M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { width_ns, slices } = Written::<Slice<K, M>>::deserialize(deserializer)?;
+        let doubled = width_ns / SLICE_NS;
+        if width_ns % SLICE_NS != 0 || !doubled.is_power_of_two() {
+            return Err(D::Error::custom(format!(
+                "slices of {width_ns} ns: a slice is 1, 2, 4, 8, ... seconds wide"
+            )));
+        }
+        let mut read = Self {
+            doublings: doubled.trailing_zeros(),
+            slices: Vec::new(),
+        };
+        for slice in slices {
+            let index = usize::try_from(slice.index).unwrap_or(usize::MAX);
+            if index >= SLICES_MAX || index < read.slices.len() {
+                return Err(D::Error::custom(format!(
+                    "slice {}: slices are numbered in their order, below {SLICES_MAX}",
+                    slice.index
+                )));
+            }
+            read.slices.resize_with(index + 1, BTreeMap::new);
+            for (key, meter) in slice.meters {
+                if read.slices[index].insert(key, meter).is_some() {
+                    return Err(D::Error::custom(format!("slice {index} has a key twice")));
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Tests of time series.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::noise::Noise;
+
+type Handed = (u64, u8, u64);
+
+/// Of one operation that took so long.
+fn meter(ns: u64) -> SliceMeter {
+    let mut latency = Histogram::default();
+    latency.record(ns);
+    SliceMeter {
+        operations: 1,
+        bytes: ns / 3,
+        failed: ns % 2,
+        latency: latency.take_sparse(),
+    }
+}
+
+fn of(handed: &[Handed]) -> Slices<u8> {
+    let mut slices = Slices::default();
+    for (index, key, ns) in handed {
+        slices.add(*index, *key, meter(*ns));
+    }
+    slices
+}
+
+/// By hand: the dense histograms and counts of all that a slice of this width would have.
+fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> {
+    let mut slices: BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> = BTreeMap::new();
+    for (index, key, ns) in handed {
+        let sum = slices.entry((index / width, *key)).or_default();
+        sum.0 += 1;
+        sum.1 += ns / 3;
+        sum.2 += ns % 2;
+        sum.3.record(*ns);
+    }
+    slices
+}
+
+/// Short runs and long ones.
+fn handed() -> impl Strategy<Value = Vec<Handed>> {
+    (0_u32..14).prop_flat_map(|bits| prop::collection::vec((0..1_u64 << bits, 0_u8..3, 0_u64..1 << 34), 0..60))
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_lost_and_percentiles_are_those_of_merging_by_hand(handed in handed()) {
+        let slices = of(&handed);
+        prop_assert!(slices.len() <= SLICES_MAX);
+        let width = slices.width_ns() / SLICE_NS;
+        let last = handed.iter().map(|handed| handed.0).max().unwrap_or(0);
+        prop_assert!(width == 1 || last / (width / 2) >= SLICES_MAX as u64, "{last} would have fitted");
+        let mut expected = by_hand(&handed, width);
+        for (index, slice) in (0..).zip(slices.iter()) {
+            for (key, meter) in slice {
+                let (operations, bytes, failed, dense) = expected.remove(&(index, *key)).unwrap();
+                prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (operations, bytes, failed));
+                prop_assert_eq!(meter.latency.percentiles(), dense.percentiles());
+                prop_assert_eq!(meter.latency.mean_ns(), dense.mean_ns());
+            }
+        }
+        prop_assert!(expected.is_empty());
+        let totals = by_hand(&handed, u64::MAX);
+        prop_assert_eq!(slices.totals().len(), totals.len());
+        for (key, meter) in slices.totals() {
+            let (operations, bytes, failed, dense) = &totals[&(0, key)];
+            prop_assert_eq!((meter.operations, meter.bytes, meter.failed), (*operations, *bytes, *failed));
+            prop_assert_eq!(meter.latency.percentiles(), dense.percentiles());
+        }
+    }
+
+    #[test]
+    fn the_order_does_not_matter(handed in handed().prop_shuffle(), cut in 0_usize..60) {
+        let mut sorted = handed.clone();
+        sorted.sort_unstable();
+        let together = of(&sorted);
+        prop_assert_eq!(&of(&handed), &together);
+        let (one, two) = handed.split_at(cut.min(handed.len()));
+        let (mut ahead, mut behind) = (of(one), of(two));
+        ahead.merge(of(two));
+        behind.merge(of(one));
+        prop_assert_eq!(&ahead, &together);
+        prop_assert_eq!(&behind, &together);
+    }
+
+    #[test]
+    fn what_is_written_is_read_again(handed in handed()) {
+        let slices = of(&handed);
+        let json = serde_json::to_string(&slices).unwrap();
+        prop_assert_eq!(serde_json::from_str::<Slices<u8>>(&json).unwrap(), slices);
+    }
+}
+
+#[test]
+fn slices_double_at_the_border() {
+    let mut slices = of(&[(1_799, 0, 5)]);
+    assert_eq!((slices.len(), slices.width_ns()), (1_800, SLICE_NS));
+    slices.take(Slice {
+        index: 1_800,
+        meters: vec![(0, meter(7)), (1, meter(9))],
+    });
+    assert_eq!((slices.len(), slices.width_ns()), (901, 2 * SLICE_NS));
+    // A late one goes where it belongs.
+    slices.add(3, 0, meter(11));
+    let keys: Vec<usize> = slices.iter().map(BTreeMap::len).collect();
+    assert_eq!((keys[1], keys[899], keys[900]), (1, 1, 2));
+    assert_eq!(slices.totals()[&0].operations, 3);
+    assert!(!slices.is_empty() && Slices::<u8>::default().is_empty());
+}
+
+#[test]
+fn spoilt_ones_are_refused() {
+    let json = serde_json::to_string(&of(&[(1, 0, 5), (2, 1, 5)])).unwrap();
+    for (from, to) in [
+        ("\"width_ns\":1000000000", "\"width_ns\":1500000000"),
+        ("\"width_ns\":1000000000", "\"width_ns\":3000000000"),
+        ("\"width_ns\":1000000000", "\"width_ns\":0"),
+        ("\"index\":2", "\"index\":1"),
+        ("\"index\":2", "\"index\":1800"),
+        ("\"failed\"", "\"lost\""),
+    ] {
+        assert!(json.contains(from));
+        let other = json.replace(from, to);
+        assert!(serde_json::from_str::<Slices<u8>>(&other).is_err(), "{from} as {to}");
+    }
+}
+
+/// A second of a busy file system, by kind of operation: 5,000 of each, most near a median of their own (lognormal,
+/// sigma 0.5), three in a hundred waiting for the device (5 ms, sigma 0.8).
+fn second(noise: &mut Noise, key: u8) -> SliceMeter {
+    const OPERATIONS: u64 = 5_000;
+    let mut latency = Histogram::default();
+    for _ in 0..OPERATIONS {
+        let (median_ns, sigma) = if noise.unit() < 0.03 {
+            (5e6, 0.8)
+        } else {
+            (15e3 * f64::from(1_u32 << key), 0.5)
+        };
+        latency.record((median_ns * (sigma * noise.normal()).exp()) as u64);
+    }
+    SliceMeter {
+        operations: OPERATIONS,
+        bytes: OPERATIONS * 9_000,
+        failed: 0,
+        latency: latency.take_sparse(),
+    }
+}
+
+#[test]
+fn a_day_of_six_kinds_of_operations_stays_small() {
+    const DAY_SECONDS: u64 = 86_400;
+    // Seconds are made once and used again: a slice of 64 s has 64 different ones.
+    const DIFFERENT: u64 = 97;
+    let mut noise = Noise::new(1);
+    let seconds: Vec<Vec<SliceMeter>> = (0..DIFFERENT)
+        .map(|_| (0..6).map(|key| second(&mut noise, key)).collect())
+        .collect();
+    let mut slices = Slices::default();
+    for index in 0..DAY_SECONDS {
+        for (key, meter) in (0_u8..).zip(&seconds[(index % DIFFERENT) as usize]) {
+            slices.add(index, key, meter.clone());
+        }
+    }
+    assert_eq!((slices.len(), slices.width_ns()), (1_350, 64 * SLICE_NS));
+    assert_eq!(slices.totals()[&5].operations, DAY_SECONDS * 5_000);
+    let in_memory: usize = slices
+        .iter()
+        .flat_map(BTreeMap::values)
+        .map(|meter| meter.latency.packed_bytes() + size_of::<SliceMeter>())
+        .sum();
+    let json = serde_json::to_vec(&slices).unwrap().len();
+    println!("a day: {json} bytes of JSON, about {in_memory} in memory");
+    assert!(json < 30_000_000, "{json} bytes");
+    assert!(in_memory < 30_000_000, "{in_memory} bytes");
+}

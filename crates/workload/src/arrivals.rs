@@ -1,0 +1,498 @@
+//! When operations are due in an open loop: moments that depend on nothing but what was asked for, however long
+//! operations take.
+//!
+//! All moments are in nanoseconds from the start, rounded down. With `R` operations a second over all `W` workers:
+//!
+//! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`, so that the workers
+//!   take turns and all together are evenly spaced. `R` is taken for the very fraction that the floating-point number
+//!   is, and the sum is kept as a whole number and a remainder: nothing is ever rounded but what is handed out.
+//! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`: gap `k`, which lies before
+//!   operation `k`, is `−ln(1 − u) × W / R` with `u` the number `k` of the worker's stream `arrivals` (see
+//!   [`crate::random`]). All workers together are then a Poisson process of rate `R` (superposition). Gaps are
+//!   summed up in units of 2^-32 ns, so that rounding does not add up.
+//!
+//! A moment past 2^64 − 1 ns (584 years) is that one.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::random::{Key, unit};
+
+/// No more operations a second can be asked for: one a nanosecond.
+pub const RATE_MAX: f64 = 1e9;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// Bits behind the point of a sum of random gaps, in nanoseconds.
+const FRACTION_BITS: u32 = 32;
+
+/// How operations arrive. Serialised as its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalProcess {
+    /// Evenly spaced.
+    Constant,
+    /// At random, each independent of all others.
+    Poisson,
+}
+
+/// No arrivals.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidArrivals {
+    /// No known form.
+    #[error("'{0}' is no way to arrive: write constant or poisson")]
+    UnknownProcess(String),
+    /// A rate that is none.
+    #[error("a rate of {0} operations a second: give a number above 0 and up to {RATE_MAX}")]
+    Rate(f64),
+    /// A worker that is none.
+    #[error("worker {worker} of {workers}: workers are numbered from 0 to below their count")]
+    Worker {
+        /// Its number.
+        worker: u32,
+        /// How many there are.
+        workers: u32,
+    },
+}
+
+impl FromStr for ArrivalProcess {
+    type Err = InvalidArrivals;
+
+    fn from_str(text: &str) -> Result<Self, InvalidArrivals> {
+        match text.trim() {
+            "constant" => Ok(Self::Constant),
+            "poisson" => Ok(Self::Poisson),
+            other => Err(InvalidArrivals::UnknownProcess(other.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for ArrivalProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Constant => "constant",
+            Self::Poisson => "poisson",
+        })
+    }
+}
+
+/// Checks that operations can arrive at a rate, in operations a second.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn check_rate(rate: f64) -> Result<(), InvalidArrivals> {
+    // Not a number is refused too.
+    if rate > 0.0 && rate <= RATE_MAX {
+        Ok(())
+    } else {
+        Err(InvalidArrivals::Rate(rate))
+    }
+}
+
+/// The moments of one worker, in their order, without end.
+#[derive(Clone, Debug)]
+pub struct Arrivals(Kind);
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Constant(Even),
+    Poisson(Random),
+}
+
+impl Arrivals {
+    /// For a worker of so many, who together get `rate` operations a second.
+    ///
+    /// # Errors
+    /// A rate that is not above 0 and up to [`RATE_MAX`]; a worker's number that is not below their count.
+    pub fn new(
+        process: ArrivalProcess,
+        rate: f64,
+        seed: u64,
+        (worker, workers): (u32, u32),
+    ) -> Result<Self, InvalidArrivals> {
+        check_rate(rate)?;
+        if worker >= workers {
+            return Err(InvalidArrivals::Worker { worker, workers });
+        }
+        Ok(Self(match process {
+            ArrivalProcess::Constant => Kind::Constant(Even::new(rate, worker, workers)),
+            ArrivalProcess::Poisson => Kind::Poisson(Random::new(rate, seed, worker, workers)),
+        }))
+    }
+
+    /// When the next operation is due, in nanoseconds from the start; never less than the one before.
+    #[inline]
+    pub fn next_due_ns(&mut self) -> u64 {
+        match &mut self.0 {
+            Kind::Constant(even) => even.next_due_ns(),
+            Kind::Poisson(random) => random.next_due_ns(),
+        }
+    }
+}
+
+/// Evenly spaced moments: a whole number of nanoseconds and a remainder.
+#[derive(Clone, Debug)]
+struct Even {
+    next_ns: u64,
+    rest: u64,
+    step_ns: u64,
+    step_rest: u64,
+    /// What remainders are of: at most 2^53.
+    of: u64,
+}
+
+impl Even {
+    fn new(rate: f64, worker: u32, workers: u32) -> Self {
+        let rate = Fraction::of(rate);
+        let (next_ns, rest) = rate.divide(u64::from(worker) * SECOND_NS);
+        let (step_ns, step_rest) = rate.divide(u64::from(workers) * SECOND_NS);
+        Self {
+            next_ns,
+            rest,
+            step_ns,
+            step_rest,
+            of: rate.numerator,
+        }
+    }
+
+    #[inline]
+    fn next_due_ns(&mut self) -> u64 {
+        let due_ns = self.next_ns;
+        self.rest += self.step_rest;
+        let carry = u64::from(self.rest >= self.of);
+        self.rest -= carry * self.of;
+        self.next_ns = due_ns.saturating_add(self.step_ns).saturating_add(carry);
+        due_ns
+    }
+}
+
+/// A positive floating-point number up to [`RATE_MAX`] as what it is: numerator / 2^halvings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Fraction {
+    /// At most 2^53.
+    numerator: u64,
+    halvings: u32,
+}
+
+impl Fraction {
+    fn of(number: f64) -> Self {
+        let bits = number.to_bits();
+        let exponent = (bits >> 52) as i32 & 0x7FF;
+        let fraction = bits & ((1 << 52) - 1);
+        // Subnormal numbers have no leading one.
+        let significand = if exponent == 0 { fraction } else { fraction | 1 << 52 };
+        let zeros = significand.trailing_zeros();
+        let power = exponent.max(1) - 1_075 + zeros as i32;
+        let odd = significand >> zeros;
+        if power >= 0 {
+            Self {
+                numerator: odd << power,
+                halvings: 0,
+            }
+        } else {
+            Self {
+                numerator: odd,
+                halvings: power.unsigned_abs(),
+            }
+        }
+    }
+
+    /// A whole number divided by this, rounded down, at most 2^64 − 1, and the remainder, of the numerator.
+    fn divide(self, number: u64) -> (u64, u64) {
+        let mut quotient = number / self.numerator;
+        let mut rest = number % self.numerator;
+        for _ in 0..self.halvings {
+            rest *= 2;
+            let carry = u64::from(rest >= self.numerator);
+            rest -= carry * self.numerator;
+            quotient = quotient.saturating_mul(2).saturating_add(carry);
+        }
+        (quotient, rest)
+    }
+}
+
+/// Moments with exponentially distributed gaps.
+#[derive(Clone, Debug)]
+struct Random {
+    key: Key,
+    index: u64,
+    mean_gap_ns: f64,
+    /// Of all gaps so far, with [`FRACTION_BITS`] behind the point.
+    sum: u128,
+}
+
+impl Random {
+    fn new(rate: f64, seed: u64, worker: u32, workers: u32) -> Self {
+        let mean_gap_ns = f64::from(workers) * SECOND_NS as f64 / rate;
+        Self {
+            key: Key::new(seed, "arrivals", worker),
+            index: 0,
+            // Of the smallest rates it is infinite, and no gap of 0 can be made of that.
+            mean_gap_ns: mean_gap_ns.min(f64::MAX),
+            sum: 0,
+        }
+    }
+
+    #[inline]
+    fn next_due_ns(&mut self) -> u64 {
+        let gap_ns = -libm::log(1.0 - unit(self.key.at(self.index))) * self.mean_gap_ns;
+        self.index += 1;
+        // Conversion saturates.
+        let gap = (gap_ns * (1_u64 << FRACTION_BITS) as f64) as u128;
+        self.sum = self.sum.saturating_add(gap);
+        u64::try_from(self.sum >> FRACTION_BITS).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(process: ArrivalProcess, rate: f64, seed: u64, worker: u32, workers: u32) -> impl Iterator<Item = u64> {
+        let mut arrivals = Arrivals::new(process, rate, seed, (worker, workers)).unwrap();
+        std::iter::from_fn(move || Some(arrivals.next_due_ns()))
+    }
+
+    fn constant(rate: f64, worker: u32, workers: u32) -> impl Iterator<Item = u64> {
+        of(ArrivalProcess::Constant, rate, 0, worker, workers)
+    }
+
+    /// All moments of all workers until an end, in order.
+    fn together(process: ArrivalProcess, rate: f64, seed: u64, workers: u32, end_ns: u64) -> Vec<u64> {
+        let mut all: Vec<u64> = (0..workers)
+            .flat_map(|worker| of(process, rate, seed, worker, workers).take_while(|due| *due < end_ns))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn words_are_read_and_written() {
+        for (text, process) in [
+            ("constant", ArrivalProcess::Constant),
+            ("poisson", ArrivalProcess::Poisson),
+        ] {
+            assert_eq!(text.parse(), Ok(process));
+            assert_eq!(process.to_string(), text);
+        }
+        let wrong = "uniform".parse::<ArrivalProcess>().unwrap_err();
+        assert_eq!(
+            wrong.to_string(),
+            "'uniform' is no way to arrive: write constant or poisson"
+        );
+    }
+
+    #[test]
+    fn what_is_no_rate_is_refused() {
+        for rate in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
+            assert!(matches!(check_rate(rate), Err(InvalidArrivals::Rate(_))), "{rate}");
+        }
+        for rate in [f64::MIN_POSITIVE, f64::from_bits(1), 0.1, 1e9] {
+            assert_eq!(check_rate(rate), Ok(()));
+        }
+        let worker = Arrivals::new(ArrivalProcess::Poisson, 1.0, 0, (3, 3)).unwrap_err();
+        assert_eq!(worker, InvalidArrivals::Worker { worker: 3, workers: 3 });
+        let said = check_rate(2e9).unwrap_err().to_string();
+        assert!(
+            said.contains("2000000000") && said.contains("up to 1000000000"),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn constant_moments_are_frozen() {
+        let first = |rate, worker, workers| constant(rate, worker, workers).take(4).collect::<Vec<_>>();
+        assert_eq!(first(3.0, 0, 1), [0, 333_333_333, 666_666_666, 1_000_000_000]);
+        assert_eq!(first(1_000.0, 1, 4), [1_000_000, 5_000_000, 9_000_000, 13_000_000]);
+        assert_eq!(
+            first(0.75, 1, 2),
+            [1_333_333_333, 4_000_000_000, 6_666_666_666, 9_333_333_333]
+        );
+        assert_eq!(first(1e9, 0, 1), [0, 1, 2, 3]);
+        // 0.1 is a little more than a tenth.
+        assert_eq!(first(0.1, 0, 1), [0, 9_999_999_999, 19_999_999_999, 29_999_999_999]);
+    }
+
+    #[test]
+    fn random_moments_are_frozen() {
+        // The first five and the 100,000th, which a reckoning with 60 decimal places gives as well.
+        let some = |worker| -> Vec<u64> {
+            let moments: Vec<u64> = of(ArrivalProcess::Poisson, 10_000.0, 42, worker, 4)
+                .take(100_000)
+                .collect();
+            [&moments[..5], &moments[99_999..]].concat()
+        };
+        assert_eq!(
+            some(0),
+            [173_886, 209_781, 526_273, 1_381_814, 1_615_983, 40_131_388_311]
+        );
+        assert_eq!(
+            some(3),
+            [76_198, 3_292_987, 3_448_376, 3_838_122, 4_269_991, 40_017_926_549]
+        );
+    }
+
+    #[test]
+    fn a_number_is_taken_for_what_it_is() {
+        let of = |number| {
+            let Fraction { numerator, halvings } = Fraction::of(number);
+            (numerator, halvings)
+        };
+        assert_eq!(of(1e9), (1_000_000_000, 0));
+        assert_eq!(of(0.75), (3, 2));
+        assert_eq!(of(f64::from_bits(1)), (1, 1_074));
+        assert_eq!(of(f64::MIN_POSITIVE), (1, 1_022));
+        assert_eq!(of(0.1), (0x0019_9999_9999_999A / 2, 55));
+    }
+
+    proptest! {
+        #[test]
+        fn constant_moments_are_exact(
+            eighths in 1_u64..8_000_000_000,
+            workers in 1_u32..200,
+            worker in 0_u32..200,
+        ) {
+            let worker = worker % workers;
+            for (k, due) in (0_u128..500).zip(constant(eighths as f64 / 8.0, worker, workers)) {
+                let number = k * u128::from(workers) + u128::from(worker);
+                prop_assert_eq!(u128::from(due), number * 8_000_000_000 / u128::from(eighths));
+            }
+        }
+
+        #[test]
+        fn workers_together_are_one(rate in 1.0_f64..1e6, workers in 1_u32..20) {
+            let end_ns = (200.0 / rate * 1e9) as u64;
+            let one = together(ArrivalProcess::Constant, rate, 0, 1, end_ns);
+            prop_assert_eq!(together(ArrivalProcess::Constant, rate, 0, workers, end_ns), one);
+        }
+
+        #[test]
+        fn moments_never_go_back(rate in prop_oneof![1e-3_f64..1e9, (0_u32..1_100).prop_map(|halvings| 0.5_f64.powi(halvings as i32).max(f64::from_bits(1)))], seed: u64) {
+            for process in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
+                let moments: Vec<u64> = of(process, rate, seed, 2, 5).take(50).collect();
+                prop_assert!(moments.is_sorted(), "{:?}", moments);
+            }
+        }
+    }
+
+    #[test]
+    fn a_constant_rate_holds_for_ever() {
+        for rate in [333_333.333, 1_000_000.0 / 7.0, 99_999.1] {
+            let count = 3_000_000_u32;
+            let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
+            let achieved = f64::from(count) / (due_ns as f64 / 1e9);
+            // Of 3 million operations in some ten seconds the last is off by less than a nanosecond.
+            assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
+        }
+        // After a step of half a year it is where it belongs.
+        let mut even = Even::new(7.0, 0, 1);
+        even.next_ns = 0;
+        let steps = 100_000_000_u64;
+        (even.step_ns, even.step_rest) = Fraction::of(7.0).divide(steps * 8);
+        assert_eq!((even.next_due_ns(), even.next_due_ns()), (0, steps * 8 / 7));
+    }
+
+    #[test]
+    fn a_moment_past_the_end_of_time_is_the_end() {
+        let moments: Vec<u64> = constant(1e-12, 1, 2).take(3).collect();
+        assert_eq!(moments, [u64::MAX; 3]);
+        let moments: Vec<u64> = constant(1e-10, 1, 2).take(3).collect();
+        assert_eq!(moments[1..], [u64::MAX; 2]);
+        assert!(moments[0] < u64::MAX);
+        let first = of(ArrivalProcess::Poisson, f64::from_bits(1), 42, 0, 9).next();
+        assert_eq!(first, Some(u64::MAX));
+    }
+
+    /// The probabilities of 0 to 10 and of more arrivals, where `mean` are expected.
+    fn poisson(mean: f64) -> [f64; 12] {
+        let mut probabilities = [0.0; 12];
+        let mut probability = libm::exp(-mean);
+        for (count, share) in probabilities.iter_mut().take(11).enumerate() {
+            *share = probability;
+            probability *= mean / (count + 1) as f64;
+        }
+        probabilities[11] = 1.0 - probabilities.iter().sum::<f64>();
+        probabilities
+    }
+
+    /// Chi-squared of arrivals per interval against a Poisson distribution with 4 an interval.
+    fn chi_squared(moments: &[u64], interval_ns: u64, intervals: usize) -> f64 {
+        let mut arrivals = vec![0_usize; intervals];
+        moments
+            .iter()
+            .map(|due| (due / interval_ns) as usize)
+            .take_while(|interval| *interval < intervals)
+            .for_each(|interval| arrivals[interval] += 1);
+        let mut seen = [0.0; 12];
+        arrivals.iter().for_each(|count| seen[(*count).min(11)] += 1.0);
+        let expected = poisson(4.0).map(|share| share * intervals as f64);
+        seen.iter()
+            .zip(expected)
+            .map(|(seen, expected)| (seen - expected) * (seen - expected) / expected)
+            .sum()
+    }
+
+    /// Kolmogorov's and Smirnov's distance of gaps from an exponential distribution, times the root of their count.
+    fn kolmogorov_smirnov(moments: &[u64], mean_gap_ns: f64) -> f64 {
+        let mut gaps: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        gaps.sort_unstable();
+        let count = gaps.len() as f64;
+        let distance = (0_u32..)
+            .map(f64::from)
+            .zip(&gaps)
+            .map(|(below, gap)| {
+                let share = -libm::expm1(-(*gap as f64) / mean_gap_ns);
+                (share - below / count).abs().max((share - (below + 1.0) / count).abs())
+            })
+            .fold(0.0, f64::max);
+        distance * count.sqrt()
+    }
+
+    /// The correlation of neighbouring gaps, times the root of their count.
+    fn correlation(moments: &[u64], mean_gap_ns: f64) -> f64 {
+        let gaps: Vec<f64> = moments
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) as f64 / mean_gap_ns - 1.0)
+            .collect();
+        let squares: f64 = gaps.iter().map(|gap| gap * gap).sum();
+        let products: f64 = gaps.windows(2).map(|pair| pair[0] * pair[1]).sum();
+        products / squares * (gaps.len() as f64).sqrt()
+    }
+
+    #[test]
+    fn random_moments_are_a_poisson_process_alone_and_together() {
+        // 100,000 intervals of 4 ms with 4 arrivals each, at 1,000 a second. All is fixed, so this passes always or never;
+        // at random each of these would fail once in a thousand: chi-squared with 11 degrees of freedom above 31.26, the
+        // distance above 1.949, the correlation beyond 3.29.
+        const INTERVALS: usize = 100_000;
+        let end_ns = INTERVALS as u64 * 4_000_000;
+        for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {
+            let moments = together(ArrivalProcess::Poisson, 1_000.0, seed, workers, end_ns);
+            let chi = chi_squared(&moments, 4_000_000, INTERVALS);
+            let distance = kolmogorov_smirnov(&moments, 1e6);
+            let correlation = correlation(&moments, 1e6);
+            println!(
+                "seed {seed}, {workers} workers: chi-squared {chi:.2}, distance {distance:.3}, correlation {correlation:.2}"
+            );
+            assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
+            // And the long-run rate: the deviation of 400,000 arrivals is the root of that.
+            assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
+        }
+    }
+
+    #[test]
+    fn the_tests_see_what_is_no_poisson_process() {
+        let end_ns = 10_000 * 4_000_000;
+        let even = together(ArrivalProcess::Constant, 1_000.0, 0, 1, end_ns);
+        assert!(chi_squared(&even, 4_000_000, 10_000) > 31.26);
+        assert!(kolmogorov_smirnov(&even, 1e6) > 1.949);
+        // Five percent too fast.
+        let fast = together(ArrivalProcess::Poisson, 1_050.0, 42, 1, end_ns);
+        assert!(chi_squared(&fast, 4_000_000, 10_000) > 31.26);
+        assert!(kolmogorov_smirnov(&fast, 1e6) > 1.949);
+    }
+}
