@@ -8,6 +8,7 @@ pub mod clean;
 pub mod engine;
 pub mod live;
 pub mod meant;
+pub mod output;
 pub mod perform;
 pub mod plan;
 pub mod presets;

@@ -2,15 +2,14 @@
 //!
 //! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps the run.
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use record::SliceMeter;
 use runner::{Event, Events, Second};
 use serde::Serialize;
+
+use crate::output::OutputFile;
 
 /// So many lines wait for a slow reader.
 const LINES_MAX: usize = 64;
@@ -19,9 +18,19 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// See the module's text.
 pub struct Live {
-    lines: SyncSender<String>,
-    ended: Receiver<()>,
+    state: State,
     lost: u64,
+}
+
+enum State {
+    /// Nothing has happened yet.
+    Ready(OutputFile),
+    Writing {
+        lines: SyncSender<String>,
+        ended: Receiver<()>,
+    },
+    /// There is no thread to be had.
+    Broken,
 }
 
 /// A second as it is written.
@@ -54,45 +63,58 @@ struct OfAction<'a> {
 }
 
 impl Live {
-    /// Writes to a file (made, or written anew), a pipe or, as `-`, standard output.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn open(path: &Path) -> std::io::Result<Self> {
-        let mut output: Box<dyn Write + Send> = if path == Path::new("-") {
-            Box::new(std::io::stdout())
-        } else {
-            Box::new(OpenOptions::new().write(true).create(true).truncate(true).open(path)?)
+    /// Lines go to this file once the run has begun.
+    pub fn new(output: OutputFile) -> Self {
+        Self {
+            state: State::Ready(output),
+            lost: 0,
+        }
+    }
+
+    /// Waits a little for the last lines; leaves no empty file of a run that was refused.
+    pub fn finish(self) {
+        match self.state {
+            State::Ready(output) => output.discard(),
+            State::Writing { lines, ended } => {
+                drop(lines);
+                // A reader that does not read has lost them.
+                let _ = ended.recv_timeout(LAST_LINES);
+            }
+            State::Broken => {}
+        }
+    }
+
+    fn begin(&mut self) {
+        let State::Ready(output) = std::mem::replace(&mut self.state, State::Broken) else {
+            return;
         };
+        let mut output = output.begin();
         let (lines, to_write) = mpsc::sync_channel::<String>(LINES_MAX);
         let (end, ended) = mpsc::channel();
-        std::thread::Builder::new().name("live".to_owned()).spawn(move || {
+        let writing = std::thread::Builder::new().name("live".to_owned()).spawn(move || {
             for line in to_write {
                 // Whoever is gone does not want to know more.
-                if output.write_all(line.as_bytes()).and_then(|()| output.flush()).is_err() {
+                if output.write_all(line.as_bytes()).is_err() {
                     break;
                 }
             }
             let _ = end.send(());
-        })?;
-        Ok(Self { lines, ended, lost: 0 })
-    }
-
-    /// Waits a little for the last lines.
-    pub fn finish(self) {
-        drop(self.lines);
-        if let Err(RecvTimeoutError::Timeout) = self.ended.recv_timeout(LAST_LINES) {
-            // A reader that does not read: its lines are lost.
+        });
+        if writing.is_ok() {
+            self.state = State::Writing { lines, ended };
         }
     }
 }
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
-        let Event::Second(second) = event else {
+        if let State::Ready(_) = self.state {
+            self.begin();
+        }
+        let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        match self.lines.try_send(line(&second, self.lost)) {
+        match lines.try_send(line(&second, self.lost)) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => {}
@@ -127,9 +149,4 @@ fn line(second: &Second, lost: u64) -> String {
     };
     // Numbers and names: writing to memory cannot fail.
     serde_json::to_string(&line).unwrap_or_default() + "\n"
-}
-
-/// Where live lines go: tells a mistake from a wish.
-pub fn is_standard_output(path: Option<&PathBuf>) -> bool {
-    path.is_some_and(|path| path == Path::new("-"))
 }

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use observe::{Host, Sources};
 use runner::{Place, Refused, Request, RequestedLocation};
 use workload::contents::{ContentKind, ContentSpec};
+use workload::mix::Think;
 use workload::presets::{self, Machine, Preset};
 use workload::{Classic, Crew, InvalidWhole, Mix, Work, WorkerSeeds, Workload};
 
@@ -98,6 +99,16 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     match &mut work {
         Work::Classic(classic) => classic.weights = weights,
         Work::Mix(mix) => mix.location_weights = weights,
+    }
+    if let (Work::Mix(mix), Some(rate)) = (&mut work, options.rate) {
+        if mix.think != Think::None {
+            // Said together they contradict one another; a preset's gives way.
+            notes.push(format!(
+                "The preset's think time ({}) gives way to the rate of {rate} a second",
+                mix.think
+            ));
+            mix.think = Think::None;
+        }
     }
     let is_mix = matches!(work, Work::Mix(_));
     let otherwise = if is_mix { StorageName::Posix } else { StorageName::Stdio };

@@ -1,14 +1,14 @@
 //! `postmark run`.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal, Write};
+use std::path::Path;
 
-use record::{End, Outcome, Record};
+use record::{End, Outcome, Phase, Record};
 use runner::{Drive, Event, Events, SystemClock};
 
-use crate::live::{Live, is_standard_output};
+use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
+use crate::output::OutputFile;
 use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
@@ -43,14 +43,18 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         request.check = false;
     }
     request.slices = request.latencies;
-    let live = arguments.live.as_deref().map(Live::open).transpose();
-    let live = live.map_err(|cause| MeaningError::Output {
-        path: arguments.live.clone().unwrap_or_default(),
-        cause,
-    })?;
+    let live = match arguments.live.clone().map(OutputFile::open_for_lines).transpose() {
+        Ok(live) => live,
+        Err(error) => {
+            if let Some(output) = output {
+                output.discard();
+            }
+            return Err(error.into());
+        }
+    };
     let mut watchers = Watchers {
         display: Display::new(arguments.quiet),
-        live,
+        live: live.map(Live::new),
     };
     let performed = perform(&request, meant.storage, &SystemClock, &mut watchers);
     watchers.display.finish();
@@ -106,7 +110,7 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
              or json"
         )));
     }
-    if is_standard_output(arguments.live.as_ref()) && arguments.output.is_none() {
+    if arguments.live.as_deref() == Some(Path::new("-")) && arguments.output.is_none() {
         return Err(MeaningError::Contradiction(
             "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
         ));
@@ -178,6 +182,13 @@ fn classic(record: &Record, format: report::classic::Format) -> String {
 /// Advice about where the run was.
 fn hints(record: &Record) -> Vec<String> {
     let mut hints = Vec::new();
+    let mut phases = record.actual.phases.iter();
+    let transactions = phases.find(|phase| phase.phase == Phase::Transactions);
+    if transactions.is_some_and(|phase| phase.warm_up().is_some() && phase.measured().next().is_none()) {
+        hints.push(
+            "the transactions ended within the warm-up, so nothing was measured: give a shorter --warm-up, or more work".to_owned(),
+        );
+    }
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
             Some(observe::Class::Memory) => {
@@ -193,54 +204,4 @@ fn hints(record: &Record) -> Vec<String> {
         }
     }
     hints
-}
-
-/// The file that a report goes to. Opened before the run, so that a wrong path costs nothing.
-struct OutputFile {
-    path: PathBuf,
-    file: File,
-    is_new: bool,
-}
-
-impl OutputFile {
-    fn open(path: PathBuf) -> Result<Self, MeaningError> {
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .map(|file| (file, true));
-        let opened = made.or_else(|error| match error.kind() {
-            ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&path).map(|file| (file, false)),
-            _ => Err(error),
-        });
-        match opened {
-            Ok((file, is_new)) => Ok(Self { path, file, is_new }),
-            Err(cause) => Err(MeaningError::Output { path, cause }),
-        }
-    }
-
-    fn write(mut self, text: &str) -> Result<(), Problem> {
-        let emptied = if is_regular(&self.file) {
-            self.file.set_len(0)
-        } else {
-            Ok(())
-        };
-        let written = emptied.and_then(|()| self.file.write_all(text.as_bytes()));
-        written.map_err(|cause| Problem::Report {
-            to: self.path.display().to_string(),
-            cause,
-        })
-    }
-
-    /// The run was refused: leaves no empty file behind.
-    fn discard(self) {
-        if self.is_new && is_regular(&self.file) {
-            // What cannot be removed is an empty file.
-            let _ = std::fs::remove_file(Path::new(&self.path));
-        }
-    }
-}
-
-fn is_regular(file: &File) -> bool {
-    file.metadata().is_ok_and(|facts| facts.is_file())
 }

@@ -482,3 +482,40 @@ fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
     let ran = json(&split("run --quiet --for 50ms"), at.path());
     assert_eq!(planned["plan"]["fingerprint"], ran["record"]["fingerprint"]);
 }
+
+#[test]
+fn what_goes_with_time_and_rates() {
+    let at = directory();
+    // A pool that grows without end has no bound that could be checked for room.
+    run("--mix create=1 --files 10 --for 100ms", at.path());
+    let text = answer(
+        &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),
+        at.path(),
+    );
+    assert!(
+        text.contains("think time (exponential:500us) gives way") || text.contains("gives way to the rate"),
+        "{text}"
+    );
+    let text = answer(
+        &split("run --quiet --files 20 --transactions 50 --warm-up 1m"),
+        at.path(),
+    );
+    assert!(
+        text.contains("ended within the warm-up, so nothing was measured"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_refused_run_leaves_the_live_file_as_it_is() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let (kept, new) = (beside.path().join("kept"), beside.path().join("new"));
+    std::fs::write(&kept, "mine").unwrap();
+    for live in [&kept, &new] {
+        let live = live.display().to_string();
+        let refused = ended(&["run", "--quiet", "--reuse", "--live", &live], at.path());
+        assert_eq!(refused.code, Some(2));
+    }
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");
+    assert!(!new.exists());
+}

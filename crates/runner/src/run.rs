@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use observe::{Fact, Host, ProcessTimes, Sources, SystemTimes, Target};
 use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
-use workload::{Action, Crew, Phase, fingerprint};
+use workload::{Action, Crew, Phase, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
@@ -48,7 +48,9 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     storage.supports(&need(request))?;
     let start = look(request)?;
     refuse_contradictions(request, &start.directories)?;
-    if request.room_check && !request.keeping.reuse {
+    // Of a pool that grows without end nobody knows whether it has room.
+    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
+    if request.room_check && is_bounded && !request.keeping.reuse {
         if let Some(lack) = start.room.as_ref().and_then(room::shortage) {
             return Err(Refused::NoRoom(lack));
         }

@@ -1,0 +1,122 @@
+//! Files that a run writes for its user. Opened before the run, so that a wrong path costs nothing; what was in them goes
+//! when there is something to write.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Problem;
+use crate::meant::MeaningError;
+
+/// See the module's text.
+pub struct OutputFile {
+    path: PathBuf,
+    file: Box<dyn Target>,
+    is_new: bool,
+}
+
+/// A file, or standard output.
+trait Target: Write + Send {
+    /// Takes out what is in it, where that can be done.
+    fn empty(&self) -> std::io::Result<()>;
+}
+
+impl Target for File {
+    fn empty(&self) -> std::io::Result<()> {
+        // Pipes and devices have nothing in them.
+        if self.metadata().is_ok_and(|facts| facts.is_file()) {
+            self.set_len(0)
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Target for std::io::Stdout {
+    fn empty(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl OutputFile {
+    /// Opens a file, which stays as it is for now, or makes it.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn open(path: PathBuf) -> Result<Self, MeaningError> {
+        let made = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map(|file| (file, true));
+        let opened = made.or_else(|error| match error.kind() {
+            ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&path).map(|file| (file, false)),
+            _ => Err(error),
+        });
+        match opened {
+            Ok((file, is_new)) => Ok(Self {
+                path,
+                file: Box::new(file),
+                is_new,
+            }),
+            Err(cause) => Err(MeaningError::Output { path, cause }),
+        }
+    }
+
+    /// The same, and `-` is standard output.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn open_for_lines(path: PathBuf) -> Result<Self, MeaningError> {
+        if path == Path::new("-") {
+            return Ok(Self {
+                path,
+                file: Box::new(std::io::stdout()),
+                is_new: false,
+            });
+        }
+        Self::open(path)
+    }
+
+    /// Writes all of it in the place of what was there.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn write(mut self, text: &str) -> Result<(), Problem> {
+        let written = self.file.empty().and_then(|()| self.file.write_all(text.as_bytes()));
+        written.map_err(|cause| Problem::Report {
+            to: self.path.display().to_string(),
+            cause,
+        })
+    }
+
+    /// What was there goes; what is written comes in its place.
+    pub fn begin(self) -> Box<dyn Write + Send> {
+        // Where it cannot be emptied, what is written over it is all that can be told.
+        let _ = self.file.empty();
+        Box::new(Lines(self.file))
+    }
+
+    /// The run was refused: leaves no empty file behind.
+    pub fn discard(self) {
+        if self.is_new {
+            // What cannot be removed is an empty file.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Each is out when it is written.
+struct Lines(Box<dyn Target>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let written = self.0.write(bytes)?;
+        self.0.flush()?;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
