@@ -492,6 +492,8 @@ fn leave(mut site: Box<dyn Site>, numbers_made: u64, stuck_after: Duration, tell
     let count = Arc::clone(&removed);
     let removing = thread::Builder::new().name("clean up".to_owned()).spawn(move || {
         let done = site.leave(numbers_made, &mut |files| count.store(files, Ordering::Relaxed));
+        // Whoever hears of it may unmount at once.
+        drop(site);
         // Nobody may be waiting any more.
         let _ = answer.send(done);
     });

@@ -4,24 +4,28 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use measure::{Merge, Slice, SliceMeter, Slices};
+use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited};
 use record::{Fact, Settle, Stuck};
 use rustix::pipe::PipeFlags;
 use workload::{Action, End, Phase, Role};
 
 use crate::control::{Control, Slot, UnderWay};
-use crate::events::{Event, Events, Progress, Second, Stage};
+use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
-use crate::request::{Drive, Stop};
-use crate::site::{Landmarks, Site, Volumes};
+use crate::request::Drive;
+use crate::site::{Landmarks, Site};
 use crate::worker::{PhaseReport, Rendezvous, Report};
 
 mod stuck;
+mod time;
+mod waits;
+
+use time::Seconds;
 
 /// How often watchers are told.
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -156,14 +160,6 @@ struct Seen {
     stuck: Option<usize>,
 }
 
-/// Seconds of the phase that goes on that nobody was told of yet.
-#[derive(Default)]
-struct Seconds {
-    open: BTreeMap<u64, BTreeMap<Action, SliceMeter>>,
-    /// What was told reaches so far.
-    next: u64,
-}
-
 struct Supervisor<'a, 'e> {
     watch: Watch<'a>,
     events: &'e mut dyn Events,
@@ -267,41 +263,6 @@ impl Supervisor<'_, '_> {
         self.wait_for_look();
     }
 
-    /// Ends the warm-up and the transactions at their time.
-    fn drive(&mut self) {
-        let Some(began) = self.transactions_began else {
-            return;
-        };
-        let Drive { warm_up, stop, .. } = self.watch.drive;
-        let elapsed = began.elapsed();
-        if !warm_up.is_zero() && elapsed >= warm_up {
-            self.watch.control.begin_segment(1);
-        }
-        if let Stop::After(time) = stop {
-            if elapsed >= warm_up + time {
-                self.watch.control.end_transactions();
-                self.transactions_began = None;
-            }
-        }
-    }
-
-    /// How long messages may be waited for.
-    fn until_next_turn(&self) -> Duration {
-        let Some(began) = self.transactions_began else {
-            return TELL_EVERY;
-        };
-        let Drive { warm_up, stop, .. } = self.watch.drive;
-        let elapsed = began.elapsed();
-        let end = match stop {
-            Stop::Transactions => None,
-            Stop::After(time) => Some(warm_up + time),
-        };
-        let turns = [Some(warm_up), end].into_iter().flatten();
-        turns
-            .filter_map(|turn| turn.checked_sub(elapsed))
-            .fold(TELL_EVERY, Duration::min)
-    }
-
     /// What those have to say who are not stuck.
     fn hear_the_others(&mut self) {
         self.answer(false);
@@ -347,36 +308,6 @@ impl Supervisor<'_, '_> {
                     self.answer(!self.watch.control.is_stopping());
                 }
             }
-        }
-    }
-
-    /// Of the phase that goes on: nobody begins another before all have ended it, and told what they did.
-    fn take_slice(&mut self, role: Role, slice: Slice<Action>) {
-        let Some(Stage::Phase(phase)) = self.current else {
-            return;
-        };
-        let slices = self.watched.slices.entry(phase).or_default();
-        for (action, meter) in slice.meters {
-            if slice.index >= self.seconds.next {
-                let second = self.seconds.open.entry(slice.index).or_default();
-                second.entry(action).or_default().merge(&meter);
-            }
-            slices.add(slice.index, (role, action), meter);
-        }
-    }
-
-    /// Tells of the seconds that are over: of all of them where the phase is, else of those after which workers have had
-    /// half a second to hand over what they did.
-    fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
-        let late = self.stage_began.elapsed().saturating_sub(HANDED_OVER_WITHIN).as_secs();
-        while let Some(entry) = self.seconds.open.first_entry() {
-            let number = *entry.key();
-            if !is_over && number >= late {
-                break;
-            }
-            let meters = entry.remove().into_iter().collect();
-            self.seconds.next = number + 1;
-            self.events.event(Event::Second(Second { phase, number, meters }));
         }
     }
 
@@ -456,212 +387,7 @@ impl Supervisor<'_, '_> {
         }
     }
 
-    /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
-    /// not answer would keep the look, and nobody would be told.
-    fn look_at_place(&mut self) {
-        if let Some(look) = &self.look {
-            match look.try_recv() {
-                Err(TryRecvError::Empty) => return,
-                Ok(looked) => {
-                    self.look = None;
-                    self.place_was(looked);
-                }
-                Err(TryRecvError::Disconnected) => self.look = None,
-            }
-        }
-        if self.looked.elapsed() < CHECK_EVERY {
-            return;
-        }
-        self.looked = Instant::now();
-        let (tell, told) = mpsc::channel();
-        let landmarks = self.watch.landmarks.clone();
-        let looking = thread::Builder::new().spawn(move || {
-            // Nobody may be waiting any more.
-            let _ = tell.send(landmarks.look());
-        });
-        // Where there is no thread to be had, the next border looks.
-        self.look = looking.ok().map(|_| told);
-    }
-
-    /// Looks whether the place is still the same, and waits for the answer.
-    fn wait_for_look(&mut self) {
-        if self.watched.abandoned {
-            return;
-        }
-        self.looked = Instant::now();
-        let landmarks = self.watch.landmarks.clone();
-        if let Some(looked) = self.wait_for("look at the place", move || landmarks.look()) {
-            self.place_was(looked);
-        }
-    }
-
-    fn place_was(&mut self, looked: Result<(), String>) {
-        if let Err(why) = looked {
-            self.watched.gone.get_or_insert(why);
-            self.watch.control.stop();
-        }
-    }
-
     fn now_ns(&self) -> u64 {
         (self.watch.now_ns)().saturating_sub(self.watch.origin_ns)
-    }
-
-    /// Has the file systems write back what a phase has left. In a thread of its own: it may take for ever.
-    fn settle(&mut self, phase: Phase) {
-        if !self.watch.settle || self.watch.control.is_stopping() {
-            return;
-        }
-        self.events.event(Event::Began(Stage::Settle, Progress::default()));
-        let began_ns = self.now_ns();
-        let volumes = self.watch.site.volumes();
-        let Some(synced) = self.wait_for("settle (syncfs)", move || volumes.sync()) else {
-            return;
-        };
-        let ended_ns = self.now_ns();
-        if let Err(why) = synced {
-            self.watched.failed = Some(format!(
-                "cannot sync the file system after the phase '{}': {why}",
-                phase.name()
-            ));
-            self.watch.control.stop();
-            return;
-        }
-        self.watched.settled.insert(
-            phase,
-            Settle {
-                began_ns,
-                ended_ns,
-                space_back_ns: Fact::NotApplicable,
-            },
-        );
-        self.events
-            .event(Event::Ended(Stage::Settle, Progress::default(), End::Complete));
-    }
-
-    /// Waits until the file systems show the space of what was deleted. The directories are gone by then, too, but for
-    /// those of the run itself.
-    fn wait_for_space(&mut self) {
-        if self.watched.abandoned || self.watch.control.is_stopping() {
-            return;
-        }
-        let Some(since_ns) = self.watched.settled.get(&Phase::Delete).map(|settle| settle.began_ns) else {
-            return;
-        };
-        let volumes = self.watch.site.volumes();
-        let syncs = volumes.clone();
-        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || syncs.sync());
-        if !matches!(synced, Some(Ok(()))) {
-            return;
-        }
-        let back = self.space_back(&volumes, since_ns);
-        if let Some(settle) = self.watched.settled.get_mut(&Phase::Delete) {
-            settle.space_back_ns = back;
-        }
-    }
-
-    fn space_back(&self, volumes: &Volumes, since_ns: u64) -> Fact<u64> {
-        let Some(before) = self.free_before else {
-            return Fact::Unavailable("the file system does not tell its free space".to_owned());
-        };
-        let slack = SPACE_SLACK_BYTES + self.watch.site.own_bytes();
-        let began = Instant::now();
-        loop {
-            let free = volumes.free_bytes().unwrap_or(0);
-            if free.saturating_add(slack) >= before {
-                return Fact::Known(self.now_ns().saturating_sub(since_ns));
-            }
-            if began.elapsed() >= SPACE_BACK_MAX + self.deletion_took || self.watch.control.is_stopping() {
-                return Fact::Unavailable(format!(
-                    "{} bytes were still missing after {} s",
-                    before - free,
-                    began.elapsed().as_secs()
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A pool of an earlier run
-    /// may have been left dirty.
-    fn write_back(&mut self) {
-        if self.watch.control.is_stopping() {
-            return;
-        }
-        let volumes = self.watch.site.volumes();
-        if let Some(Err(why)) = self.wait_for("write back before the cache is cooled (syncfs)", move || volumes.sync())
-        {
-            self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
-            self.watch.control.stop();
-        }
-    }
-
-    fn drop_caches(&mut self) {
-        if !self.watch.drop_caches {
-            return;
-        }
-        let volumes = self.watch.site.volumes();
-        let dropped = self.wait_for("drop the caches", move || {
-            volumes.sync()?;
-            observe::drop_caches().map_err(|error| error.to_string())
-        });
-        if let Some(Err(why)) = dropped {
-            self.watched.failed = Some(format!("cannot drop the system's caches: {why}"));
-            self.watch.control.stop();
-        }
-    }
-
-    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
-    fn wait_for<A: Send + 'static>(&mut self, what: &str, act: impl FnOnce() -> A + Send + 'static) -> Option<A> {
-        let (tell, told) = mpsc::channel();
-        let acting = thread::Builder::new().spawn(move || {
-            // Nobody may be waiting any more.
-            let _ = tell.send(act());
-        });
-        if let Err(error) = acting {
-            self.watched.failed = Some(format!("cannot {what}: no thread can be started: {error}"));
-            self.watch.control.stop();
-            return None;
-        }
-        let began = Instant::now();
-        let mut named = None;
-        let mut stopping_since = None;
-        loop {
-            match told.recv_timeout(TELL_EVERY) {
-                Ok(answer) => {
-                    if let Some(index) = named {
-                        let stuck: &mut Stuck = &mut self.watched.stuck[index];
-                        stuck.came_back = true;
-                        stuck.ns = began.elapsed().as_nanos() as u64;
-                    }
-                    return Some(answer);
-                }
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let elapsed = began.elapsed();
-            if elapsed >= self.watch.stuck_after && named.is_none() {
-                named = Some(self.watched.stuck.len());
-                self.name_stuck(Stuck {
-                    worker: None,
-                    operation: what.to_owned(),
-                    path: self.watch.site.describe(),
-                    ns: elapsed.as_nanos() as u64,
-                    came_back: false,
-                });
-            }
-            if self.watch.control.is_stopping() {
-                stopping_since.get_or_insert_with(Instant::now);
-            }
-            let in_vain = stopping_since.is_some_and(|since| since.elapsed() >= GRACE);
-            if in_vain || elapsed >= self.watch.stuck_after * GIVE_UP_AFTER {
-                self.watched.abandoned = true;
-                self.watched.failed = Some(format!(
-                    "cannot {what}: it did not come back for {} s",
-                    elapsed.as_secs()
-                ));
-                self.watch.control.stop();
-                return None;
-            }
-        }
     }
 }

@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use measure::{SLICE_NS, Slice, Slow, Slowest};
-use record::{Check, ErrorRecord, Histogram, OperationRecord, SlowOperation, SlowStep, SlowestRecord};
+use measure::{SLICE_NS, Slice};
+use record::{Check, ErrorRecord, Histogram, SlowestRecord};
 use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -24,9 +24,13 @@ use crate::pace::Pacer;
 use crate::request::Cache;
 use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
-use crate::stopwatch::{Meters, Moments, Recorded, SlowThing, Stopwatch};
+use crate::stopwatch::{Meters, Moments, Stopwatch};
 
+mod done;
 mod look;
+
+use done::Done;
+pub(crate) use done::SegmentReport;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
@@ -134,21 +138,6 @@ pub(crate) struct PhaseReport {
     pub waits: Option<Histogram>,
     /// What all workers together had done when this one was done.
     pub done_by_all: u64,
-}
-
-/// What a worker did in a segment of a phase.
-#[derive(Debug)]
-pub(crate) struct SegmentReport {
-    /// Its number in the phase, from 0.
-    pub number: u32,
-    pub began_ns: u64,
-    pub ended_ns: u64,
-    pub transactions: u64,
-    pub nothing: u64,
-    pub skipped: u64,
-    pub operations: u64,
-    pub bytes: u64,
-    pub records: Vec<OperationRecord>,
 }
 
 /// What the worker did.
@@ -379,29 +368,6 @@ where
         Ok(())
     }
 
-    /// A segment that begins, with its meters.
-    fn segment(&self, phase: Phase, began_ns: u64) -> Current {
-        let number = if phase == Phase::Transactions {
-            self.tools.control.segment()
-        } else {
-            0
-        };
-        Current {
-            number,
-            began_ns,
-            meters: Meters::ready_for(
-                &self.duty.actions[phase as usize],
-                Recorded {
-                    service: phase == Phase::Transactions && self.tools.pacer.is_open(),
-                    slices: self.duty.slices,
-                },
-            ),
-            transactions: 0,
-            nothing: 0,
-            skipped: 0,
-        }
-    }
-
     /// The loop. Gives the number of files or transactions that it came to.
     fn intents(&mut self, phase: Phase, done: &mut Done) -> Result<u64, Left> {
         let driven = phase == Phase::Transactions;
@@ -448,56 +414,6 @@ where
             is_at_border = driven && intent.ends_transaction;
             self.tools.slot.publish(published);
         }
-    }
-
-    /// Hands over what was done since the last time, and goes on with the slice of this moment.
-    #[cold]
-    fn end_slice(&mut self, done: &mut Done, now_ns: u64) {
-        if done.slice_ends_ns == u64::MAX {
-            return;
-        }
-        let meters = done.current.meters.take_slice();
-        if !meters.is_empty() {
-            let index = done.slice;
-            self.rendezvous.slice(done.role, Slice { index, meters });
-        }
-        done.slice = now_ns.saturating_sub(done.phase_began_ns) / SLICE_NS;
-        done.slice_ends_ns = done.phase_began_ns + (done.slice + 1) * SLICE_NS;
-    }
-
-    /// The slowest operations with their paths.
-    fn name_slowest(&mut self, slowest: BTreeMap<Action, Slowest<SlowThing>>) -> Vec<SlowestRecord> {
-        let worker = self.tools.worker;
-        let origin_ns = self.tools.origin_ns;
-        let namer = &mut self.duty.namer;
-        let mut record = |action: Action, slow: Slow<SlowThing>| {
-            let thing = slow.what;
-            let name = match action {
-                Action::List | Action::ListWithStat => namer.directory(thing.place),
-                _ => namer.name(thing.place, action.named(), thing.number),
-            };
-            SlowOperation {
-                ns: slow.ns,
-                worker,
-                issued_ns: thing.issued_ns.saturating_sub(origin_ns),
-                path: name.path.to_string_lossy().into_owned(),
-                step: thing.step.map(|(step, ns)| SlowStep {
-                    step: step.name().to_owned(),
-                    ns,
-                }),
-            }
-        };
-        slowest
-            .into_iter()
-            .map(|(action, slowest)| SlowestRecord {
-                action,
-                operations: slowest
-                    .into_sorted()
-                    .into_iter()
-                    .map(|slow| record(action, slow))
-                    .collect(),
-            })
-            .collect()
     }
 
     /// Waits until the next transaction is due. Gives `false` where the transactions are over.
@@ -621,65 +537,6 @@ pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
         }
     }
     true
-}
-
-/// What was done in a phase so far.
-struct Done {
-    origin_ns: u64,
-    phase_began_ns: u64,
-    role: Role,
-    /// The slice that goes on, and when it ends; never, where there are none.
-    slice: u64,
-    slice_ends_ns: u64,
-    ended: Vec<SegmentReport>,
-    /// Of the whole phase.
-    slowest: BTreeMap<Action, Slowest<SlowThing>>,
-    current: Current,
-}
-
-/// The segment that goes on.
-struct Current {
-    number: u32,
-    began_ns: u64,
-    meters: Meters,
-    transactions: u64,
-    nothing: u64,
-    skipped: u64,
-}
-
-impl Done {
-    /// Ends the current segment, and goes on with another.
-    fn turn(&mut self, next: Current, now_ns: u64) {
-        let mut ended = std::mem::replace(&mut self.current, next);
-        for (action, slowest) in ended.meters.take_slowest() {
-            self.slowest.entry(action).or_default().merge(slowest);
-        }
-        let (operations, bytes) = ended.meters.totals();
-        self.ended.push(SegmentReport {
-            number: ended.number,
-            began_ns: ended.began_ns.saturating_sub(self.origin_ns),
-            ended_ns: now_ns.saturating_sub(self.origin_ns),
-            transactions: ended.transactions,
-            nothing: ended.nothing,
-            skipped: ended.skipped,
-            operations,
-            bytes,
-            records: ended.meters.into_records(self.role),
-        });
-    }
-
-    fn finish(&mut self, now_ns: u64) -> Vec<SegmentReport> {
-        let none = Current {
-            number: 0,
-            began_ns: now_ns,
-            meters: Meters::default(),
-            transactions: 0,
-            nothing: 0,
-            skipped: 0,
-        };
-        self.turn(none, now_ns);
-        std::mem::take(&mut self.ended)
-    }
 }
 
 /// Performs one operation to its end.
