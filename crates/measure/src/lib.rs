@@ -1,16 +1,22 @@
-//! Meters: how often, how much, how long; over time, and the slowest. Pure: no clock, no file system; durations come in as
-//! numbers.
+//! Meters: how often, how much, how long; over time, the slowest, and what they tell about a run: whether it was
+//! steady, and where a load is too much. Pure: no clock, no file system; durations come in as numbers.
 
 mod histogram;
+pub mod knee;
+mod line;
 mod meter;
-#[cfg(test)]
-mod noise;
 mod slices;
 mod slowest;
 mod sparse;
+pub mod steady;
 
 pub use histogram::{Histogram, Percentile};
+pub use knee::Knee;
 pub use meter::Meter;
 pub use slices::{Merge, SLICE_NS, SLICES_MAX, Slice, SliceMeter, Slices};
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};
 pub use sparse::SparseHistogram;
+pub use steady::{Drift, Steady};
+
+#[cfg(test)]
+mod noise;

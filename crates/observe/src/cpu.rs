@@ -11,11 +11,15 @@ use crate::fact::Fact;
 use crate::sources::Sources;
 
 mod process;
+mod spent;
 
 pub use process::ProcessTimes;
+pub(crate) use process::STATUS;
+pub use spent::SystemTimesSpent;
 
-const STAT: &str = "/proc/stat";
-const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
+/// The kernel's statistics (proc_stat(5)).
+pub(crate) const STAT: &str = "/proc/stat";
+pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The machine's processor time since boot, summed over all processors: the
 /// first line of `/proc/stat` (proc_stat(5)). Time of guests is contained in
@@ -44,9 +48,14 @@ pub struct SystemTimes {
 impl SystemTimes {
     /// Reads the first line of `/proc/stat`.
     pub fn read(sources: &Sources) -> Fact<SystemTimes> {
-        sources.text(STAT).and_then(|text| {
+        SystemTimes::within(sources, &sources.text(STAT))
+    }
+
+    /// The times in a text of `/proc/stat` that has been read already.
+    pub(crate) fn within(sources: &Sources, stat: &Fact<String>) -> Fact<SystemTimes> {
+        stat.as_ref().and_then(|text| {
             let ticks_per_second = rustix::param::clock_ticks_per_second();
-            SystemTimes::parse(&text, ticks_per_second).map_or_else(
+            SystemTimes::parse(text, ticks_per_second).map_or_else(
                 || sources.unavailable(STAT, "has no line `cpu` with four numbers"),
                 Fact::Known,
             )
@@ -79,14 +88,21 @@ impl SystemTimes {
         })
     }
 
-    /// Where the processors' time went between an earlier snapshot and this.
+    /// Where the processors' time went between an earlier snapshot and this, as
+    /// shares.
     pub fn since(&self, earlier: &SystemTimes) -> SystemTimesDifference {
-        SystemTimesDifference::between(Some(earlier), self)
+        SystemTimesDifference::of(&self.spent_since(earlier))
     }
 
-    /// Where the processors' time went since boot.
+    /// Where the processors' time went since boot, as shares.
     pub fn since_boot(&self) -> SystemTimesDifference {
-        SystemTimesDifference::between(None, self)
+        SystemTimesDifference::of(&SystemTimesSpent::between(None, self))
+    }
+
+    /// Where the processors' time went between an earlier snapshot and this, in
+    /// nanoseconds.
+    pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
+        SystemTimesSpent::between(Some(earlier), self)
     }
 
     fn columns(&self) -> [Fact<u64>; 8] {
@@ -132,55 +148,21 @@ pub struct SystemTimesDifference {
 }
 
 impl SystemTimesDifference {
-    fn between(earlier: Option<&SystemTimes>, later: &SystemTimes) -> SystemTimesDifference {
-        let mut deltas: [Fact<i64>; 8] = later.columns().map(|column| column.map(signed));
-        if let Some(earlier) = earlier {
-            for (delta, before) in deltas.iter_mut().zip(earlier.columns()) {
-                let after = std::mem::replace(delta, Fact::NotApplicable);
-                *delta = after.and_then(|after| before.map(|before| after - signed(before)));
-            }
-        }
-        // A counter that went back gave its time to another column, so the
-        // signed sum stays the time that passed.
-        let total: i64 = deltas.iter().filter_map(Fact::known).sum();
-        let share = |delta: &Fact<i64>| delta.as_ref().and_then(|delta| fraction(*delta, total));
-        let [user, nice, system, idle, iowait, irq, softirq, steal] = &deltas;
-        let unused: i64 = [idle, iowait, steal].into_iter().filter_map(Fact::known).sum();
+    fn of(spent: &SystemTimesSpent) -> SystemTimesDifference {
+        let share = |part: &Fact<u64>| spent.fraction_of(part);
         SystemTimesDifference {
-            total_ns: match u64::try_from(total) {
-                Ok(total) if total > 0 => Fact::Known(total),
-                _ => nothing_counted(),
-            },
-            user_fraction: share(user),
-            nice_fraction: share(nice),
-            system_fraction: share(system),
-            idle_fraction: share(idle),
-            iowait_fraction: share(iowait),
-            irq_fraction: share(irq),
-            softirq_fraction: share(softirq),
-            steal_fraction: share(steal),
-            busy_fraction: fraction(total - unused, total),
+            user_fraction: share(&spent.user_ns),
+            nice_fraction: share(&spent.nice_ns),
+            system_fraction: share(&spent.system_ns),
+            idle_fraction: share(&spent.idle_ns),
+            iowait_fraction: share(&spent.iowait_ns),
+            irq_fraction: share(&spent.irq_ns),
+            softirq_fraction: share(&spent.softirq_ns),
+            steal_fraction: share(&spent.steal_ns),
+            busy_fraction: share(&spent.busy_ns),
+            total_ns: spent.total_ns.clone(),
         }
     }
-}
-
-/// Processor time fits for 290 years of one processor; beyond, it saturates.
-fn signed(nanoseconds: u64) -> i64 {
-    i64::try_from(nanoseconds).unwrap_or(i64::MAX)
-}
-
-fn nothing_counted<T>() -> Fact<T> {
-    Fact::Unavailable(format!("{STAT}: no processor time was counted"))
-}
-
-fn fraction(part: i64, total: i64) -> Fact<f64> {
-    if total <= 0 {
-        return nothing_counted();
-    }
-    if part < 0 || part > total {
-        return Fact::Unavailable(format!("{STAT}: a counter went backwards"));
-    }
-    Fact::Known(part as f64 / total as f64)
 }
 
 #[cfg(test)]
@@ -238,6 +220,18 @@ mod tests {
         assert!(difference.total_ns.why().is_some());
         assert!(difference.steal_fraction.why().is_some());
         assert!(difference.busy_fraction.why().is_some());
+    }
+
+    #[test]
+    fn absurd_counts_are_no_panic() {
+        let absurd = parse("cpu 1844674407370 1844674407370 1844674407370 1844674407370 0 0 0 0");
+        assert!(absurd.since_boot().total_ns.is_known() && absurd.since_boot().user_fraction.is_known());
+        assert!(parse(EARLY).since(&absurd).user_fraction.why().is_some());
+        assert_eq!(
+            SystemTimes::parse("cpu 18446744073709551615 0 0 0", 100),
+            None,
+            "too large"
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub use beneath::LoopBacking;
 pub(crate) use named::number_of_source;
 
 /// The kernel counts a device's size in these, whatever its block size.
-const SECTOR_BYTES: u64 = 512;
+pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// A device's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! The machine that a run happens on.
 //!
 //! Facts at one moment; what a directory lies on is [`crate::target`], and what
-//! changes while a run goes on is [`crate::cpu`].
+//! changes while a run goes on is [`crate::counters`].
 
 use std::ffi::CStr;
 
@@ -13,7 +13,7 @@ use crate::fact::Fact;
 use crate::processors::Processors;
 use crate::sources::{Sources, bracketed};
 
-const MEMINFO: &str = "/proc/meminfo";
+pub(crate) const MEMINFO: &str = "/proc/meminfo";
 const LOADAVG: &str = "/proc/loadavg";
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
 const HUGEPAGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -99,11 +99,11 @@ impl Host {
             boot_id: sources.text("/proc/sys/kernel/random/boot_id"),
             uptime_seconds: uptime_seconds(sources),
             processors: Processors::read(sources),
-            memory_total_bytes: memory_bytes(sources, &memory, "MemTotal"),
-            memory_available_bytes: memory_bytes(sources, &memory, "MemAvailable"),
-            swap_total_bytes: memory_bytes(sources, &memory, "SwapTotal"),
+            memory_total_bytes: sources.kibibytes(MEMINFO, &memory, "MemTotal"),
+            memory_available_bytes: sources.kibibytes(MEMINFO, &memory, "MemAvailable"),
+            swap_total_bytes: sources.kibibytes(MEMINFO, &memory, "SwapTotal"),
             cgroup: Cgroup::read(sources),
-            clock_source: sources.text(&format!("{CLOCK_SOURCE}/current_clocksource")),
+            clock_source: clock_source(sources),
             clock_sources_available: sources
                 .text(&format!("{CLOCK_SOURCE}/available_clocksource"))
                 .map(|names| names.split_whitespace().map(str::to_owned).collect()),
@@ -128,6 +128,11 @@ impl Host {
             (memory, _) => memory,
         }
     }
+}
+
+/// The name of the kernel's clock.
+pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
+    sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
 }
 
 fn operating_system(sources: &Sources) -> Fact<String> {
@@ -166,21 +171,6 @@ fn uptime_seconds(sources: &Sources) -> Fact<f64> {
     sources.text(UPTIME).and_then(|text| {
         let first = text.split_whitespace().next().unwrap_or_default();
         sources.parse(UPTIME, first)
-    })
-}
-
-/// A line such as `MemTotal:  16384 kB`, which means KiB.
-fn memory_bytes(sources: &Sources, meminfo: &Fact<String>, key: &str) -> Fact<u64> {
-    meminfo.as_ref().and_then(|text| {
-        let kibibytes = text.lines().find_map(|line| {
-            let value = line.strip_prefix(key)?.strip_prefix(':')?;
-            let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
-            number.checked_mul(1024)
-        });
-        kibibytes.map_or_else(
-            || sources.unavailable(MEMINFO, format!("has no {key} in kB")),
-            Fact::Known,
-        )
     })
 }
 

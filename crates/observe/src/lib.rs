@@ -26,9 +26,13 @@
 //! | [`child`] | what a child process cost |
 //! | [`io`] | what this process fetched from storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
+//! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
+//! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
 pub mod cgroup;
 pub mod child;
+pub mod clocks;
+pub mod counters;
 pub mod cpu;
 pub mod device;
 pub mod fact;
@@ -43,7 +47,9 @@ pub mod space;
 pub mod target;
 
 pub use cgroup::{Cgroup, CgroupVersion};
-pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference};
+pub use clocks::{Clocks, ClocksDifference};
+pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices};
+pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference, SystemTimesSpent};
 pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
 pub use fact::Fact;
 pub use host::{Host, Kernel, LoadAverage};

@@ -10,6 +10,10 @@ use std::str::FromStr;
 
 use crate::fact::Fact;
 
+mod small_files;
+
+pub(crate) use small_files::SmallFiles;
+
 /// The root beneath which `/proc`, `/sys`, `/etc` and `/dev` are looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
@@ -79,6 +83,22 @@ impl Sources {
             Ok(number) => Fact::Known(number),
             Err(_) => self.unavailable(absolute, format!("`{}` is not a number", text.trim())),
         }
+    }
+
+    /// The bytes of a line such as `Dirty:  16384 kB`, which means KiB
+    /// (proc_meminfo(5), proc_pid_status(5)), in the text of a file.
+    pub(crate) fn kibibytes(&self, absolute: &str, text: &Fact<String>, key: &str) -> Fact<u64> {
+        text.as_ref().and_then(|text| {
+            let bytes = text.lines().find_map(|line| {
+                let value = line.strip_prefix(key)?.strip_prefix(':')?;
+                let number: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+                number.checked_mul(1024)
+            });
+            bytes.map_or_else(
+                || self.unavailable(absolute, format!("has no {key} in kB")),
+                Fact::Known,
+            )
+        })
     }
 
     /// The names in a directory, sorted.

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-#[cfg(target_pointer_width = "64")]
-const STATUS: &str = "/proc/self/status";
+/// The status of this process (proc_pid_status(5)).
+pub(crate) const STATUS: &str = "/proc/self/status";
 
 /// Use of resources by all threads of this process since it began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,18 +37,29 @@ pub struct ProcessTimes {
 
 impl ProcessTimes {
     /// Asks the kernel.
-    #[cfg(target_pointer_width = "64")]
     pub fn read(sources: &Sources) -> Fact<ProcessTimes> {
+        ProcessTimes::beside(sources, &sources.text(STATUS))
+    }
+
+    /// Asks the kernel, with a text of `/proc/self/status` that has been read
+    /// already.
+    #[cfg(target_pointer_width = "64")]
+    pub(crate) fn beside(sources: &Sources, status: &Fact<String>) -> Fact<ProcessTimes> {
         getrusage::this_process().and_then(|usage| {
-            ProcessTimes::of(&usage, max_resident_bytes(sources))
+            ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM"))
                 .map_or_else(|| Fact::Unavailable("getrusage: a negative count".into()), Fact::Known)
         })
     }
 
     /// The C structure is laid out by hand for 64-bit systems only.
     #[cfg(not(target_pointer_width = "64"))]
-    pub fn read(_sources: &Sources) -> Fact<ProcessTimes> {
+    pub(crate) fn beside(_sources: &Sources, _status: &Fact<String>) -> Fact<ProcessTimes> {
         Fact::Unavailable("getrusage: not asked on 32-bit systems".into())
+    }
+
+    /// Processor time in user mode and in the kernel, in nanoseconds.
+    pub fn cpu_ns(&self) -> u64 {
+        self.user_ns.saturating_add(self.system_ns)
     }
 
     /// What was used between an earlier snapshot and this. `max_resident_bytes`
@@ -84,18 +95,6 @@ impl ProcessTimes {
             major_faults: u64::try_from(usage.major_faults).ok()?,
         })
     }
-}
-
-/// `VmHWM:  4176 kB`, which means KiB.
-#[cfg(target_pointer_width = "64")]
-fn max_resident_bytes(sources: &Sources) -> Fact<u64> {
-    sources.text(STATUS).and_then(|status| {
-        let bytes = status.lines().find_map(|line| {
-            let kibibytes = line.strip_prefix("VmHWM:")?.trim().strip_suffix("kB")?;
-            kibibytes.trim().parse::<u64>().ok()?.checked_mul(1024)
-        });
-        bytes.map_or_else(|| sources.unavailable(STATUS, "has no VmHWM in kB"), Fact::Known)
-    })
 }
 
 /// The call itself: rustix 1.1 has none.
@@ -191,9 +190,15 @@ mod tests {
     #[test]
     fn the_greatest_memory_is_of_this_program() {
         let tree = Tree::new(&[(STATUS, "VmPeak: 9 kB\nVmHWM:\t    4176 kB\n")]);
-        assert_eq!(max_resident_bytes(&tree.sources), Fact::Known(4_276_224));
+        let greatest = |tree: &Tree| {
+            ProcessTimes::read(&tree.sources)
+                .into_known()
+                .unwrap()
+                .max_resident_bytes
+        };
+        assert_eq!(greatest(&tree), Fact::Known(4_276_224));
         let none = Tree::new(&[(STATUS, "VmHWM: 4176\n")]);
-        assert!(max_resident_bytes(&none.sources).why().is_some());
+        assert!(greatest(&none).why().unwrap().contains("VmHWM"));
         assert!(read().max_resident_bytes.known().unwrap() > &100_000);
     }
 

@@ -1,0 +1,286 @@
+//! The knee of a curve of latency over rate: where more load begins to cost more latency than it is worth.
+//!
+//! The rule is Kneedle (Satopää, Albrecht, Irwin and Raghavan: Finding a "Kneedle" in a Haystack: Detecting Knee Points in
+//! System Behavior, ICDCS Workshops 2011), for a curve that bends upwards. Rates and latencies are scaled to 0 to
+//! 1, so that the chord from the first point to the greatest becomes the diagonal; the difference curve is how far the
+//! points lie below it:
+//!
+//! ```text
+//! x[i] = (rate[i] - least rate) / (greatest rate - least rate)
+//! y[i] = (latency[i] - least latency) / (greatest latency - least latency)
+//! d[i] = x[i] - y[i]
+//! ```
+//!
+//! (The paper turns such a curve by 180 degrees and takes y − x, which is the same, read from the greatest rate down.)
+//! A local maximum of `d` is a knee where `d` then falls below `d[i] − S / (n − 1)` before it rises to another one: `S`
+//! is the sensitivity, in mean distances of the points.
+//!
+//! What differs from the paper: the points are not smoothed by a spline (rungs are few, and each is a figure of thousands
+//! of operations); of several knees the one furthest below the chord is given; and a curve that does not rise to
+//! [`RISE_MIN`] times its least latency has none, since scaling would make a knee of its noise.
+//!
+//! The chord ends where measuring ended, so the knee depends on that: of an M/M/1 queue, measured from an idle server to a
+//! utilisation b, it is at 1 − sqrt(1 − b).
+
+use serde::{Deserialize, Serialize};
+
+/// The sensitivity that the paper advises for a curve that is there as a whole.
+pub const SENSITIVITY: f64 = 1.0;
+/// The least rise, greatest latency to least. A single queue with random arrivals (M/M/1) doubles its latency at
+/// half of its load: what rises less has not been loaded.
+pub const RISE_MIN: f64 = 2.0;
+/// No fewer points have a knee.
+pub const POINTS_MIN: usize = 4;
+
+/// Where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Knee {
+    /// The rate there, as given.
+    pub rate: f64,
+    /// The latency there, as given.
+    pub latency: f64,
+    /// How far it lies below the chord, of 1.
+    pub difference: f64,
+    /// The sensitivity it was found with.
+    pub sensitivity: f64,
+    /// How many points the curve has.
+    pub points: usize,
+}
+
+/// The knee of points of rate (requested, so that it rises) and latency, each in a unit of its own, in any order. Points
+/// that are not finite are left out; of one rate the mean of its latencies is taken. A smaller sensitivity finds weaker
+/// knees; it is at least 0.
+///
+/// Nothing where there is none: fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`], a straight line, or a
+/// curve that bends downwards.
+pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
+    let curve = curve(points);
+    let differences = differences(&curve)?;
+    // From the greatest rate down, as the paper has it.
+    let falling: Vec<f64> = differences.iter().rev().copied().collect();
+    let threshold = sensitivity / (curve.len() - 1) as f64;
+    let found = knees(&falling, threshold)
+        .into_iter()
+        .filter(|index| falling[*index] > 0.0)
+        .max_by(|a, b| falling[*a].total_cmp(&falling[*b]))?;
+    let (rate, latency) = curve[curve.len() - 1 - found];
+    Some(Knee {
+        rate,
+        latency,
+        difference: falling[found],
+        sensitivity,
+        points: curve.len(),
+    })
+}
+
+/// By rate, every rate once.
+fn curve(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut sorted: Vec<(f64, f64)> = points
+        .iter()
+        .copied()
+        .filter(|(rate, latency)| rate.is_finite() && latency.is_finite())
+        .collect();
+    sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sorted
+        .chunk_by(|a, b| a.0 == b.0)
+        .map(|same| {
+            let sum: f64 = same.iter().map(|(_, latency)| latency).sum();
+            (same[0].0, sum / same.len() as f64)
+        })
+        .collect()
+}
+
+/// How far each point lies below the chord; nothing where the curve is too short or too flat.
+fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
+    if curve.len() < POINTS_MIN {
+        return None;
+    }
+    let (low_rate, high_rate) = (curve[0].0, curve[curve.len() - 1].0);
+    let least = curve.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+    let greatest = curve.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
+    if greatest <= least || greatest < RISE_MIN * least {
+        return None;
+    }
+    let difference = |(rate, latency): &(f64, f64)| {
+        (rate - low_rate) / (high_rate - low_rate) - (latency - least) / (greatest - least)
+    };
+    Some(curve.iter().map(difference).collect())
+}
+
+/// The local maxima that are followed by a fall of more than the threshold before the next one.
+fn knees(differences: &[f64], threshold: f64) -> Vec<usize> {
+    let maxima: Vec<usize> = (1..differences.len() - 1)
+        .filter(|index| {
+            let here = differences[*index];
+            differences[index - 1] < here && here >= differences[index + 1]
+        })
+        .collect();
+    let ends = maxima.iter().skip(1).copied().chain([differences.len()]);
+    maxima
+        .iter()
+        .copied()
+        .zip(ends)
+        .filter(|(maximum, end)| {
+            differences[maximum + 1..*end]
+                .iter()
+                .any(|later| *later < differences[*maximum] - threshold)
+        })
+        .map(|(maximum, _)| maximum)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::noise::Noise;
+
+    /// The mean time in an M/M/1 queue, in service times, at utilisations from 0 to `end`.
+    fn queue(end: f64, points: u32) -> Vec<(f64, f64)> {
+        (0..points)
+            .map(|point| {
+                let load = end * f64::from(point) / f64::from(points - 1);
+                (load, 1.0 / (1.0 - load))
+            })
+            .collect()
+    }
+
+    fn rate_of(points: &[(f64, f64)]) -> Option<f64> {
+        knee(points, SENSITIVITY).map(|knee| knee.rate)
+    }
+
+    #[test]
+    fn the_knee_of_a_queue_is_where_the_curve_is_parallel_to_its_chord() {
+        for end in [0.8, 0.9, 0.95, 0.99] {
+            let found = rate_of(&queue(end, 201)).unwrap();
+            let expected = 1.0 - (1.0_f64 - end).sqrt();
+            assert!(
+                (found - expected).abs() <= end / 200.0,
+                "up to {end}: {found} instead of {expected}"
+            );
+        }
+        // A ladder as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85 %.
+        let ladder: Vec<(f64, f64)> = (1..20)
+            .map(|rung| f64::from(rung) * 0.05)
+            .map(|load| (load, 1.0 / (1.0 - load)))
+            .collect();
+        let found = knee(&ladder, SENSITIVITY).unwrap();
+        assert!((found.rate - 0.80).abs() < 1e-9 && (found.latency - 5.0).abs() < 1e-9);
+        assert!((found.difference - 0.625).abs() < 1e-9);
+        assert_eq!((found.points, found.sensitivity), (19, SENSITIVITY));
+    }
+
+    #[test]
+    fn the_example_of_the_paper_turned_around() {
+        // Figure 2: y = 5 - 1 / (x + 0.1) at ten points of 0 to 1, with the knee at 2 / 9; by 180 degrees, at 7 / 9.
+        let points: Vec<(f64, f64)> = (0..10)
+            .map(|point| f64::from(point) / 9.0)
+            .map(|x| (1.0 - x, 5.0 - (5.0 - 1.0 / (x + 0.1))))
+            .collect();
+        assert!((rate_of(&points).unwrap() - 7.0 / 9.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_knee_of_two_straight_lines_is_where_they_meet() {
+        let points: Vec<(f64, f64)> = (0..11)
+            .map(f64::from)
+            .map(|rate| (rate, 1.0 + 0.01 * rate + 3.0 * (rate - 7.0).max(0.0)))
+            .collect();
+        assert_eq!(rate_of(&points), Some(7.0));
+    }
+
+    #[test]
+    fn where_there_is_no_knee_none_is_found() {
+        let line =
+            |rise: f64| -> Vec<(f64, f64)> { (1..20).map(f64::from).map(|rate| (rate, 1.0 + rise * rate)).collect() };
+        assert_eq!(rate_of(&line(0.0)), None);
+        assert_eq!(rate_of(&line(0.3)), None);
+        assert_eq!(rate_of(&line(1e-6)), None);
+        let downwards: Vec<(f64, f64)> = (0..20).map(f64::from).map(|rate| (rate, 1.0 + rate.sqrt())).collect();
+        assert_eq!(rate_of(&downwards), None);
+        let falling: Vec<(f64, f64)> = (1..20).map(f64::from).map(|rate| (rate, 20.0 - rate)).collect();
+        assert_eq!(rate_of(&falling), None);
+        assert_eq!(rate_of(&queue(0.9, 3)), None);
+        assert_eq!(rate_of(&queue(0.45, 50)), None, "not loaded");
+        assert_eq!(rate_of(&[]), None);
+        assert_eq!(rate_of(&[(1.0, 1.0), (1.0, 2.0), (1.0, 9.0), (1.0, 4.0)]), None);
+        let spoilt = [
+            (1.0, 1.0),
+            (2.0, f64::NAN),
+            (3.0, 1.1),
+            (f64::INFINITY, 9.0),
+            (4.0, 9.0),
+        ];
+        assert_eq!(rate_of(&spoilt), None);
+    }
+
+    #[test]
+    fn noise_moves_a_knee_a_little_and_makes_none() {
+        let mut noise = Noise::new(11);
+        let mut noisy = |points: &[(f64, f64)], share: f64| -> Vec<(f64, f64)> {
+            points
+                .iter()
+                .map(|(rate, latency)| (*rate, latency * (1.0 + share * noise.normal())))
+                .collect()
+        };
+        let flat: Vec<(f64, f64)> = (1..15).map(f64::from).map(|rate| (rate, 1.0)).collect();
+        let mut near = 0;
+        for _ in 0..500 {
+            assert_eq!(rate_of(&noisy(&flat, 0.05)), None);
+            // 0.684 without noise; the curve is nearly parallel to its chord for a while.
+            let found = rate_of(&noisy(&queue(0.9, 19), 0.05)).unwrap();
+            assert!((0.45..=0.80).contains(&found), "{found}");
+            near += u32::from((found - 0.684).abs() <= 0.1);
+        }
+        println!("{near} of 500 near the knee");
+        assert!(near >= 450, "{near} of 500 near the knee");
+        // A straight line's noise, of 2 % of the greatest latency, is below the threshold at a sensitivity of 1.
+        let line: Vec<(f64, f64)> = (0..12).map(f64::from).map(|rate| (rate, 1.0 + rate)).collect();
+        let mut knees = 0;
+        for _ in 0..500 {
+            let points: Vec<(f64, f64)> = noisy(&flat, 0.02)
+                .iter()
+                .zip(&line)
+                .map(|(by, (rate, latency))| (*rate, latency + 12.0 * (by.1 - 1.0)))
+                .collect();
+            knees += u32::from(rate_of(&points).is_some());
+        }
+        println!("{knees} of 500 lines with a knee");
+        assert!(knees < 25, "{knees} of 500 lines with a knee");
+    }
+
+    #[test]
+    fn a_greater_sensitivity_finds_fewer() {
+        let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
+        // d at 2 is 2/3 - 1.4/3 = 0.2, and the mean distance is 1/3.
+        assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
+        assert_eq!(knee(&bent, 1.0), None);
+    }
+
+    proptest! {
+        #[test]
+        fn neither_units_nor_order_matter(
+            latencies in prop::collection::vec(1.0_f64..100.0, 4..20),
+            rate_unit in 0.1_f64..1e6,
+            latency_unit in 0.1_f64..1e6,
+        ) {
+            let points: Vec<(f64, f64)> = (1_u32..).map(f64::from).zip(latencies).collect();
+            let scaled: Vec<(f64, f64)> = points.iter().rev().map(|(rate, latency)| (rate * rate_unit, latency * latency_unit)).collect();
+            let (found, other) = (rate_of(&points), rate_of(&scaled));
+            prop_assert_eq!(found.is_some(), other.is_some());
+            if let (Some(found), Some(other)) = (found, other) {
+                prop_assert!((found * rate_unit - other).abs() <= 1e-9 * other);
+            }
+        }
+
+        #[test]
+        fn a_knee_is_one_of_the_points(latencies in prop::collection::vec(-5.0_f64..100.0, 0..20), sensitivity in 0.0_f64..5.0) {
+            let points: Vec<(f64, f64)> = (0_u32..).map(f64::from).zip(latencies).collect();
+            if let Some(knee) = knee(&points, sensitivity) {
+                prop_assert!(points.contains(&(knee.rate, knee.latency)));
+                prop_assert!(knee.difference > 0.0 && knee.difference <= 1.0);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! What the kernel counts while a run goes on: of this process and its threads,
+//! of the machine, and of the devices below the target; snapshots, and the
+//! differences of two.
+//!
+//! It reads no clock, computes no rate and judges nothing; what makes the time
+//! between two snapshots doubtful is [`crate::clocks`]. It is made to be called
+//! once a second: a reading opens a dozen files and two for every thread, up
+//! to [`THREADS_MAX`] threads, and keeps none open.
+//!
+//! How it works: each subject has a type with `read` and `since`. A number is a
+//! [`Fact`]: what the kernel did not tell is missing with its reason, in the
+//! difference too, and a counter that went backwards gives no number. What is
+//! no counter but a state (memory, tasks that run, operations in flight) is in
+//! a difference what it was at its end.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::{ProcessTimes, STATUS};
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+mod device;
+mod system;
+mod threads;
+mod watched;
+
+pub use device::{DeviceCounters, DeviceReading};
+pub use system::{SystemCounters, SystemCountersDifference};
+pub use threads::{THREADS_MAX, ThreadTimes, Threads};
+pub use watched::{DEVICES_MAX, DeviceRole, FlushCount, WatchedDevice, WatchedDevices};
+
+/// All counters at one moment, or nearly: they are read one after another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counters {
+    /// Times, context switches, page faults and the greatest memory of all
+    /// threads of this process, also ended ones (getrusage(2)).
+    pub process: Fact<ProcessTimes>,
+    /// Memory of this process that is resident, in bytes (`VmRSS` of
+    /// proc_pid_status(5), which calls it inexact: some pages per thread).
+    pub resident_bytes: Fact<u64>,
+    /// The same processor time by thread.
+    pub threads: Fact<Threads>,
+    /// The machine.
+    pub system: SystemCounters,
+    /// The devices that are watched, in their order. Not applicable to targets
+    /// without one.
+    pub devices: Fact<Vec<DeviceReading>>,
+}
+
+impl Counters {
+    /// Reads everything.
+    pub fn read(sources: &Sources, devices: &Fact<WatchedDevices>) -> Counters {
+        let status = sources.text(STATUS);
+        let process = ProcessTimes::beside(sources, &status);
+        Counters {
+            // Right after the process, of which they are parts.
+            threads: Threads::read(sources, &process, &status),
+            resident_bytes: sources.kibibytes(STATUS, &status, "VmRSS"),
+            process,
+            system: SystemCounters::read(sources),
+            devices: devices.as_ref().map(|devices| devices.read(sources)),
+        }
+    }
+
+    /// What was counted between an earlier snapshot and this.
+    pub fn since(&self, earlier: &Counters) -> CountersDifference {
+        let process = pair(&self.process, &earlier.process, |later, earlier| {
+            Fact::Known(later.since(earlier))
+        });
+        CountersDifference {
+            resident_bytes: self.resident_bytes.clone(),
+            threads: pair(&self.threads, &earlier.threads, |later, earlier| {
+                Fact::Known(later.since(earlier, &process))
+            }),
+            process,
+            system: self.system.since(&earlier.system),
+            devices: pair(&self.devices, &earlier.devices, |later, earlier| {
+                Fact::Known(later.iter().map(|device| device.since(earlier)).collect())
+            }),
+        }
+    }
+}
+
+/// What was counted between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountersDifference {
+    /// Of all threads of this process; `max_resident_bytes` is that of the end.
+    pub process: Fact<ProcessTimes>,
+    /// Resident memory at the end, in bytes.
+    pub resident_bytes: Fact<u64>,
+    /// The same processor time by thread.
+    pub threads: Fact<Threads>,
+    /// The machine.
+    pub system: SystemCountersDifference,
+    /// The devices that are watched at the end.
+    pub devices: Fact<Vec<DeviceReading>>,
+}
+
+impl CountersDifference {
+    /// The share of all processors' time that this process used, from 0 to 1.
+    pub fn own_fraction(&self) -> Fact<f64> {
+        self.share_of_total(|_, process| Fact::Known(process.cpu_ns()))
+    }
+
+    /// The share of all processors' time that others used, from 0 to 1: what
+    /// the machine was busy with, without this process. Steal is not in it.
+    ///
+    /// Threads of the kernel count as others even where they work for this
+    /// process: write-back, loop devices, encryption, interrupts. Where others
+    /// seem to have used less than nothing, which is the grain of the kernel's
+    /// ticks, it is 0.
+    pub fn others_fraction(&self) -> Fact<f64> {
+        self.share_of_total(|system, process| {
+            let busy = system.busy_ns.as_ref();
+            busy.map(|busy| busy.saturating_sub(process.cpu_ns()))
+        })
+    }
+
+    /// The share of all processors' time that others used in user mode, from 0
+    /// to 1. Threads of the kernel have none, so this is other programs, but
+    /// without what the kernel does for them.
+    pub fn others_user_fraction(&self) -> Fact<f64> {
+        self.share_of_total(|system, process| {
+            pair(&system.user_ns, &system.nice_ns, |user, nice| {
+                Fact::Known(user.saturating_add(*nice).saturating_sub(process.user_ns))
+            })
+        })
+    }
+
+    fn share_of_total(&self, part_ns: impl FnOnce(&crate::SystemTimesSpent, &ProcessTimes) -> Fact<u64>) -> Fact<f64> {
+        pair(&self.system.times, &self.process, |system, process| {
+            let part = part_ns(system, process);
+            // The process is counted in microseconds and the machine in ticks.
+            let total = system.total_ns.as_ref();
+            let part = total.and_then(|total| part.map(|part| part.min(*total)));
+            system.fraction_of(&part)
+        })
+    }
+}
+
+/// What follows from two facts; the first that is missing is the reason.
+fn pair<T, U, R>(later: &Fact<T>, earlier: &Fact<U>, f: impl FnOnce(&T, &U) -> Fact<R>) -> Fact<R> {
+    later
+        .as_ref()
+        .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
+}
+
+/// How far a counter has come. One that went backwards was reset, or is
+/// another's by now: how far is not known.
+fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &Fact<u64>) -> Fact<u64> {
+    pair(later, earlier, |later, earlier| match later.checked_sub(*earlier) {
+        Some(grown) => Fact::Known(grown),
+        None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
+    })
+}
+
+#[cfg(test)]
+mod tests;

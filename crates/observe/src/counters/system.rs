@@ -1,0 +1,87 @@
+//! Counters of the machine: processors, tasks, and memory that waits to be
+//! written.
+
+use serde::{Deserialize, Serialize};
+
+use super::{grown, pair};
+use crate::cpu::{STAT, SystemTimes, SystemTimesSpent};
+use crate::fact::Fact;
+use crate::host::MEMINFO;
+use crate::sources::Sources;
+
+/// The machine at one moment (proc_stat(5), proc_meminfo(5)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemCounters {
+    /// Processor time since boot, with steal.
+    pub times: Fact<SystemTimes>,
+    /// Times that a processor changed from one task to another, since boot
+    /// (`ctxt`).
+    pub context_switches: Fact<u64>,
+    /// Tasks that run or could run right now, the reading one too
+    /// (`procs_running`).
+    pub running_tasks: Fact<u64>,
+    /// Tasks that wait for a device right now (`procs_blocked`).
+    pub blocked_tasks: Fact<u64>,
+    /// Memory that is to be written to a device, in bytes (`Dirty`).
+    pub dirty_bytes: Fact<u64>,
+    /// Memory that is being written to a device, in bytes (`Writeback`).
+    pub write_back_bytes: Fact<u64>,
+}
+
+impl SystemCounters {
+    /// Reads `/proc/stat` and `/proc/meminfo`.
+    pub fn read(sources: &Sources) -> SystemCounters {
+        let stat = sources.text(STAT);
+        let memory = sources.text(MEMINFO);
+        SystemCounters {
+            times: SystemTimes::within(sources, &stat),
+            context_switches: line(sources, &stat, "ctxt"),
+            running_tasks: line(sources, &stat, "procs_running"),
+            blocked_tasks: line(sources, &stat, "procs_blocked"),
+            dirty_bytes: sources.kibibytes(MEMINFO, &memory, "Dirty"),
+            write_back_bytes: sources.kibibytes(MEMINFO, &memory, "Writeback"),
+        }
+    }
+
+    /// What was counted between an earlier snapshot and this.
+    pub fn since(&self, earlier: &SystemCounters) -> SystemCountersDifference {
+        SystemCountersDifference {
+            times: pair(&self.times, &earlier.times, |later, earlier| {
+                Fact::Known(later.spent_since(earlier))
+            }),
+            context_switches: grown("/proc/stat: ctxt", &self.context_switches, &earlier.context_switches),
+            running_tasks: self.running_tasks.clone(),
+            blocked_tasks: self.blocked_tasks.clone(),
+            dirty_bytes: self.dirty_bytes.clone(),
+            write_back_bytes: self.write_back_bytes.clone(),
+        }
+    }
+}
+
+/// The machine between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SystemCountersDifference {
+    /// Where the processors' time went, with steal.
+    pub times: Fact<SystemTimesSpent>,
+    /// Times that a processor changed from one task to another.
+    pub context_switches: Fact<u64>,
+    /// Tasks that ran or could have run at the end.
+    pub running_tasks: Fact<u64>,
+    /// Tasks that waited for a device at the end.
+    pub blocked_tasks: Fact<u64>,
+    /// Memory that was to be written at the end, in bytes.
+    pub dirty_bytes: Fact<u64>,
+    /// Memory that was being written at the end, in bytes.
+    pub write_back_bytes: Fact<u64>,
+}
+
+/// A line such as `ctxt 115315`.
+fn line(sources: &Sources, stat: &Fact<String>, key: &str) -> Fact<u64> {
+    stat.as_ref().and_then(|text| {
+        let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
+        match value {
+            Some(value) => sources.parse(STAT, value),
+            None => sources.unavailable(STAT, format!("has no line {key}")),
+        }
+    })
+}

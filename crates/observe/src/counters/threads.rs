@@ -1,0 +1,233 @@
+//! Processor time of this process by thread.
+//!
+//! At most [`THREADS_MAX`] threads are told apart. What is left of the whole
+//! process's time is one number, so that ended threads and those beyond the
+//! limit are not lost, at no cost however many they are.
+
+use std::fmt::Write;
+
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::grown;
+use crate::cpu::{NANOSECONDS_PER_SECOND, ProcessTimes, STATUS};
+use crate::fact::Fact;
+use crate::sources::{SmallFiles, Sources};
+
+const TASK: &str = "/proc/self/task";
+
+/// More threads than these are not told apart: the first ones of the kernel's
+/// list, which has them in the order in which they began.
+pub const THREADS_MAX: usize = 128;
+
+/// Processor time by thread, since they began or between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Threads {
+    /// Threads that there are now (`Threads` of proc_pid_status(5)).
+    pub count: Fact<u64>,
+    /// Threads told apart, by ascending number.
+    pub each: Vec<ThreadTimes>,
+    /// Processor time of this process, in nanoseconds, that no thread in `each`
+    /// used: threads that have ended, and threads beyond the limit. As good as
+    /// the moments of reading lie together; less than nothing is 0.
+    pub rest_cpu_ns: Fact<u64>,
+}
+
+/// Processor time of one thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadTimes {
+    /// The kernel's number of the thread (gettid(2)).
+    pub tid: u32,
+    /// Its name (proc_pid_comm(5)), which the kernel cuts after 15 bytes; bytes
+    /// that are not UTF-8 become U+FFFD.
+    pub name: Fact<String>,
+    /// Processor time in user mode and in the kernel, in nanoseconds: the first
+    /// number of `schedstat` (Documentation/scheduler/sched-stats.rst), which
+    /// may be a tick behind for a thread that runs right now. Where the kernel
+    /// does not keep it, of `stat` (proc_pid_stat(5)), in whole ticks.
+    pub cpu_ns: Fact<u64>,
+    /// Time that it could have run and waited for a processor, in nanoseconds:
+    /// the second number of `schedstat`. Not applicable where there is none.
+    pub waiting_ns: Fact<u64>,
+}
+
+impl Threads {
+    /// Reads the threads, given what the whole process used and the text of its
+    /// status.
+    pub(super) fn read(sources: &Sources, process: &Fact<ProcessTimes>, status: &Fact<String>) -> Fact<Threads> {
+        SmallFiles::open(sources, TASK).and_then(|files| {
+            let numbers = match files.numbers::<u32>(THREADS_MAX) {
+                Ok(numbers) => numbers,
+                Err(error) => return sources.unavailable(TASK, error),
+            };
+            let mut files = ThreadFiles {
+                sources,
+                files,
+                path: String::new(),
+            };
+            let mut each: Vec<ThreadTimes> = numbers.into_iter().filter_map(|tid| files.thread(tid)).collect();
+            each.sort_by_key(|thread| thread.tid);
+            Fact::Known(Threads {
+                count: count(sources, status),
+                rest_cpu_ns: rest_cpu_ns(process, &each),
+                each,
+            })
+        })
+    }
+
+    /// What was used between an earlier snapshot and this, given the same of
+    /// the whole process. A thread that is new has all its time in it.
+    pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
+        // Otherwise a thread may be old, and only have been beyond the limit.
+        let told_all =
+            earlier.each.len() < THREADS_MAX && earlier.count.known().is_none_or(|count| *count <= THREADS_MAX as u64);
+        let each = self.each.iter().map(|thread| {
+            let found = earlier.each.binary_search_by_key(&thread.tid, |before| before.tid);
+            match found {
+                Ok(index) => thread.since(&earlier.each[index]),
+                Err(_) if told_all => thread.clone(),
+                Err(_) => thread.without_past(),
+            }
+        });
+        let each: Vec<ThreadTimes> = each.collect();
+        Threads {
+            count: self.count.clone(),
+            rest_cpu_ns: rest_cpu_ns(process, &each),
+            each,
+        }
+    }
+}
+
+impl ThreadTimes {
+    fn since(&self, earlier: &ThreadTimes) -> ThreadTimes {
+        let grown = |file: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
+            grown(format_args!("{TASK}/{}: {file}", self.tid), later, earlier)
+        };
+        ThreadTimes {
+            tid: self.tid,
+            name: self.name.clone(),
+            cpu_ns: grown("processor time", &self.cpu_ns, &earlier.cpu_ns),
+            waiting_ns: grown("waiting time", &self.waiting_ns, &earlier.waiting_ns),
+        }
+    }
+
+    fn without_past(&self) -> ThreadTimes {
+        let unknown = || {
+            Fact::Unavailable(format!(
+                "{TASK}/{}: was beyond the {THREADS_MAX} threads read",
+                self.tid
+            ))
+        };
+        ThreadTimes {
+            tid: self.tid,
+            name: self.name.clone(),
+            cpu_ns: unknown(),
+            waiting_ns: unknown(),
+        }
+    }
+}
+
+/// A thread whose own time is not known is in the rest.
+fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
+    let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
+    let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));
+    process.as_ref().map(|process| process.cpu_ns().saturating_sub(told))
+}
+
+fn count(sources: &Sources, status: &Fact<String>) -> Fact<u64> {
+    status.as_ref().and_then(|text| {
+        let value = text.lines().find_map(|line| line.strip_prefix("Threads:"));
+        match value {
+            Some(value) => sources.parse(STATUS, value),
+            None => sources.unavailable(STATUS, "has no line Threads"),
+        }
+    })
+}
+
+/// The files of the threads, with room for a path.
+struct ThreadFiles<'sources> {
+    sources: &'sources Sources,
+    files: SmallFiles,
+    path: String,
+}
+
+impl ThreadFiles<'_> {
+    /// Nothing if the thread has ended meanwhile.
+    fn thread(&mut self, tid: u32) -> Option<ThreadTimes> {
+        let mut buffer = [0; 1024];
+        let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
+        let (cpu_ns, waiting_ns) = match schedstat {
+            Ok(Some([cpu_ns, waiting_ns])) => (Fact::Known(cpu_ns), Fact::Known(waiting_ns)),
+            Ok(None) => {
+                let why = "counts no time slice";
+                (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
+            }
+            Err(error) if is_gone(error) => {
+                // The thread, or only the feature?
+                let _ = self.read(tid, "stat", &mut [0]).ok()?;
+                (self.by_ticks(tid), Fact::NotApplicable)
+            }
+            Err(error) => (self.by_ticks(tid), self.unavailable(tid, "schedstat", error)),
+        };
+        let name = match self.read(tid, "comm", &mut buffer) {
+            Ok(name) => Fact::Known(String::from_utf8_lossy(name.strip_suffix(b"\n").unwrap_or(name)).into_owned()),
+            Err(error) => self.unavailable(tid, "comm", error),
+        };
+        Some(ThreadTimes {
+            tid,
+            name,
+            cpu_ns,
+            waiting_ns,
+        })
+    }
+
+    fn by_ticks(&mut self, tid: u32) -> Fact<u64> {
+        let mut buffer = [0; 1024];
+        match self.read(tid, "stat", &mut buffer).map(stat) {
+            Ok(Some(cpu_ns)) => Fact::Known(cpu_ns),
+            Ok(None) => self.unavailable(tid, "stat", "has no processor time"),
+            Err(error) => self.unavailable(tid, "stat", error),
+        }
+    }
+
+    fn read<'buffer>(&mut self, tid: u32, file: &str, buffer: &'buffer mut [u8]) -> Result<&'buffer [u8], Errno> {
+        self.path.clear();
+        // Writing to a string cannot fail.
+        let _ = write!(self.path, "{tid}/{file}");
+        self.files.read(&self.path, buffer)
+    }
+
+    fn unavailable<T>(&self, tid: u32, file: &str, why: impl std::fmt::Display) -> Fact<T> {
+        self.sources.unavailable(&format!("{TASK}/{tid}/{file}"), why)
+    }
+}
+
+fn is_gone(error: Errno) -> bool {
+    error == Errno::NOENT || error == Errno::SRCH
+}
+
+/// Time on a processor and time waiting for one, out of `4440645 1021 12`, the
+/// last of which is the count of time slices. A kernel that does not count (or
+/// a thread that never ran) has 0 of all.
+fn schedstat(text: &[u8]) -> Option<[u64; 2]> {
+    let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
+    let mut next = || numbers.next()?.ok();
+    let [cpu_ns, waiting_ns, slices] = [next()?, next()?, next()?];
+    (slices != 0 || cpu_ns != 0).then_some([cpu_ns, waiting_ns])
+}
+
+/// Processor time in nanoseconds: fields 14 and 15, in ticks, of
+/// `7 (any) name) S 1 …`.
+fn stat(text: &[u8]) -> Option<u64> {
+    let name_end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = std::str::from_utf8(&text[name_end + 1..]).ok()?;
+    // The field after the name is the third.
+    let mut fields = rest.split_ascii_whitespace().skip(14 - 3);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    let ticks = next()?.checked_add(next()?)?;
+    let tick_ns = NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second())?;
+    ticks.checked_mul(tick_ns)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! Threads on fixture trees.
+
+use super::*;
+use crate::sources::tests::Tree;
+
+const STAT: &str = "7 (a ) b) R 1 2 3 4 5 6 7 8 9 10 120 30 0 0 20 0 3 0 99\n";
+
+fn add(tree: &Tree, tid: u32, schedstat: &str) {
+    tree.file(&format!("{TASK}/{tid}/schedstat"), schedstat);
+    tree.file(&format!("{TASK}/{tid}/stat"), STAT);
+    tree.file(&format!("{TASK}/{tid}/comm"), &format!("worker {tid}\n"));
+}
+
+fn process(user_ns: u64, system_ns: u64) -> Fact<ProcessTimes> {
+    Fact::Known(ProcessTimes {
+        user_ns,
+        system_ns,
+        voluntary_context_switches: 0,
+        involuntary_context_switches: 0,
+        max_resident_bytes: Fact::NotApplicable,
+        minor_faults: 0,
+        major_faults: 0,
+    })
+}
+
+fn read_with(tree: &Tree, process: &Fact<ProcessTimes>) -> Threads {
+    let status = Fact::Known("Name:\tx\nThreads:\t3\n".to_owned());
+    Threads::read(&tree.sources, process, &status).into_known().unwrap()
+}
+
+fn read(tree: &Tree) -> Threads {
+    read_with(tree, &process(1_000, 500))
+}
+
+fn one(schedstat: &str) -> ThreadTimes {
+    let tree = Tree::new(&[]);
+    add(&tree, 7, schedstat);
+    read(&tree).each.remove(0)
+}
+
+/// 150 ticks.
+fn by_ticks() -> Fact<u64> {
+    Fact::Known(150 * NANOSECONDS_PER_SECOND / rustix::param::clock_ticks_per_second())
+}
+
+#[test]
+fn threads_have_name_time_and_waiting() {
+    let tree = Tree::new(&[(&format!("{TASK}/x/comm"), "no thread")]);
+    add(&tree, 11, "200 30 4\n");
+    add(&tree, 7, "700 5 1\n");
+    let thread = |tid, cpu_ns, waiting_ns| ThreadTimes {
+        tid,
+        name: Fact::Known(format!("worker {tid}")),
+        cpu_ns: Fact::Known(cpu_ns),
+        waiting_ns: Fact::Known(waiting_ns),
+    };
+    let expected = Threads {
+        count: Fact::Known(3),
+        each: vec![thread(7, 700, 5), thread(11, 200, 30)],
+        rest_cpu_ns: Fact::Known(600),
+    };
+    assert_eq!(read(&tree), expected);
+}
+
+#[test]
+fn without_schedstat_the_ticks_count() {
+    let tree = Tree::new(&[]);
+    tree.file(&format!("{TASK}/7/stat"), STAT);
+    let thread = read(&tree).each.remove(0);
+    assert_eq!(thread.cpu_ns, by_ticks());
+    assert_eq!(thread.waiting_ns, Fact::NotApplicable);
+    assert!(thread.name.why().unwrap().contains("/7/comm"));
+    let off = one("0 0 0\n");
+    assert_eq!(off.cpu_ns, by_ticks());
+    assert!(off.waiting_ns.why().unwrap().contains("counts no time slice"));
+    let begun = one("0 17 1\n");
+    assert_eq!((begun.cpu_ns, begun.waiting_ns), (Fact::Known(0), Fact::Known(17)));
+}
+
+#[test]
+fn spoilt_files_are_no_panic_and_no_number() {
+    for spoilt in ["", "\0", "1", "1 2", "a b c", "-1 0 0", "99999999999999999999999 0 1"] {
+        let thread = one(spoilt);
+        assert_eq!(thread.cpu_ns, by_ticks(), "{spoilt}");
+        assert!(thread.waiting_ns.why().is_some(), "{spoilt}");
+    }
+    let no_ticks = [
+        "",
+        ")",
+        "7 (x) R",
+        "7 (x R 1 2 3 4 5 6 7 8 9 10 120 30",
+        "7 (x) R 1 2 3 4 5 6 7 8 9 10 120",
+        "7 (x) R 1 2 3 4 5 6 7 8 9 10 120 y",
+        "7 (x) R 1 2 3 4 5 6 7 8 9 10 18446744073709551615 1",
+        "7 (x) R 1 2 3 4 5 6 7 8 9 10 18446744073709551 1",
+    ];
+    for text in no_ticks {
+        let tree = Tree::new(&[]);
+        tree.file(&format!("{TASK}/7/stat"), text);
+        let threads = read(&tree);
+        let why = threads.each[0].cpu_ns.why().unwrap();
+        assert!(why.contains("/7/stat: has no processor time"), "{text}: {why}");
+        assert_eq!(threads.rest_cpu_ns, Fact::Known(1_500), "its time is in the rest");
+    }
+    let tree = Tree::new(&[]);
+    std::fs::create_dir_all(tree.sources.path(&format!("{TASK}/8/schedstat"))).unwrap();
+    let thread = read(&tree).each.remove(0);
+    assert!(thread.waiting_ns.why().unwrap().contains("directory"), "{thread:?}");
+    assert!(thread.cpu_ns.why().is_some());
+}
+
+#[test]
+fn a_name_may_be_anything() {
+    let tree = Tree::new(&[]);
+    add(&tree, 7, "1 1 1");
+    std::fs::write(tree.sources.path(&format!("{TASK}/7/comm")), b"a\xff)\n\n").unwrap();
+    assert_eq!(read(&tree).each[0].name, Fact::Known("a\u{fffd})\n".into()));
+}
+
+#[test]
+fn a_thread_that_has_ended_is_left_out() {
+    let tree = Tree::new(&[]);
+    add(&tree, 7, "700 5 1\n");
+    std::fs::create_dir_all(tree.sources.path(&format!("{TASK}/8"))).unwrap();
+    let tids: Vec<u32> = read(&tree).each.iter().map(|thread| thread.tid).collect();
+    assert_eq!(tids, [7]);
+}
+
+#[test]
+fn the_rest_is_what_ended_and_never_below_0() {
+    let tree = Tree::new(&[]);
+    add(&tree, 7, "700 5 1\n");
+    add(&tree, 8, "100 5 1\n");
+    let before = read_with(&tree, &process(800, 0));
+    assert_eq!(before.rest_cpu_ns, Fact::Known(0));
+    std::fs::remove_dir_all(tree.sources.path(&format!("{TASK}/8"))).unwrap();
+    add(&tree, 7, "750 6 1\n");
+    add(&tree, 9, "40 1 1\n");
+    let after = read_with(&tree, &process(1_000, 0));
+    // The eighth used 110 before it ended.
+    let difference = after.since(&before, &process(200, 0));
+    let used: Vec<(u32, Fact<u64>)> = difference
+        .each
+        .into_iter()
+        .map(|each| (each.tid, each.cpu_ns))
+        .collect();
+    assert_eq!(used, [(7, Fact::Known(50)), (9, Fact::Known(40))]);
+    assert_eq!(difference.rest_cpu_ns, Fact::Known(110));
+    assert_eq!(after.since(&before, &process(80, 0)).rest_cpu_ns, Fact::Known(0));
+    let unknown = after.since(&before, &Fact::Unavailable("no getrusage".into()));
+    assert_eq!(unknown.rest_cpu_ns.why(), Some("no getrusage"));
+}
+
+#[test]
+fn a_number_that_went_backwards_is_another_threads() {
+    let tree = Tree::new(&[]);
+    add(&tree, 7, "700 5 1\n");
+    let before = read(&tree);
+    add(&tree, 7, "600 6 1\n");
+    let difference = read(&tree).since(&before, &process(40, 0));
+    assert!(
+        difference.each[0]
+            .cpu_ns
+            .why()
+            .unwrap()
+            .contains("/7: processor time went backwards")
+    );
+    assert_eq!(difference.each[0].waiting_ns, Fact::Known(1));
+    assert_eq!(difference.rest_cpu_ns, Fact::Known(40));
+}
+
+#[test]
+fn threads_beyond_the_limit_are_in_the_rest() {
+    let tree = Tree::new(&[]);
+    for tid in 0..THREADS_MAX as u32 + 9 {
+        add(&tree, tid, "10 1 1\n");
+    }
+    let before = read_with(&tree, &process(2_000, 0));
+    assert_eq!(before.each.len(), THREADS_MAX);
+    assert!(before.each.is_sorted_by_key(|thread| thread.tid));
+    assert_eq!(before.rest_cpu_ns, Fact::Known(2_000 - 1_280));
+    // One ends, another comes into its place: how much is new is not known.
+    let mut later = before.clone();
+    later.each.remove(0);
+    let mut late = later.each[0].clone();
+    late.tid = 9_999;
+    later.each.push(late);
+    let difference = later.since(&before, &process(30, 0));
+    let last = difference.each.last().unwrap();
+    assert!(
+        last.cpu_ns.why().unwrap().contains("beyond the 128 threads"),
+        "{last:?}"
+    );
+    assert_eq!(difference.rest_cpu_ns, Fact::Known(30));
+    // The same where one of those within the limit ended while it was read.
+    let mut short = before.clone();
+    short.each.pop();
+    short.count = Fact::Known(THREADS_MAX as u64 + 9);
+    let difference = later.since(&short, &process(30, 0));
+    assert!(difference.each.last().unwrap().cpu_ns.why().is_some());
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let tree = Tree::new(&[]);
+    let status = Fact::Known(String::new());
+    let none = Threads::read(&tree.sources, &process(1, 1), &status);
+    assert!(none.why().unwrap().contains(TASK));
+    add(&tree, 7, "700 5 1\n");
+    let threads = Threads::read(&tree.sources, &Fact::NotApplicable, &status)
+        .into_known()
+        .unwrap();
+    assert_eq!(threads.rest_cpu_ns, Fact::NotApplicable);
+    assert!(threads.count.why().unwrap().contains("Threads"));
+}
