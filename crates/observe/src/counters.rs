@@ -97,6 +97,22 @@ pub struct CountersDifference {
 }
 
 impl CountersDifference {
+    /// The share of all processors' time that somebody used, from 0 to 1.
+    pub fn busy_fraction(&self) -> Fact<f64> {
+        self.system
+            .times
+            .as_ref()
+            .and_then(|times| times.fraction_of(&times.busy_ns))
+    }
+
+    /// The share of all processors' time that the hypervisor gave to others, from 0 to 1.
+    pub fn steal_fraction(&self) -> Fact<f64> {
+        self.system
+            .times
+            .as_ref()
+            .and_then(|times| times.fraction_of(&times.steal_ns))
+    }
+
     /// The share of all processors' time that this process used, from 0 to 1.
     pub fn own_fraction(&self) -> Fact<f64> {
         self.share_of_total(|_, process| Fact::Known(process.cpu_ns()))

@@ -4,16 +4,24 @@
 //! (`docs/measurement.md`), so that every view shows the same numbers.
 
 pub mod classic;
+pub mod driven;
+pub mod ladder;
+pub mod machine;
+pub mod own_cost;
 pub mod plan;
 pub mod run;
 pub mod summary;
 
 pub use classic::ClassicFigures;
+pub use driven::{ArrivalsAsked, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
+pub use ladder::{Climb, LadderAsked, Rung};
+pub use machine::MachineOverTime;
+pub use own_cost::OwnCost;
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
-pub use observe::{Fact, Host, Target};
+pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use plan::PlanRecord;
 pub use run::{
-    Actual, ArrivalsAsked, Check, ClaimWaits, CleanUp, Driven, ErrorRecord, Fetched, FirstDone, How, Left,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left,
     LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind,
     Settle, SlowOperation, SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };

@@ -2,11 +2,15 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{Fact, Host, Target};
+use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
 use serde::{Deserialize, Serialize};
 use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
 
 use crate::classic::ClassicFigures;
+use crate::driven::{Driven, Sizing, SteadyFound};
+use crate::ladder::Rung;
+use crate::machine::MachineOverTime;
+use crate::own_cost::OwnCost;
 use crate::summary::Summary;
 
 /// The version of the schema that this program writes.
@@ -139,31 +143,13 @@ pub struct Settle {
     pub space_back_ns: Fact<u64>,
 }
 
-/// How the transactions were driven.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Driven {
-    /// So long they were to be performed before they were measured, in nanoseconds.
-    pub warm_up_ns: u64,
-    /// So long they were to be measured, in nanoseconds; nothing where their number alone ended them.
-    pub for_ns: Option<u64>,
-    /// How they arrived; nothing in a closed loop.
-    pub arrivals: Option<ArrivalsAsked>,
-}
-
-/// Arrivals as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ArrivalsAsked {
-    /// Transactions a second of all workers together.
-    pub per_second: f64,
-    /// `constant` or `poisson`.
-    pub form: String,
-}
-
 /// How the work was done, besides the workload itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct How {
     /// How the transactions were driven.
     pub driven: Driven,
+    /// How files and transactions were chosen, where an intent was said in their place.
+    pub sizing: Option<Sizing>,
     /// The policy of durability.
     pub durability: String,
     /// Whether contents went past the page cache.
@@ -237,6 +223,8 @@ pub struct Stuck {
 pub enum SegmentKind {
     /// It is in no number but its own.
     WarmUp,
+    /// A round before the window that was found steady, or before the last window, where none was: likewise.
+    Approach,
     /// What the phase's numbers are of.
     Measured,
 }
@@ -312,6 +300,10 @@ pub struct PhaseRecord {
     pub slices: Slices<(Role, Action)>,
     /// The slowest operations of each kind, those of warm-ups, too.
     pub slowest: Vec<SlowestRecord>,
+    /// What the kernel counted over time; nothing where slices are not recorded.
+    pub machine: Option<MachineOverTime>,
+    /// What the rule of steady state found, where one was to end the transactions.
+    pub steady: Option<SteadyFound>,
     /// The writing back that followed.
     pub settle: Option<Settle>,
 }
@@ -436,16 +428,11 @@ pub struct Room {
 /// What the machine did while the run went on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemDuring {
-    /// CPU time of this process in user mode, in nanoseconds.
-    pub process_user_ns: Fact<u64>,
-    /// CPU time of this process in the kernel, in nanoseconds.
-    pub process_system_ns: Fact<u64>,
-    /// Share of all processors' time that somebody used.
-    pub busy_fraction: Fact<f64>,
-    /// Share of all processors' time that the hypervisor gave to others.
-    pub steal_fraction: Fact<f64>,
-    /// The clock source at the end.
-    pub clock_source_after: Fact<String>,
+    /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
+    /// machine, and the devices under the target.
+    pub counted: CountersDifference,
+    /// Whether the clocks went as they should.
+    pub clocks: ClocksDifference,
 }
 
 /// What was performed, as against what was meant.
@@ -457,8 +444,10 @@ pub struct Actual {
     pub end: End,
     /// The hash of the whole stream, where all of it was performed.
     pub stream_hash: Fact<StreamHash>,
-    /// Phases that were begun, in order.
+    /// Phases that were begun, in order; the transactions of a ladder are in its rungs.
     pub phases: Vec<PhaseRecord>,
+    /// The rungs of a ladder, in the order in which they were climbed.
+    pub rungs: Vec<Rung>,
     /// Errors, by operation, step and error number.
     pub errors: Vec<ErrorRecord>,
     /// The look at the names after the transactions.
@@ -473,6 +462,8 @@ pub struct Actual {
     pub classic: Option<ClassicFigures>,
     /// What was removed after an unfinished run.
     pub clean_up: Option<CleanUp>,
+    /// What the program itself costs: the same stream on the null storage.
+    pub own_cost: Fact<OwnCost>,
 }
 
 /// Everything about one run.

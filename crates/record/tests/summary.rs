@@ -75,6 +75,8 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),
+        machine: None,
+        steady: None,
         settle: None,
     }
 }

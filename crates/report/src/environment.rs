@@ -25,7 +25,7 @@ pub(crate) fn places(record: &Record) -> String {
 pub(crate) fn render(text: &mut String, record: &Record) {
     line(text, format_args!("Where it ran"));
     host(text, &record.host);
-    let during = &record.during;
+    let counted = &record.during.counted;
     let seconds = |ns: &u64| format!("{:.3} s", *ns as f64 / 1e9);
     line(
         text,
@@ -36,16 +36,16 @@ pub(crate) fn render(text: &mut String, record: &Record) {
                 "{:.2} (1 min)",
                 load.one_minute
             )),
-            fact(&during.steal_fraction, |share| percent(*share)),
-            fact(&during.busy_fraction, |share| percent(*share)),
+            fact(&counted.steal_fraction(), |share| percent(*share)),
+            fact(&counted.busy_fraction(), |share| percent(*share)),
         ),
     );
     line(
         text,
         format_args!(
             "  Process   user {}, system {}",
-            fact(&during.process_user_ns, seconds),
-            fact(&during.process_system_ns, seconds),
+            fact(&counted.process.as_ref().map(|process| process.user_ns), seconds),
+            fact(&counted.process.as_ref().map(|process| process.system_ns), seconds),
         ),
     );
     for location in &record.locations {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use observe::{Fact, Host, ProcessTimes, Sources, SystemTimes, Target};
+use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
@@ -58,7 +58,10 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let host = Host::read(&Sources::default());
     let control = take_control();
     let mut taken = take_place(request, &start, &host)?;
-    let (system_before, process_before) = times();
+    let sources = Sources::default();
+    let devices = WatchedDevices::of(&sources, start.targets.iter().filter_map(Fact::known));
+    let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
+    let (clocks_before, counters_before) = count();
     let origin_unix_ns = unix_ns();
     let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
     let performed = Journal::open(request, &directories).and_then(|journal| {
@@ -76,9 +79,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     if let Some(journal) = journal.filter(|_| !performed.abandoned) {
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
-    let (system_after, process_after) = times();
-    let process = process_before.and_then(|before| process_after.map(|after| after.since(&before)));
-    let system = system_before.and_then(|before| system_after.map(|after| after.since(&before)));
+    let (clocks_after, counters_after) = count();
     let locations = request
         .locations
         .iter()
@@ -105,11 +106,8 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         origin_unix_ns,
         host,
         during: SystemDuring {
-            process_user_ns: process.clone().map(|times| times.user_ns),
-            process_system_ns: process.map(|times| times.system_ns),
-            busy_fraction: system.clone().and_then(|times| times.busy_fraction),
-            steal_fraction: system.and_then(|times| times.steal_fraction),
-            clock_source_after: Host::read(&Sources::default()).clock_source,
+            counted: counters_after.since(&counters_before),
+            clocks: clocks_after.since(&clocks_before),
         },
         room: start.room,
         actual: performed.into_actual(request, clean_up),
@@ -117,14 +115,10 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     })
 }
 
-fn times() -> (Fact<SystemTimes>, Fact<ProcessTimes>) {
-    let sources = Sources::default();
-    (SystemTimes::read(&sources), ProcessTimes::read(&sources))
-}
-
 fn how(request: &Request) -> How {
     How {
         driven: driven(&request.drive),
+        sizing: None,
         durability: request.durability.to_string(),
         direct: request.direct,
         cache: request.cache.name().to_owned(),
@@ -156,6 +150,8 @@ fn driven(drive: &Drive) -> Driven {
                 form: arrivals.to_string(),
             }),
         },
+        steady: None,
+        ladder: None,
     }
 }
 

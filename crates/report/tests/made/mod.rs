@@ -94,6 +94,8 @@ fn phase(
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),
+        machine: None,
+        steady: None,
         settle: None,
     }
 }

@@ -150,6 +150,8 @@ impl Performed {
             stuck: watched.stuck,
             classic,
             clean_up,
+            own_cost: Fact::NotApplicable,
+            rungs: Vec::new(),
         }
     }
 }
@@ -281,6 +283,8 @@ fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>, drive: &Drive) -> Phase
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),
+        machine: None,
+        steady: None,
         settle: None,
     };
     for (worker, report) in workers {

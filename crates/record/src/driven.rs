@@ -1,0 +1,102 @@
+//! How the transactions were driven, as asked for, and what was found on the way.
+
+use measure::{Drift, Steady};
+use serde::{Deserialize, Serialize};
+
+use crate::ladder::LadderAsked;
+
+/// How the transactions were driven.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Driven {
+    /// So long they were to be performed before they were measured, in nanoseconds.
+    pub warm_up_ns: u64,
+    /// So long they were to be measured, in nanoseconds (with a rule of steady state: at most; on a ladder: each rung); nothing
+    /// where their number alone ended them.
+    pub for_ns: Option<u64>,
+    /// How they arrived; nothing in a closed loop.
+    pub arrivals: Option<ArrivalsAsked>,
+    /// The rule of steady state that was to end them.
+    pub steady: Option<SteadyAsked>,
+    /// The ladder that was climbed.
+    pub ladder: Option<LadderAsked>,
+}
+
+/// Arrivals as asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArrivalsAsked {
+    /// Transactions a second of all workers together.
+    pub per_second: f64,
+    /// `constant` or `poisson`.
+    pub form: String,
+}
+
+/// Which rule says whether a run is steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyRule {
+    /// That of SNIA's performance test specification: [`measure::steady::rounds`].
+    Snia,
+    /// The slope with its confidence: [`measure::steady::drift`].
+    Slope,
+}
+
+impl SteadyRule {
+    /// The name that options take.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Snia => "snia",
+            Self::Slope => "slope",
+        }
+    }
+}
+
+/// Steady state as asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteadyAsked {
+    /// By which rule.
+    pub rule: SteadyRule,
+    /// How long a round is, in nanoseconds.
+    pub round_ns: u64,
+    /// No more rounds than these.
+    pub rounds_max: u32,
+}
+
+/// What the rule found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SteadyFound {
+    /// Whether the last window was steady.
+    pub is_steady: bool,
+    /// Transactions a second of each round, in order.
+    pub rounds: Vec<f64>,
+    /// Transactions a second of each second of the last window.
+    pub seconds: Vec<f64>,
+    /// The verdict of SNIA's rule on the last window, where it was asked for.
+    pub snia: Option<Steady>,
+    /// The verdict of the slope rule on the seconds of the last window, where it was asked for.
+    pub slope: Option<Drift>,
+}
+
+/// How files and transactions were chosen for an intent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sizing {
+    /// What was asked for: the pool's contents over the cache.
+    pub beyond_cache: f64,
+    /// The cache: the smaller of memory and the control group's limit, in bytes.
+    pub cache_bytes: u64,
+    /// Where that number comes from, in words.
+    pub cache_is: String,
+    /// Mean bytes of a file in the calibration.
+    pub mean_file_bytes: f64,
+    /// Files a second that the calibration created.
+    pub created_per_second: f64,
+    /// Transactions a second that it performed.
+    pub transactions_per_second: f64,
+    /// How long it took, in nanoseconds.
+    pub calibration_ns: u64,
+    /// Files that were chosen, of all workers.
+    pub files: u64,
+    /// Transactions that are expected in the time that was said, of all workers; nothing where no time was.
+    pub transactions: Option<u64>,
+    /// All of it in one sentence.
+    pub sentence: String,
+}

@@ -1,0 +1,16 @@
+//! What the program itself costs in a run.
+
+use serde::{Deserialize, Serialize};
+
+/// The run's stream performed once more on the null storage, which does nothing: what remains is the program itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OwnCost {
+    /// Files of each pool: the run's own, up to a limit.
+    pub files: u64,
+    /// Transactions of each worker: the run's own, up to a limit.
+    pub transactions: u64,
+    /// Operations that the transactions were made of, of all workers.
+    pub operations: u64,
+    /// A worker's time for one operation, in nanoseconds.
+    pub ns_per_operation: f64,
+}
