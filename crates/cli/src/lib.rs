@@ -6,6 +6,7 @@
 pub mod classic;
 pub mod clean;
 pub mod engine;
+pub mod ladder;
 pub mod live;
 pub mod meant;
 pub mod output;

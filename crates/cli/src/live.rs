@@ -108,6 +108,10 @@ impl Live {
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
+        // A rung is told of before anybody knows whether its run is refused.
+        if matches!(event, Event::Rung(..)) {
+            return;
+        }
         if let State::Ready(_) = self.state {
             self.begin();
         }

@@ -5,6 +5,7 @@
 mod classic;
 mod config;
 mod crew;
+mod drive;
 mod error;
 mod how;
 mod mix;
@@ -87,7 +88,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         file: file.unwrap_or_default(),
     };
     let mut options = arguments.options.clone().over(words.file.clone());
-    if options.run_for.is_some() && options.transactions.is_none() {
+    if drive::ends_otherwise(&options) && options.transactions.is_none() {
         options.transactions = Some(Count(Workload::ENDLESS));
     }
     how::refuse_of_null(&options)?;
@@ -100,11 +101,16 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         Work::Classic(classic) => classic.weights = weights,
         Work::Mix(mix) => mix.location_weights = weights,
     }
-    if let (Work::Mix(mix), Some(rate)) = (&mut work, options.rate) {
+    let paced_by = match (&options.ladder, options.rate) {
+        (Some(ladder), _) => Some(format!("the ladder {ladder}")),
+        (None, Some(rate)) => Some(format!("the rate of {rate} a second")),
+        (None, None) => None,
+    };
+    if let (Work::Mix(mix), Some(paced_by)) = (&mut work, paced_by) {
         if mix.think != Think::None {
             // Said together they contradict one another; a preset's gives way.
             notes.push(format!(
-                "The preset's think time ({}) gives way to the rate of {rate} a second",
+                "The preset's think time ({}) gives way to {paced_by}",
                 mix.think
             ));
             mix.think = Think::None;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use record::{Action, SliceMeter, Stuck};
+use record::{Action, Load, SliceMeter, Stuck};
 use runner::{Event, Events, Progress, Second, Stage};
 
 /// How often a line is written where there is no terminal.
@@ -19,6 +19,8 @@ pub struct Display {
     said: Instant,
     /// What was done in the last second that is known, in lines of their own.
     second: String,
+    /// Which rung of a ladder goes on, and its load; nothing where none is climbed.
+    rung: String,
 }
 
 impl Display {
@@ -32,6 +34,7 @@ impl Display {
             began: Instant::now(),
             said: Instant::now(),
             second: String::new(),
+            rung: String::new(),
         }
     }
 
@@ -130,6 +133,15 @@ fn lines(second: &Second) -> String {
     second.meters.iter().map(line).collect()
 }
 
+/// The load of a rung.
+fn loaded(load: Load) -> String {
+    match load {
+        Load::Closed => "closed loop".to_owned(),
+        Load::Rate(rate) => format!("{rate:.1}/s"),
+        Load::Workers(workers) => format!("{workers} workers"),
+    }
+}
+
 /// Short, with the unit that fits.
 fn latency(ns: u64) -> String {
     let ns = ns as f64;
@@ -167,7 +179,7 @@ impl Events for Display {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                     if counts(stage) {
-                        bar.set_message(format!("{:.0}/s{}", self.rate(progress), self.second));
+                        bar.set_message(format!("{:.0}/s{}{}", self.rate(progress), self.rung, self.second));
                     }
                 }
                 self.line(stage, progress, false);
@@ -179,6 +191,13 @@ impl Events for Display {
                 self.line(stage, progress, true);
             }
             Event::Second(second) => self.second = lines(&second),
+            Event::Rung(number, load) => {
+                self.rung = format!(" rung {}: {}", number + 1, loaded(load));
+                if !self.quiet && self.bar.is_none() {
+                    // As other lines: nobody may be reading.
+                    let _ = writeln!(std::io::stderr(), "rung {}: {}", number + 1, loaded(load));
+                }
+            }
             Event::Stuck(stuck) => {
                 let line = format!("postmark: {}", stuck_line(&stuck));
                 let tell = || {

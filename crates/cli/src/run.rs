@@ -6,6 +6,7 @@ use std::path::Path;
 use record::{End, Outcome, Phase, Record};
 use runner::{Drive, Event, Events, SystemClock};
 
+use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
 use crate::output::OutputFile;
@@ -56,7 +57,11 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         display: Display::new(arguments.quiet),
         live: live.map(Live::new),
     };
-    let performed = perform(&request, meant.storage, &SystemClock, &mut watchers);
+    let performed = if ladder::is_of_runs(&request) {
+        ladder::climb(&request, meant.storage, &mut watchers)
+    } else {
+        perform(&request, meant.storage, &SystemClock, &mut watchers)
+    };
     watchers.display.finish();
     if let Some(live) = watchers.live {
         live.finish();

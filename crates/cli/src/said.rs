@@ -1,5 +1,6 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
+mod ladder;
 mod options;
 mod values;
 
@@ -9,8 +10,11 @@ use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use workload::Edition;
 
+pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
-pub use values::{Bytes, CacheName, Count, OnErrorSaid, SizesSaid, StorageName, ThinkSaid, Time, WorkerSeedsName};
+pub use values::{
+    Bytes, CacheName, Count, OnErrorSaid, SizesSaid, SteadyName, StorageName, ThinkSaid, Time, WorkerSeedsName,
+};
 
 /// The benchmark for small files and metadata: PostMark, built anew.
 #[derive(Debug, Parser)]

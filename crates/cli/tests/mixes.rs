@@ -9,32 +9,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
-use support::{Said, directory, ours, say, tree};
-
-/// The program's answer to words that it is to understand.
-fn answer(words: &[&str], at: &Path) -> String {
-    let said = ended(words, at);
-    assert_eq!(
-        said.code,
-        Some(0),
-        "{words:?}\n{}",
-        String::from_utf8_lossy(&said.errors)
-    );
-    String::from_utf8(said.output).unwrap()
-}
-
-fn ended(words: &[&str], at: &Path) -> Said {
-    let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
-    say(ours(), &words, at, b"", &[])
-}
-
-fn json(words: &[&str], at: &Path) -> Value {
-    serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
-}
-
-fn split(words: &str) -> Vec<&str> {
-    words.split(' ').collect()
-}
+use support::{answer, directory, ended, json, ours, say, split, tree};
 
 /// The words of a run that is small.
 const SMALL: &str = "--files 40 --transactions 400";
@@ -108,6 +83,11 @@ fn words_survive_configuration_files() {
         "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
         "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
         "--for 500ms --rate 0.25",
+        "--steady snia --round 3s --for 1m --warm-up 5s",
+        "--mix read=1 --steady slope --rate 70",
+        "--mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
+        "--ladder 10%,55.5%,110% --fresh --warm-up 3s",
+        "--ladder workers=1,2,4",
         "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
         "--at . --weight 2 --at .. --mix create=1,delete=1",
     ] {

@@ -10,8 +10,8 @@ use crate::ladder::LadderAsked;
 pub struct Driven {
     /// So long they were to be performed before they were measured, in nanoseconds.
     pub warm_up_ns: u64,
-    /// So long they were to be measured, in nanoseconds (with a rule of steady state: at most; on a ladder: each rung); nothing
-    /// where their number alone ended them.
+    /// So long they were to be measured, in nanoseconds (on a ladder: each rung); nothing where their number alone, or a steady
+    /// state, was to end them.
     pub for_ns: Option<u64>,
     /// How they arrived; nothing in a closed loop.
     pub arrivals: Option<ArrivalsAsked>,

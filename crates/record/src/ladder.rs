@@ -1,8 +1,25 @@
 //! A ladder of loads: which rungs are climbed, what each came to, and where the limits are.
+//!
+//! Pure: [`next_load`] says what is to be climbed next after the rungs so far, whoever climbs them.
 
+use measure::knee::SENSITIVITY;
+use measure::{Histogram, Knee, knee};
 use serde::{Deserialize, Serialize};
+use workload::Phase;
 
 use crate::run::PhaseRecord;
+
+/// A rung holds where at least this share of what was requested was achieved.
+pub const ACHIEVED_MIN: f64 = 0.99;
+/// A queue is bounded where at the end no more than this share of what was requested waits, the complement of
+/// [`ACHIEVED_MIN`]; or two transactions of each worker, which is what is under way.
+pub const WAITING_MAX: f64 = 0.01;
+/// Limits are narrowed down until the rate above is no more than this share higher than the one below.
+pub const PRECISION: f64 = 0.05;
+/// A limit is narrowed down by no more rungs than these.
+pub const BISECTIONS_MAX: usize = 6;
+/// After so many rungs that did not hold no higher ones are climbed.
+pub const FAILURES_MAX: usize = 2;
 
 /// What differs from rung to rung.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,21 +42,394 @@ pub struct LadderAsked {
     pub arrivals: String,
     /// Whether every rung has a pool made anew.
     pub fresh: bool,
-    /// Whether the limits are narrowed down between the rungs that hold and those that do not.
-    pub bisect: bool,
-    /// The latency that is not to be exceeded, in nanoseconds, by 99 % of the operations of every kind.
+    /// The latency that 99 % of the operations are to stay below, in nanoseconds.
     pub goal_p99_ns: Option<u64>,
+}
+
+/// The load of one rung.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// A closed loop.
+    Closed,
+    /// Transactions a second.
+    Rate(f64),
+    /// A closed loop of so many workers.
+    Workers(u32),
 }
 
 /// One rung.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
-    /// Transactions a second that were requested; nothing in a closed loop.
-    pub requested_per_second: Option<f64>,
+    /// What it was to bear.
+    pub load: Load,
     /// Workers that were at work.
     pub workers: u32,
-    /// Transactions that were due and not begun when the rung ended; nothing in a closed loop.
-    pub waiting: Option<u64>,
     /// Its phases: the transactions, and with a pool of its own those before and after them.
     pub phases: Vec<PhaseRecord>,
+}
+
+impl Rung {
+    /// Its transactions, where it came to them.
+    pub fn transactions(&self) -> Option<&PhaseRecord> {
+        self.phases.iter().find(|phase| phase.phase == Phase::Transactions)
+    }
+}
+
+/// What a rung came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RungSummary {
+    /// What it was to bear.
+    pub load: Load,
+    /// Workers that were at work.
+    pub workers: u32,
+    /// Transactions that were measured.
+    pub transactions: u64,
+    /// Transactions a second; nothing where none were measured.
+    pub achieved_per_second: Option<f64>,
+    /// Achieved over requested; nothing in a closed loop.
+    pub achieved_fraction: Option<f64>,
+    /// Transactions that were due and not begun when it ended; nothing in a closed loop.
+    pub waiting: Option<u64>,
+    /// Operations of all kinds: the mean latency, in nanoseconds.
+    pub mean_ns: Option<f64>,
+    /// The median.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// The 99.9th percentile.
+    pub p999_ns: Option<u64>,
+    /// The greatest.
+    pub max_ns: Option<u64>,
+    /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the latency.
+    pub service_p99_ns: Option<u64>,
+    /// Operations that failed.
+    pub failed: u64,
+    /// Whether it bore its load: what was requested was achieved and the queue was bounded. A closed loop always does.
+    pub holds: bool,
+}
+
+impl RungSummary {
+    /// What a rung came to.
+    pub fn of(rung: &Rung) -> Self {
+        let mut latency = Histogram::default();
+        let mut service: Option<Histogram> = None;
+        let mut failed = 0;
+        let (mut transactions, mut ns) = (0, 0);
+        let mut waiting = None;
+        if let Some(phase) = rung.transactions() {
+            for operation in phase.measured().flat_map(|segment| &segment.operations) {
+                latency.merge(&operation.meter.latency);
+                failed += operation.meter.failed;
+                if let Some(more) = &operation.meter.service {
+                    service.get_or_insert_default().merge(more);
+                }
+            }
+            transactions = phase.transactions();
+            ns = phase.measured_ns();
+            waiting = phase.waiting;
+        }
+        let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
+        let percentile = |percent| latency.percentile(percent);
+        let mut summary = Self {
+            load: rung.load,
+            workers: rung.workers,
+            transactions,
+            achieved_per_second,
+            achieved_fraction: None,
+            waiting: None,
+            mean_ns: latency.mean_ns(),
+            p50_ns: percentile(50.0),
+            p99_ns: percentile(99.0),
+            p999_ns: percentile(99.9),
+            max_ns: latency.max_ns(),
+            service_p99_ns: None,
+            failed,
+            holds: achieved_per_second.is_some(),
+        };
+        if let Load::Rate(requested) = rung.load {
+            let fraction = achieved_per_second.map(|achieved| achieved / requested);
+            let waiting_max = (requested * ns as f64 / 1e9 * WAITING_MAX).max(2.0 * f64::from(rung.workers));
+            summary.achieved_fraction = fraction;
+            summary.waiting = waiting;
+            summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
+            summary.holds = fraction.is_some_and(|fraction| fraction >= ACHIEVED_MIN)
+                && waiting.is_none_or(|waiting| waiting as f64 <= waiting_max);
+        }
+        summary
+    }
+
+    fn rate(&self) -> Option<f64> {
+        match self.load {
+            Load::Rate(rate) => Some(rate),
+            Load::Closed | Load::Workers(_) => None,
+        }
+    }
+
+    /// Whether it holds, and 99 % of its operations stay below the goal.
+    pub fn meets(&self, goal_p99_ns: u64) -> bool {
+        self.holds && self.p99_ns.is_some_and(|p99| p99 < goal_p99_ns)
+    }
+}
+
+/// Between which rates a limit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// The highest rate that is well, and so is every lower one that was tried; nothing where the lowest is not.
+    pub highest: Option<f64>,
+    /// The lowest rate that is not; nothing where all are.
+    pub lowest_beyond: Option<f64>,
+}
+
+impl Limit {
+    fn of(rungs: &[RungSummary], is_well: impl Fn(&RungSummary) -> bool) -> Self {
+        let by = |wanted: bool| {
+            let rungs = rungs.iter().filter(|rung| is_well(rung) == wanted);
+            rungs.filter_map(RungSummary::rate).collect::<Vec<f64>>()
+        };
+        let lowest_beyond = by(false).into_iter().reduce(f64::min);
+        let below = |rate: &f64| lowest_beyond.is_none_or(|beyond| *rate < beyond);
+        Self {
+            highest: by(true).into_iter().filter(below).reduce(f64::max),
+            lowest_beyond,
+        }
+    }
+
+    /// The rate between both, where they are not near enough yet.
+    fn between(self) -> Option<f64> {
+        let (low, high) = (self.highest?, self.lowest_beyond?);
+        (high > low * (1.0 + PRECISION)).then_some(f64::midpoint(low, high))
+    }
+}
+
+/// What became of a goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GoalSummary {
+    /// The latency that 99 % of the operations were to stay below, in nanoseconds.
+    pub p99_ns: u64,
+    /// Between which rates its limit lies.
+    pub limit: Limit,
+    /// Where no rung meets it: the rung that comes nearest, by its place, with its 99th percentile.
+    pub nearest: Option<(usize, u64)>,
+}
+
+/// What a ladder came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LadderSummary {
+    /// In the order in which they were climbed.
+    pub rungs: Vec<RungSummary>,
+    /// Up to which rate rungs hold; nothing of a ladder of workers.
+    pub limit: Option<Limit>,
+    /// Up to which rate the goal is met, where there is one.
+    pub goal: Option<GoalSummary>,
+    /// The knee of mean latency over load, of the rungs that hold; nothing where they have none.
+    pub knee: Option<Knee>,
+}
+
+impl LadderSummary {
+    /// What these rungs come to.
+    pub fn of(asked: &LadderAsked, rungs: &[Rung]) -> Self {
+        let rungs: Vec<RungSummary> = rungs.iter().map(RungSummary::of).collect();
+        let is_of_rates = !matches!(asked.climb, Climb::Workers(_));
+        let point = |rung: &RungSummary| {
+            let load = match rung.load {
+                Load::Rate(rate) => rate,
+                Load::Workers(workers) => f64::from(workers),
+                Load::Closed => return None,
+            };
+            Some((load, rung.mean_ns?))
+        };
+        let points: Vec<(f64, f64)> = rungs.iter().filter(|rung| rung.holds).filter_map(point).collect();
+        Self {
+            limit: is_of_rates.then(|| Limit::of(&rungs, |rung| rung.holds)),
+            goal: asked.goal_p99_ns.map(|p99_ns| goal(p99_ns, &rungs)),
+            knee: knee::knee(&points, SENSITIVITY),
+            rungs,
+        }
+    }
+}
+
+fn goal(p99_ns: u64, rungs: &[RungSummary]) -> GoalSummary {
+    let is_met = rungs.iter().any(|rung| rung.meets(p99_ns));
+    let all = rungs.iter().enumerate();
+    let nearest = all.filter_map(|(index, rung)| Some((index, rung.p99_ns?)));
+    GoalSummary {
+        p99_ns,
+        limit: Limit::of(rungs, |rung| rung.meets(p99_ns)),
+        nearest: nearest.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
+    }
+}
+
+/// What is to be climbed after these rungs: first what was asked for, from low to high, until [`FAILURES_MAX`] rungs did not
+/// hold; then the limits are narrowed down by halves. Nothing where all is climbed.
+pub fn next_load(asked: &LadderAsked, rungs: &[RungSummary]) -> Option<Load> {
+    let rates = match &asked.climb {
+        Climb::Workers(workers) => return workers.get(rungs.len()).copied().map(Load::Workers),
+        Climb::Rates(rates) => rates.clone(),
+        Climb::OfClosedLoop(shares) => {
+            let Some(first) = rungs.first() else {
+                return Some(Load::Closed);
+            };
+            let closed = first.achieved_per_second?;
+            shares.iter().map(|share| share * closed).collect()
+        }
+    };
+    let climbed = rungs.iter().filter(|rung| rung.rate().is_some()).count();
+    let failures = rungs.iter().filter(|rung| !rung.holds).count();
+    if failures < FAILURES_MAX {
+        if let Some(rate) = rates.get(climbed) {
+            return Some(Load::Rate(*rate));
+        }
+    }
+    // How often was halved: for the limit first, then for the goal, each as often as it may at most.
+    let asked_for = rungs
+        .iter()
+        .filter_map(RungSummary::rate)
+        .filter(|rate| rates.contains(rate))
+        .count();
+    let halved = climbed - asked_for;
+    let limit = Limit::of(rungs, |rung| rung.holds).between();
+    let goal = asked
+        .goal_p99_ns
+        .and_then(|goal| Limit::of(rungs, |rung| rung.meets(goal)).between());
+    let allowed = BISECTIONS_MAX * (1 + usize::from(asked.goal_p99_ns.is_some()));
+    if halved >= allowed {
+        return None;
+    }
+    limit.or(goal).map(Load::Rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(climb: Climb, goal_p99_ns: Option<u64>) -> LadderAsked {
+        LadderAsked {
+            climb,
+            arrivals: "poisson".to_owned(),
+            fresh: false,
+            goal_p99_ns,
+        }
+    }
+
+    /// A server that does `capacity` a second, with the mean latency of a queue with random arrivals (M/M/1).
+    fn climb(load: Load, capacity: f64) -> RungSummary {
+        let (achieved, fraction) = match load {
+            Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
+            Load::Closed | Load::Workers(_) => (capacity, None),
+        };
+        let load_of = (achieved / capacity).min(0.999);
+        let mean_ns = 1e9 / capacity / (1.0 - load_of);
+        let tail = |share: f64| Some((-mean_ns * share.ln()) as u64);
+        RungSummary {
+            load,
+            workers: 1,
+            transactions: (achieved * 10.0) as u64,
+            achieved_per_second: Some(achieved),
+            achieved_fraction: fraction,
+            waiting: fraction.map(|fraction| if fraction < 1.0 { 100_000 } else { 0 }),
+            mean_ns: Some(mean_ns),
+            p50_ns: tail(0.5),
+            p99_ns: tail(0.01),
+            p999_ns: tail(0.001),
+            max_ns: None,
+            service_p99_ns: None,
+            failed: 0,
+            holds: fraction.is_none_or(|fraction| fraction >= ACHIEVED_MIN),
+        }
+    }
+
+    fn climbed(asked: &LadderAsked, capacity: f64) -> Vec<RungSummary> {
+        let mut rungs = Vec::new();
+        while let Some(load) = next_load(asked, &rungs) {
+            rungs.push(climb(load, capacity));
+            assert!(rungs.len() < 40, "it ends: {rungs:?}");
+        }
+        rungs
+    }
+
+    fn rates(rungs: &[RungSummary]) -> Vec<f64> {
+        rungs.iter().filter_map(RungSummary::rate).collect()
+    }
+
+    #[test]
+    fn a_limit_is_narrowed_down_from_both_sides() {
+        let asked = asked(Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]), None);
+        let rungs = climbed(&asked, 1_000.0);
+        // 1,600 does not hold, 3,200 neither; from there halves of what lies between.
+        assert_eq!(
+            rates(&rungs),
+            [
+                100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0, 1_200.0, 1_000.0, 1_100.0, 1_050.0
+            ]
+        );
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert_eq!((limit.highest, limit.lowest_beyond), (Some(1_000.0), Some(1_050.0)));
+    }
+
+    #[test]
+    fn higher_rungs_are_left_out_after_two_that_do_not_hold() {
+        let rungs = climbed(&asked(Climb::Rates(vec![50.0, 101.0, 102.0, 900.0]), None), 100.0);
+        let rates = rates(&rungs);
+        assert!(!rates.contains(&900.0), "{rates:?}");
+        assert_eq!(rates[..3], [50.0, 101.0, 102.0]);
+    }
+
+    #[test]
+    fn where_all_rungs_hold_or_none_does_nothing_is_halved() {
+        let all = asked(Climb::Rates(vec![1.0, 2.0, 3.0]), None);
+        assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
+        let rungs = climbed(&all, 0.5);
+        assert_eq!(rates(&rungs), [1.0, 2.0]);
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert_eq!((limit.highest, limit.lowest_beyond), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn shares_are_of_what_the_first_rung_reaches_in_a_closed_loop() {
+        let rungs = climbed(&asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None), 500.0);
+        assert_eq!(rungs[0].load, Load::Closed);
+        assert_eq!(rates(&rungs), [150.0, 300.0, 450.0]);
+    }
+
+    #[test]
+    fn a_goal_is_narrowed_down_after_the_limit() {
+        // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a second.
+        let asked = asked(Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]), Some(10_000_000));
+        let rungs = climbed(&asked, 1_000.0);
+        let goal = goal(10_000_000, &rungs);
+        let (highest, beyond) = (goal.limit.highest.unwrap(), goal.limit.lowest_beyond.unwrap());
+        assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
+        assert!(beyond <= highest * (1.0 + PRECISION));
+        assert_eq!(goal.nearest, None);
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert!(
+            limit.highest.unwrap() <= 1_010.1 && limit.lowest_beyond.unwrap() >= 1_010.1,
+            "{limit:?}"
+        );
+    }
+
+    #[test]
+    fn a_goal_that_no_rung_meets_names_the_nearest() {
+        let rungs = climbed(&asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000)), 1_000.0);
+        let goal = goal(1_000, &rungs);
+        assert_eq!(goal.limit.highest, None);
+        assert_eq!(goal.nearest.unwrap().0, 0, "the lowest load is the nearest");
+    }
+
+    #[test]
+    fn a_rung_that_fails_below_others_is_the_limit() {
+        let mut rungs: Vec<RungSummary> = [10.0, 20.0, 30.0].map(|rate| climb(Load::Rate(rate), 100.0)).into();
+        rungs[1].holds = false;
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert_eq!((limit.highest, limit.lowest_beyond), (Some(10.0), Some(20.0)));
+    }
+
+    #[test]
+    fn workers_are_climbed_as_said() {
+        let asked = asked(Climb::Workers(vec![1, 2, 4]), None);
+        let rungs = climbed(&asked, 10.0);
+        let loads: Vec<Load> = rungs.iter().map(|rung| rung.load).collect();
+        assert_eq!(loads, [Load::Workers(1), Load::Workers(2), Load::Workers(4)]);
+    }
 }

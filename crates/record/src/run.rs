@@ -294,6 +294,8 @@ pub struct PhaseRecord {
     pub workers: Vec<WorkerPhase>,
     /// When the first worker was done.
     pub first_done: Option<FirstDone>,
+    /// Transactions that were due and not begun when they ended; nothing in a closed loop.
+    pub waiting: Option<u64>,
     /// How long workers waited for one another's files; nothing in private pools.
     pub claim_waits: Vec<ClaimWaits>,
     /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups are in it, too.
@@ -319,6 +321,14 @@ impl PhaseRecord {
     /// What was warmed up, where anything was.
     pub fn warm_up(&self) -> Option<&Segment> {
         self.segments.iter().find(|segment| segment.kind == SegmentKind::WarmUp)
+    }
+
+    /// From the start of the first measured stretch to the end of the last, in nanoseconds.
+    pub fn measured_ns(&self) -> u64 {
+        match (self.measured().next(), self.measured().last()) {
+            (Some(first), Some(last)) => last.ended_ns.saturating_sub(first.began_ns),
+            _ => 0,
+        }
     }
 
     /// Transactions of the measured stretches.

@@ -16,6 +16,7 @@ pub use self::phase::{
 };
 pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
+use crate::ladder::LadderSummary;
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 
 /// A count with its rate.
@@ -49,6 +50,8 @@ pub struct Summary {
     pub paper: Option<PaperFigures>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
+    /// What a ladder came to; nothing where none was climbed.
+    pub ladder: Option<LadderSummary>,
     /// What the transactions' reads fetched from the device; nothing where that was not looked at.
     pub fetched: Option<FetchedSummary>,
     /// The greatest relative error of a latency percentile.
@@ -66,6 +69,12 @@ impl Summary {
             elapsed_ns,
             paper: paper::applies(&record.workload).then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
+            ladder: record
+                .how
+                .driven
+                .ladder
+                .as_ref()
+                .map(|asked| LadderSummary::of(asked, &record.actual.rungs)),
             fetched: record
                 .actual
                 .fetched
@@ -83,15 +92,7 @@ impl Summary {
 
 /// The phases together. What lies between them (settling, checks, caches) is not the original's work.
 fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
-    phases.iter().map(span).sum()
-}
-
-/// From the start of the first measured segment to the end of the last, in nanoseconds.
-fn span(record: &PhaseRecord) -> u64 {
-    match (record.measured().next(), record.measured().last()) {
-        (Some(first), Some(last)) => last.ended_ns.saturating_sub(first.began_ns),
-        _ => 0,
-    }
+    phases.iter().map(PhaseRecord::measured_ns).sum()
 }
 
 /// Of the measured segments.

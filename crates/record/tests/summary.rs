@@ -72,6 +72,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         segments: segments.into_iter().enumerate().map(segment).collect(),
         workers,
         first_done: None,
+        waiting: None,
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),

@@ -2,15 +2,17 @@
 
 mod findings;
 mod heading;
+mod ladder;
 mod phases;
 mod times;
 
 use std::fmt::Write;
 
 use record::summary::PaperFigures;
-use record::{End, Outcome, Rate, Record, Role, Summary};
+use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
+use self::heading::wrapped;
 pub(crate) use self::heading::{kind, workload_lines};
 use crate::environment;
 use crate::table::Table;
@@ -22,7 +24,11 @@ pub fn render(record: &Record) -> String {
     let mut text = String::new();
     heading::render(&mut text, record, &summary);
     outcome(&mut text, record);
+    if let (Some(asked), Some(phase)) = (&record.how.driven.steady, summary.phase(Phase::Transactions)) {
+        ladder::steady(&mut text, asked, phase);
+    }
     text.push('\n');
+    ladder::render(&mut text, &summary);
     phases::render(&mut text, &summary);
     times::render(&mut text, record, &summary);
     elapsed(&mut text, &summary);

@@ -25,6 +25,8 @@ struct Shared {
     phase_began_ns: AtomicU64,
     /// Which segment of the transactions goes on, from 0.
     segment: AtomicU32,
+    /// Transactions a second that arrive, as the bits of an `f64`; 0: none by themselves.
+    rate: AtomicU64,
     /// Errors of all workers.
     errors: AtomicU64,
     /// One for every worker; taken once, before the workers begin.
@@ -240,6 +242,21 @@ impl Control {
     #[inline]
     pub(crate) fn segment(&self) -> u32 {
         self.shared.segment.load(Ordering::Relaxed)
+    }
+
+    /// Transactions begin, in their first segment: so many a second, or in a closed loop.
+    pub(crate) fn begin_transactions(&self, rate: Option<f64>) {
+        self.shared
+            .rate
+            .store(rate.unwrap_or_default().to_bits(), Ordering::Relaxed);
+        self.shared.over.store(false, Ordering::Relaxed);
+        self.begin_segment(0);
+    }
+
+    /// Transactions a second that arrive; nothing in a closed loop.
+    pub(crate) fn rate(&self) -> Option<f64> {
+        let rate = f64::from_bits(self.shared.rate.load(Ordering::Relaxed));
+        (rate > 0.0).then_some(rate)
     }
 
     pub(crate) fn begin_segment(&self, number: u32) {

@@ -7,7 +7,6 @@ use std::sync::mpsc;
 use std::thread;
 
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
-use workload::arrivals::Arrivals;
 use workload::contents::Contents;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
@@ -29,7 +28,7 @@ use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
 use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
 
-mod sum;
+pub(crate) mod sum;
 
 pub(crate) use sum::Performed;
 
@@ -141,7 +140,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
             settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
             drop_caches: request.cache == Cache::Cold,
             reuse: request.keeping.reuse,
-            drive: request.drive,
+            drive: &request.drive,
             stuck_after: request.stuck_after,
             now_ns: &now_ns,
             origin_ns: common.origin_ns,
@@ -235,6 +234,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             check: self.request.check,
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
+            climbs: self.request.drive.ladder.is_some(),
             slices: self.request.slices && self.request.latencies,
             actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
             hasher: StreamHasher::of(&self.request.workload.work),
@@ -242,14 +242,15 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
     }
 
     /// When the worker's transactions are due.
-    fn pacer(&self, worker: u32) -> Result<Pacer, Refused> {
-        let Pace::Open { rate, arrivals } = self.request.drive.pace else {
-            return Ok(Pacer::Closed);
+    fn pacer(&self, worker: u32) -> Pacer {
+        let drive = &self.request.drive;
+        let process = match (&drive.ladder, drive.pace) {
+            (Some(ladder), _) => ladder.arrivals,
+            (None, Pace::Open { arrivals, .. }) => arrivals,
+            (None, Pace::Closed) => return Pacer::closed(),
         };
         let workload = &self.request.workload;
-        let arrivals = Arrivals::new(arrivals, rate, workload.seed(), (worker, workload.crew.workers()))
-            .map_err(|wrong| Refused::Contradiction(format!("--rate: {wrong}")))?;
-        Ok(Pacer::Open { arrivals, origin_ns: 0 })
+        Pacer::of(process, workload.seed(), (worker, workload.crew.workers()))
     }
 
     /// What files hold: contents are told apart by pool.
@@ -367,7 +368,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let log = self.journal.map(|journal| journal.log(worker));
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
-        let pacer = self.pacer(worker)?;
+        let pacer = self.pacer(worker);
         let messages = border.messages.clone();
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
         let thread = thread::Builder::new().name(format!("worker {worker}"));
@@ -378,7 +379,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                         format!("cannot bind worker {worker} to a processor: {error}; leave --pin out")
                     })?;
                 }
-                if pacer.is_open() {
+                if pacer.may_be_open() {
                     // Without it arrivals are met later, which is in their latencies: no reason not to run.
                     let _ = observe::processors::wake_exactly();
                 }

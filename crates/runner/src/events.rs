@@ -1,7 +1,7 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
 use measure::SliceMeter;
-use record::Stuck;
+use record::{Load, Stuck};
 use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -48,10 +48,12 @@ pub struct Second {
 }
 
 /// Something that happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// A stage begins.
     Began(Stage, Progress),
+    /// The rung of this number, from 0, is about to be climbed, with this load.
+    Rung(u32, Load),
     /// A stage goes on. Several times a second at most, and never in the workers' way.
     Going(Stage, Progress),
     /// A second of a phase is over. Only where slices are recorded.

@@ -27,7 +27,7 @@ mod worker;
 pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
-pub use request::{Cache, Drive, Keeping, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
+pub use request::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
 pub use run::{judge, run};
 pub use site::{CleanError, Cleaned, clean};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};

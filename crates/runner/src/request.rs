@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::SegmentKind;
+use record::{LadderAsked, SteadyAsked};
 use storage::{Durability, Unsupported};
+use workload::Workload;
 use workload::arrivals::ArrivalProcess;
 use workload::stream::StreamError;
-use workload::{Phase, Workload};
 
 use crate::site::PrepareError;
 
@@ -116,6 +116,8 @@ pub enum Stop {
     Transactions,
     /// Time, from the end of the warm-up on; or the workload's number, where that is reached before.
     After(Duration),
+    /// A steady state, or the last round that is allowed; or the workload's number, where that is reached before.
+    Steady(SteadyAsked),
 }
 
 /// When transactions are due.
@@ -133,25 +135,32 @@ pub enum Pace {
     },
 }
 
+/// A ladder of loads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ladder {
+    /// What is climbed. A run climbs rates on its one pool; what needs a pool for each rung is for several runs.
+    pub asked: LadderAsked,
+    /// How transactions arrive on a rung with a rate.
+    pub arrivals: ArrivalProcess,
+}
+
 /// How the transactions are driven.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drive {
-    /// So long they are performed before they are measured.
+    /// So long they are performed before they are measured; on a ladder: on each rung.
     pub warm_up: Duration,
-    /// What ends them.
+    /// What ends them; on a ladder: each rung.
     pub stop: Stop,
-    /// When they are due.
+    /// When they are due; on a ladder that says so itself.
     pub pace: Pace,
+    /// The loads to be climbed one after another.
+    pub ladder: Option<Ladder>,
 }
 
 impl Drive {
-    /// What a segment of a phase is.
-    pub(crate) fn segment_kind(&self, phase: Phase, number: u32) -> SegmentKind {
-        if phase == Phase::Transactions && !self.warm_up.is_zero() && number == 0 {
-            SegmentKind::WarmUp
-        } else {
-            SegmentKind::Measured
-        }
+    /// Which segment of the transactions comes after the warm-up.
+    pub(crate) fn first_round(&self) -> u32 {
+        u32::from(!self.warm_up.is_zero())
     }
 }
 

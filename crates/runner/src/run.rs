@@ -140,7 +140,7 @@ fn driven(drive: &Drive) -> Driven {
     Driven {
         warm_up_ns: ns(drive.warm_up),
         for_ns: match drive.stop {
-            Stop::Transactions => None,
+            Stop::Transactions | Stop::Steady(_) => None,
             Stop::After(time) => Some(ns(time)),
         },
         arrivals: match drive.pace {
@@ -150,8 +150,11 @@ fn driven(drive: &Drive) -> Driven {
                 form: arrivals.to_string(),
             }),
         },
-        steady: None,
-        ladder: None,
+        steady: match drive.stop {
+            Stop::Steady(asked) => Some(asked),
+            Stop::Transactions | Stop::After(_) => None,
+        },
+        ladder: drive.ladder.as_ref().map(|ladder| ladder.asked.clone()),
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited};
-use record::{Fact, Settle, Stuck};
+use record::{Fact, Load, Rung, Settle, SteadyFound, Stuck};
 use rustix::pipe::PipeFlags;
 use workload::{Action, End, Phase, Role};
 
@@ -19,13 +19,14 @@ use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
 use crate::request::Drive;
 use crate::site::{Landmarks, Site};
-use crate::worker::{PhaseReport, Rendezvous, Report};
+use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
+mod rungs;
 mod stuck;
 mod time;
 mod waits;
 
-use time::Seconds;
+use time::{Rounds, Seconds};
 
 /// How often watchers are told.
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -61,14 +62,17 @@ pub(crate) enum Message {
 pub(crate) struct Border {
     pub worker: u32,
     pub messages: Sender<(u32, Message)>,
-    pub answers: Receiver<bool>,
+    pub answers: Receiver<Answer>,
 }
 
 impl Rendezvous for Border {
-    fn begins(&mut self, stage: Stage, total: u64) -> bool {
+    fn begins(&mut self, stage: Stage, total: u64) -> Answer {
         let begins = Message::Begins(stage, total);
         // A supervisor that is gone has nothing more to allow.
-        self.messages.send((self.worker, begins)).is_ok() && self.answers.recv().unwrap_or(false)
+        let told = self.messages.send((self.worker, begins));
+        told.ok()
+            .and_then(|()| self.answers.recv().ok())
+            .unwrap_or(Answer::Stop)
     }
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
@@ -112,6 +116,12 @@ pub(crate) struct Watched {
     pub reports: Vec<Option<Result<Report, String>>>,
     /// By worker, what it did.
     pub phases: Vec<Vec<PhaseReport>>,
+    /// The rungs of a ladder that were climbed to their end.
+    pub rungs: Vec<Rung>,
+    /// The load of the rung that goes on.
+    pub climbing: Option<Load>,
+    /// What the rule of steady state found, and which segment is the first of its window.
+    pub steady: Option<(SteadyFound, u32)>,
     /// By phase, what all of them did in each second.
     pub slices: BTreeMap<Phase, Slices<(Role, Action)>>,
     /// What became of the place, where that was not well.
@@ -129,11 +139,37 @@ pub(crate) struct Watched {
     pub fetched: [Option<Fact<u64>>; 2],
 }
 
+impl Watched {
+    /// What was seen beside the work of a phase.
+    pub(crate) fn take_beside(&mut self, phase: Phase) -> Beside {
+        Beside {
+            slices: self.slices.remove(&phase).unwrap_or_default(),
+            settle: self.settled.remove(&phase),
+            steady: if phase == Phase::Transactions {
+                self.steady.take()
+            } else {
+                None
+            },
+        }
+    }
+}
+
+/// What was seen beside the work of a phase.
+#[derive(Debug, Default)]
+pub(crate) struct Beside {
+    /// What all workers did in each second.
+    pub slices: Slices<(Role, Action)>,
+    /// The writing back that followed.
+    pub settle: Option<Settle>,
+    /// What the rule of steady state found, and which segment is the first of its window.
+    pub steady: Option<(SteadyFound, u32)>,
+}
+
 /// What the supervisor is to do, and with what.
 pub(crate) struct Watch<'a> {
     pub messages: Receiver<(u32, Message)>,
     /// By worker.
-    pub answers: Vec<Sender<bool>>,
+    pub answers: Vec<Sender<Answer>>,
     pub slots: Vec<Arc<Slot>>,
     /// By worker, to name what one is stuck in.
     pub namers: Vec<Namer>,
@@ -145,7 +181,7 @@ pub(crate) struct Watch<'a> {
     pub drop_caches: bool,
     /// Whether the pool is one of an earlier run.
     pub reuse: bool,
-    pub drive: Drive,
+    pub drive: &'a Drive,
     pub stuck_after: Duration,
     pub now_ns: &'a dyn Fn() -> u64,
     pub origin_ns: u64,
@@ -179,6 +215,7 @@ struct Supervisor<'a, 'e> {
     unsettled: Option<Phase>,
     stage_began: Instant,
     seconds: Seconds,
+    rounds: Rounds,
     /// While they go on.
     transactions_began: Option<Instant>,
     deletion_took: Duration,
@@ -216,6 +253,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         unsettled: None,
         stage_began: Instant::now(),
         seconds: Seconds::default(),
+        rounds: Rounds::default(),
         transactions_began: None,
         deletion_took: Duration::ZERO,
         looked: Instant::now(),
@@ -265,12 +303,12 @@ impl Supervisor<'_, '_> {
 
     /// What those have to say who are not stuck.
     fn hear_the_others(&mut self) {
-        self.answer(false);
+        self.answer(Answer::Stop);
         let began = Instant::now();
         while self.alive > 0 && began.elapsed() < LAST_WORDS {
             if let Ok((worker, message)) = self.watch.messages.recv_timeout(TELL_EVERY) {
                 self.hear(worker, message);
-                self.answer(false);
+                self.answer(Answer::Stop);
             }
         }
     }
@@ -305,7 +343,11 @@ impl Supervisor<'_, '_> {
                 }
                 // Those who wait for this one wait in vain.
                 if self.waiting > 0 && self.waiting == self.alive {
-                    self.answer(!self.watch.control.is_stopping());
+                    self.answer(if self.watch.control.is_stopping() {
+                        Answer::Stop
+                    } else {
+                        Answer::Go
+                    });
                 }
             }
         }
@@ -323,6 +365,9 @@ impl Supervisor<'_, '_> {
         }
         self.events.event(Event::Ended(stage, progress, end));
         self.current = None;
+        if stage == Stage::Phase(Phase::Transactions) {
+            self.transactions_ended();
+        }
         if stage == Stage::Phase(Phase::Delete) {
             self.deletion_took = self.stage_began.elapsed();
         }
@@ -342,9 +387,15 @@ impl Supervisor<'_, '_> {
         }
         if self.watched.abandoned {
             // A file system that does not answer is not asked for anything else.
-            return self.answer(false);
+            return self.answer(Answer::Stop);
         }
         self.wait_for_look();
+        if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
+            match self.next_transactions() {
+                Some(rate) => self.watch.control.begin_transactions(rate),
+                None => return self.answer(Answer::Past),
+            }
+        }
         if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.watch.control.is_stopping() {
             match self.watch.site.begin_use() {
                 Ok(()) => self.watched.in_use = true,
@@ -359,7 +410,9 @@ impl Supervisor<'_, '_> {
         }
         if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
             self.drop_caches();
-            self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
+            if self.watched.rungs.is_empty() {
+                self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
+            }
         }
         let goes_on = !self.watch.control.is_stopping();
         if goes_on {
@@ -374,16 +427,17 @@ impl Supervisor<'_, '_> {
             self.watch.control.begin_phase((self.watch.now_ns)());
             if stage == Stage::Phase(Phase::Transactions) {
                 self.transactions_began = Some(self.stage_began);
+                self.rounds = Rounds::default();
             }
         }
-        self.answer(goes_on);
+        self.answer(if goes_on { Answer::Go } else { Answer::Stop });
     }
 
-    fn answer(&mut self, goes_on: bool) {
+    fn answer(&mut self, answer: Answer) {
         self.waiting = 0;
         for answers in &self.watch.answers {
             // A worker waits for this answer, or has ended and needs none.
-            let _ = answers.send(goes_on);
+            let _ = answers.send(answer);
         }
     }
 

@@ -34,9 +34,8 @@ pub(crate) use done::SegmentReport;
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
-    /// A stage is about to begin, in which this worker has so much to do: waits until it may. `false` means that the run
-    /// is over.
-    fn begins(&mut self, stage: Stage, total: u64) -> bool;
+    /// A stage is about to begin, in which this worker has so much to do: waits until it may.
+    fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
@@ -46,6 +45,17 @@ pub(crate) trait Rendezvous {
 
     /// What was done in a phase, however it ended: told at once, so that it is there even if the worker is not.
     fn reports(&mut self, phase: PhaseReport);
+}
+
+/// Whether a stage may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It does.
+    Go,
+    /// There is no more of it: the last rung of a ladder has been climbed.
+    Past,
+    /// The run is over.
+    Stop,
 }
 
 /// What the worker does its work with.
@@ -117,6 +127,8 @@ pub(crate) struct Duty {
     pub reuse: Option<Position>,
     /// Whether the pool stays.
     pub keep: bool,
+    /// Whether transactions are asked for again and again: the rungs of a ladder.
+    pub climbs: bool,
     /// What can occur, by phase.
     pub actions: [Vec<Action>; Phase::ALL.len()],
     /// Whether slices of a second are handed over.
@@ -134,6 +146,8 @@ pub(crate) struct PhaseReport {
     pub ended_ns: u64,
     /// In their order; those in which it did nothing are left out.
     pub segments: Vec<SegmentReport>,
+    /// Transactions that were due and not begun at the end; nothing in a closed loop.
+    pub waiting: Option<u64>,
     pub slowest: Vec<SlowestRecord>,
     pub waits: Option<Histogram>,
     /// What all workers together had done when this one was done.
@@ -255,6 +269,11 @@ where
                 self.report.borders_s.push(self.tools.clock.wall_s());
             }
             self.phase(phase)?;
+            if phase == Phase::Transactions && self.duty.climbs {
+                while self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))? {
+                    self.phase(phase)?;
+                }
+            }
         }
         if self.duty.has_directories {
             self.directories(Stage::RemoveDirectories)?;
@@ -262,11 +281,12 @@ where
         Ok(())
     }
 
-    fn begins(&mut self, stage: Stage, total: u64) -> Result<(), Left> {
-        if self.rendezvous.begins(stage, total) {
-            Ok(())
-        } else {
-            Err(Left::Stopped)
+    /// Gives `false` where there is no more of such a stage.
+    fn begins(&mut self, stage: Stage, total: u64) -> Result<bool, Left> {
+        match self.rendezvous.begins(stage, total) {
+            Answer::Go => Ok(true),
+            Answer::Past => Ok(false),
+            Answer::Stop => Err(Left::Stopped),
         }
     }
 
@@ -315,7 +335,7 @@ where
     fn phase(&mut self, phase: Phase) -> Result<(), Left> {
         let phase_began_ns = self.tools.control.phase_began_ns();
         if phase == Phase::Transactions {
-            self.tools.pacer.begin(phase_began_ns);
+            self.tools.pacer.begin(phase_began_ns, self.tools.control.rate());
         }
         let mut done = Done {
             origin_ns: self.tools.origin_ns,
@@ -334,6 +354,12 @@ where
         let left = self.intents(phase, &mut done);
         let ended_ns = self.tools.clock.now_ns();
         let done_by_all = self.tools.control.progress().done;
+        // One that was waited for until the end was not begun.
+        let due_ns = self.due_ns.take();
+        let waiting = self.tools.pacer.is_open().then(|| {
+            let waited_for = due_ns.is_some_and(|due_ns| due_ns <= ended_ns);
+            u64::from(waited_for) + self.tools.pacer.waiting(ended_ns)
+        });
         self.end_slice(&mut done, ended_ns);
         let segments = done.finish(ended_ns);
         let slowest = self.name_slowest(done.slowest);
@@ -344,6 +370,7 @@ where
             ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
             slowest,
             segments,
+            waiting: waiting.filter(|_| phase == Phase::Transactions),
             waits: self.tools.source.take_waits(),
             done_by_all,
         });

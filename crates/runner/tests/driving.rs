@@ -222,9 +222,10 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
         warm_up: Duration::from_millis(700),
         stop: Stop::After(Duration::from_millis(1_500)),
         pace: Pace::Closed,
+        ladder: None,
     };
     for crew in [Crew::Private { workers: 2 }, Crew::Shared { writers: 0, readers: 2 }] {
-        let asked = request(Workload::ENDLESS, drive);
+        let asked = request(Workload::ENDLESS, drive.clone());
         let asked = Request {
             workload: Workload { crew, ..asked.workload },
             ..asked

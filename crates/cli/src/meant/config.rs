@@ -4,13 +4,14 @@ use std::fmt::{Display, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+use record::Climb;
 use runner::{Drive, OnError, Pace, Stop};
 use workload::contents::ContentSpec;
 use workload::quantity::duration_text;
 use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
 
 use super::{How, MeaningError, Meant};
-use crate::said::{Options, StorageName};
+use crate::said::{GoalSaid, LadderSaid, Options, StorageName};
 
 /// Reads a configuration file.
 pub(super) fn read(path: &Path) -> Result<Options, MeaningError> {
@@ -123,8 +124,17 @@ fn write_transactions(lines: &mut Lines, transactions: u64) {
 
 fn write_drive(lines: &mut Lines, drive: &Drive) {
     let text = |time: Duration| duration_text(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    if let Stop::After(time) = drive.stop {
-        lines.text("for", text(time));
+    match drive.stop {
+        Stop::Transactions => {}
+        Stop::After(time) => lines.text("for", text(time)),
+        Stop::Steady(asked) => {
+            lines.text("steady", asked.rule.name());
+            lines.text("round", duration_text(asked.round_ns));
+            lines.text(
+                "for",
+                duration_text(asked.round_ns.saturating_mul(asked.rounds_max.into())),
+            );
+        }
     }
     if !drive.warm_up.is_zero() {
         lines.text("warm-up", text(drive.warm_up));
@@ -132,6 +142,19 @@ fn write_drive(lines: &mut Lines, drive: &Drive) {
     if let Pace::Open { rate, arrivals } = drive.pace {
         lines.plain("rate", rate);
         lines.text("arrivals", arrivals);
+    }
+    if let Some(ladder) = &drive.ladder {
+        let asked = &ladder.asked;
+        lines.text("ladder", LadderSaid(asked.climb.clone()));
+        if !matches!(asked.climb, Climb::Workers(_)) {
+            lines.text("arrivals", ladder.arrivals);
+        }
+        if asked.fresh {
+            lines.plain("fresh", true);
+        }
+        if let Some(p99_ns) = asked.goal_p99_ns {
+            lines.text("goal", GoalSaid(p99_ns));
+        }
     }
 }
 

@@ -3,50 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use runner::{Cache, Drive, Keeping, OnError, Pace, Stop};
+use runner::{Cache, Drive, Keeping, OnError};
 use storage::Durability;
-use workload::arrivals::{ArrivalProcess, check_rate};
-use workload::mix::Think;
 use workload::presets::Manner;
 use workload::{Crew, Workload};
 
-use super::MeaningError;
 use super::error::refuse;
-use crate::said::{Options, StorageName, Time};
-
-/// What options of driving come to.
-fn drive(options: &Options) -> Result<Drive, MeaningError> {
-    let time = |said: Option<Time>| said.map(|time| Duration::from_nanos(time.0));
-    let run_for = time(options.run_for);
-    if run_for.is_some_and(|time| time.is_zero()) {
-        return refuse("--for 0s: nothing would be done: give a time like 2m, or --transactions 0 to do nothing");
-    }
-    let pace = match (options.rate, options.arrivals) {
-        (None, None) => Pace::Closed,
-        (None, Some(form)) => {
-            return refuse(format!(
-                "--arrivals {form} without --rate: nothing arrives: say how many a second with --rate"
-            ));
-        }
-        (Some(rate), form) => {
-            check_rate(rate).map_err(|wrong| MeaningError::Contradiction(format!("--rate: {wrong}")))?;
-            if options.think.is_some_and(|think| think.0 != Think::None) {
-                return refuse(
-                    "--rate and --think: one says when operations are due, the other how long to wait after the last one: leave one out",
-                );
-            }
-            Pace::Open {
-                rate,
-                arrivals: form.unwrap_or(ArrivalProcess::Poisson),
-            }
-        }
-    };
-    Ok(Drive {
-        warm_up: time(options.warm_up).unwrap_or_default(),
-        stop: run_for.map_or(Stop::Transactions, Stop::After),
-        pace,
-    })
-}
+use super::{MeaningError, drive};
+use crate::said::{Options, StorageName};
 
 /// Refuses what has no sense where no file system is touched.
 pub(super) fn refuse_of_null(options: &Options) -> Result<(), MeaningError> {
@@ -113,7 +77,7 @@ impl How {
         let of_preset = of_preset.map_err(|error| MeaningError::Contradiction(error.to_string()))?;
         let touches = storage != StorageName::Null;
         Ok(Self {
-            drive: drive(options)?,
+            drive: drive::mean(options)?,
             durability: options.durability.or(of_preset).unwrap_or_default(),
             direct: is_said(options.direct),
             cache: options.cache.map_or(Cache::AsIs, Cache::from),
@@ -145,6 +109,7 @@ impl How {
                  kernel file by file: add --storage posix or raw",
             );
         }
+        drive::judge(&self.drive, self.keeping, workload)?;
         let is_shared = matches!(workload.crew, Crew::Shared { .. });
         if self.keeping.keep && is_shared && workload.transactions() > 0 {
             return refuse(format!(

@@ -13,7 +13,10 @@ use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
 use super::LocationSaid;
-use super::values::{Bytes, CacheName, Count, OnErrorSaid, SizesSaid, StorageName, ThinkSaid, Time, WorkerSeedsName};
+use super::ladder::{GoalSaid, LadderSaid};
+use super::values::{
+    Bytes, CacheName, Count, OnErrorSaid, SizesSaid, SteadyName, StorageName, ThinkSaid, Time, WorkerSeedsName,
+};
 
 /// Declares [`Options`] with what options over a file's come to.
 macro_rules! options {
@@ -66,6 +69,30 @@ options! {
     /// How transactions arrive at a rate: constant or poisson [default: poisson].
     #[arg(long, value_name = "FORM", help_heading = "Driving")]
     arrivals: ArrivalProcess,
+    /// End the transactions when they are steady by this rule, judged on the last five rounds, of which the numbers then are;
+    /// or after --for [default: 25 rounds].
+    #[arg(long, value_enum, help_heading = "Driving")]
+    steady: SteadyName,
+    /// How long a round of --steady is [default: 10s].
+    #[arg(long, value_name = "TIME", help_heading = "Driving")]
+    round: Time,
+    /// Climb loads from low to high, each for --for [default: 10s] after a --warm-up [default: 2s], then narrow the limits down:
+    /// auto, rates like 1000,2000,4000 or 1000..8000:8, shares of a closed loop's rate like 30%,60%,90%, or workers=1,2,4.
+    #[arg(long, value_name = "LOADS", help_heading = "Driving")]
+    ladder: LadderSaid,
+    /// Make a pool for each rung of the ladder; with workers=… that is always so.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Driving"
+    )]
+    fresh: bool,
+    /// The latency that 99 % of all operations are to stay below, like p99<10ms: the ladder finds the highest rate with it.
+    #[arg(long, value_name = "p99<TIME", help_heading = "Driving")]
+    goal: GoalSaid,
 
     /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use record::SteadyRule;
 use runner::{Cache, OnError};
 use serde::{Deserialize, Deserializer};
 use workload::mix::Think;
@@ -115,14 +116,15 @@ macro_rules! from_text_or_integer {
 /// Lets a value be a text.
 macro_rules! from_text {
     ($name:ident) => {
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = String::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
     };
 }
+pub(super) use from_text;
 
 /// A number that may be written with a unit, or in TOML as a plain integer.
 macro_rules! quantity {
@@ -229,6 +231,25 @@ impl FromStr for ThinkSaid {
 }
 
 from_text!(ThinkSaid);
+
+/// A rule of steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyName {
+    /// SNIA's: five rounds within 20 % of their mean, their line within 10 %.
+    Snia,
+    /// The slope over five rounds is at most 10 % of the mean, with a confidence of 95 %.
+    Slope,
+}
+
+impl From<SteadyName> for SteadyRule {
+    fn from(name: SteadyName) -> Self {
+        match name {
+            SteadyName::Snia => Self::Snia,
+            SteadyName::Slope => Self::Slope,
+        }
+    }
+}
 
 /// A length of time, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -78,6 +78,65 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     ("run --mix read=1 --think 1ms --rate 5", &["--rate and --think"]),
     ("run --for 1s --format classic", &["--format classic", "text or json"]),
+    // Ladders and steady states.
+    (
+        "run --ladder 100,200 --rate 5",
+        &["--rate 5 with --ladder 100,200", "leave one out"],
+    ),
+    ("run --ladder 200,100", &["100 does not rise after 200", "write auto"]),
+    ("run --ladder up", &["`up` is no number", "write auto"]),
+    ("run --ladder 1..9", &["how many rungs", "write auto"]),
+    ("run --ladder 1,2000000000", &["--ladder", "1000000000"]),
+    ("run --ladder 10,20 --for 2s", &["--for 2s with --ladder", "10s"]),
+    (
+        "run --ladder 10,20 --transactions 50",
+        &["--transactions 50 with --ladder", "--for"],
+    ),
+    (
+        "run --ladder 10,20 --steady snia",
+        &["--steady or --round with --ladder", "--warm-up"],
+    ),
+    ("run --mix read=1 --ladder 10,20 --think 1ms", &["--ladder and --think"]),
+    (
+        "run --ladder workers=1,2 --workers 3",
+        &["--workers with --ladder workers=…", "leave --workers out"],
+    ),
+    (
+        "run --ladder workers=1,2 --arrivals poisson",
+        &["--arrivals with --ladder workers=…"],
+    ),
+    (
+        "run --ladder workers=1,2 --goal p99<1ms",
+        &["--goal with --ladder workers=…"],
+    ),
+    ("run --ladder workers=1,9999", &["9999 workers", "1 to 4096"]),
+    (
+        "run --preset ai-samples --ladder workers=1,2",
+        &["--ladder workers=…", "one pool", "climb rates"],
+    ),
+    (
+        "run --ladder 10,20 --fresh --keep",
+        &["--keep or --reuse", "leave --fresh out"],
+    ),
+    ("run --fresh", &["--fresh without --ladder", "--ladder auto"]),
+    ("run --goal p99<5ms", &["--goal without --ladder", "--ladder auto"]),
+    ("run --ladder auto --goal 5ms", &["`5ms` is no goal", "p99<10ms"]),
+    (
+        "run --ladder auto --format classic",
+        &["--format classic", "text or json"],
+    ),
+    ("run --steady soon", &["soon", "snia", "slope"]),
+    ("run --steady snia --round 10ms", &["--round 10ms", "at least a second"]),
+    (
+        "run --steady slope --round 2s",
+        &["--steady slope --round 2s", "never come true", "--round 4s"],
+    ),
+    (
+        "run --steady snia --for 30s",
+        &["--steady snia with --for 30s", "never come true", "--for 50s"],
+    ),
+    ("run --round 5s", &["--round without --steady", "--steady snia"]),
+    ("run --steady snia --format terse", &["--format terse", "text or json"]),
     ("run --live -", &["--live -", "--output"]),
     ("run --live x --no-latencies", &["--live with --no-latencies"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),

@@ -8,6 +8,7 @@
 pub mod configuration;
 pub mod trace;
 
+use serde_json::Value;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -142,4 +143,32 @@ pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
     }
     found.sort();
     found
+}
+
+/// The program's answer to words that it is to understand.
+pub fn answer(words: &[&str], at: &Path) -> String {
+    let said = ended(words, at);
+    assert_eq!(
+        said.code,
+        Some(0),
+        "{words:?}\n{}",
+        String::from_utf8_lossy(&said.errors)
+    );
+    String::from_utf8(said.output).unwrap()
+}
+
+/// What the program says to words, and how it ends.
+pub fn ended(words: &[&str], at: &Path) -> Said {
+    let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+    say(ours(), &words, at, b"", &[])
+}
+
+/// The same as JSON.
+pub fn json(words: &[&str], at: &Path) -> Value {
+    serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
+}
+
+/// Words with one blank between them.
+pub fn split(words: &str) -> Vec<&str> {
+    words.split(' ').collect()
 }

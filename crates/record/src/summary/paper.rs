@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Work, Workload};
 
-use super::{Rate, operations, span};
+use super::{Rate, operations};
 use crate::run::PhaseRecord;
 
 /// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
@@ -50,7 +50,7 @@ pub(super) fn applies(workload: &Workload) -> bool {
 
 pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
     let find = |phase| phases.iter().find(|record| record.phase == phase);
-    let duration = |phase| find(phase).map_or(0, span);
+    let duration = |phase| find(phase).map_or(0, PhaseRecord::measured_ns);
     let count = |phase, action| find(phase).map_or(0, |record| completed(record, action));
     let transactions_ns = duration(Phase::Transactions);
     let bytes = |moves: fn(Action) -> bool| -> u64 {

@@ -7,8 +7,9 @@ use observe::Fact;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
-use super::{Rate, operations, span};
-use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, Segment, StepRecord, WorkerPhase};
+use super::{Rate, operations};
+use crate::driven::SteadyFound;
+use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, SegmentKind, StepRecord, WorkerPhase};
 
 /// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +38,12 @@ pub struct PhaseSummary {
     pub complete: bool,
     /// What was warmed up before, in no other number here; nothing where nothing was.
     pub warm_up: Option<WarmUp>,
+    /// The rounds before the window of a rule of steady state, likewise.
+    pub approach: Option<WarmUp>,
+    /// What the rule of steady state found, where one was to end it.
+    pub steady: Option<SteadyFound>,
+    /// Transactions that were due and not begun when it ended; nothing in a closed loop.
+    pub waiting: Option<u64>,
     /// From its first measured segment's start to its last one's end, in nanoseconds.
     pub duration_ns: u64,
     /// Transactions, and a second of the phase; nothing in phases that have none.
@@ -177,7 +184,7 @@ pub struct ClaimWaitSummary {
 }
 
 pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
-    let duration_ns = span(record);
+    let duration_ns = record.measured_ns();
     let began_ns = record.measured().next().map_or(0, |segment| segment.began_ns);
     let done = match record.phase {
         Phase::Transactions => record.transactions(),
@@ -206,7 +213,10 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
         claim_waits: record.claim_waits.iter().filter_map(claim_waits).collect(),
         nothing: record.nothing(),
         skipped: record.skipped(),
-        warm_up: record.warm_up().map(warm_up),
+        warm_up: stretch(record, SegmentKind::WarmUp),
+        approach: stretch(record, SegmentKind::Approach),
+        steady: record.steady.clone(),
+        waiting: record.waiting,
         operations: by_role(record)
             .into_values()
             .map(|record| operation(&record, duration_ns))
@@ -214,12 +224,16 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
     }
 }
 
-fn warm_up(segment: &Segment) -> WarmUp {
-    let duration_ns = segment.ended_ns.saturating_sub(segment.began_ns);
-    WarmUp {
+/// All segments of a kind that is not measured, from the first to the last.
+fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
+    let of_kind = || record.segments.iter().filter(|segment| segment.kind == kind);
+    let (first, last) = (of_kind().next()?, of_kind().last()?);
+    let duration_ns = last.ended_ns.saturating_sub(first.began_ns);
+    let transactions = of_kind().map(|segment| segment.transactions).sum();
+    Some(WarmUp {
         duration_ns,
-        transactions: Rate::over(segment.transactions, duration_ns),
-    }
+        transactions: Rate::over(transactions, duration_ns),
+    })
 }
 
 /// What a worker is in a phase: roles differ in transactions only, else all do the same.

@@ -1,7 +1,10 @@
 //! What was asked for: the first lines of reports and plans.
 
 use record::summary::Share;
-use record::{Action, ArrivalsAsked, Classic, Crew, Driven, Fact, How, Mix, Record, Role, Summary, Work, Workload};
+use record::{
+    Action, ArrivalsAsked, Classic, Climb, Crew, Driven, Fact, How, LadderAsked, Mix, Record, Role, Summary, Work,
+    Workload,
+};
 
 use super::line;
 use crate::environment;
@@ -218,6 +221,24 @@ fn how(how: &How) -> Vec<String> {
     words
 }
 
+/// What a ladder climbs.
+fn climb(ladder: &LadderAsked) -> String {
+    let what = match &ladder.climb {
+        Climb::Rates(_) => format!("a ladder of rates ({} arrivals)", ladder.arrivals),
+        Climb::OfClosedLoop(_) => format!(
+            "a ladder of shares of the closed loop's rate ({} arrivals)",
+            ladder.arrivals
+        ),
+        Climb::Workers(_) => "a ladder of workers".to_owned(),
+    };
+    let pool = if ladder.fresh {
+        "a pool for each rung"
+    } else {
+        "one pool for all rungs"
+    };
+    format!("{what} with {pool}")
+}
+
 /// As short as it can be said.
 fn whole_seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
@@ -226,8 +247,24 @@ fn whole_seconds(ns: u64) -> f64 {
 /// How the transactions were driven, where that is not by their number in a closed loop.
 fn driven(driven: &Driven) -> Vec<String> {
     let mut words = Vec::new();
+    if let Some(ladder) = &driven.ladder {
+        words.push(climb(ladder));
+    }
     if let Some(ns) = driven.for_ns {
-        words.push(format!("transactions for {} s", whole_seconds(ns)));
+        let what = if driven.ladder.is_some() {
+            "each rung"
+        } else {
+            "transactions"
+        };
+        words.push(format!("{what} for {} s", whole_seconds(ns)));
+    }
+    if let Some(steady) = &driven.steady {
+        words.push(format!(
+            "transactions until they are steady (rule {}, rounds of {} s, at most {})",
+            steady.rule.name(),
+            whole_seconds(steady.round_ns),
+            steady.rounds_max
+        ));
     }
     if driven.warm_up_ns > 0 {
         words.push(format!("after a warm-up of {} s", whole_seconds(driven.warm_up_ns)));
@@ -239,7 +276,7 @@ fn driven(driven: &Driven) -> Vec<String> {
 }
 
 /// Words with commas between them under a label, in as many lines as they need; none where there are no words.
-fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
+pub(super) fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
     let mut current = format!("{label:<LABEL_WIDTH$}{lead}");
     for (index, word) in words.iter().enumerate() {
         let is_last = index + 1 == words.len();

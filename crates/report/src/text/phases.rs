@@ -33,14 +33,16 @@ fn operations(text: &mut String, summary: &Summary) {
         } else {
             format!("{} (partial)", phase.phase.name())
         };
-        if let Some(warm_up) = &phase.warm_up {
-            table.row(vec![
-                "warm-up".to_owned(),
-                "transactions".to_owned(),
-                seconds(warm_up.duration_ns),
-                grouped(warm_up.transactions.count),
-                rate(warm_up.transactions.per_second),
-            ]);
+        for (name, stretch) in [("warm-up", &phase.warm_up), ("approach", &phase.approach)] {
+            if let Some(stretch) = stretch {
+                table.row(vec![
+                    name.to_owned(),
+                    "transactions".to_owned(),
+                    seconds(stretch.duration_ns),
+                    grouped(stretch.transactions.count),
+                    rate(stretch.transactions.per_second),
+                ]);
+            }
         }
         let mut cells = vec![name, String::new(), seconds(phase.duration_ns)];
         if let Some(transactions) = phase.transactions {

@@ -91,6 +91,7 @@ fn phase(
             operations,
         }],
         workers,
+        waiting: None,
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),

@@ -3,11 +3,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use measure::{SLOWEST_KEPT, Slices};
+use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
+    PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
 use storage::Step;
@@ -18,7 +18,7 @@ use crate::control::Control;
 use crate::failures::{self, Failed};
 use crate::request::{Drive, Request};
 use crate::site::manifest::Position;
-use crate::supervisor::Watched;
+use crate::supervisor::{Beside, Watched};
 use crate::worker::{PhaseReport, Report, SegmentReport};
 
 /// What came of a run's work, before it is cleaned up.
@@ -94,7 +94,7 @@ impl Performed {
         Self {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
-                ([(_, report)], true, Some(_)) if !request.keeping.reuse => {
+                ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.drive.ladder.is_none() => {
                     numbers_made(report.failed.as_ref(), &phases[0])
                 }
                 _ => u64::MAX,
@@ -115,14 +115,26 @@ impl Performed {
         let Self {
             outcome,
             mut reports,
-            phases,
-            watched,
+            mut phases,
+            mut watched,
             ..
         } = self;
+        let mut rungs = std::mem::take(&mut watched.rungs);
+        if let Some(load) = watched.climbing.take() {
+            // It was left before its end.
+            let workers = take_phase(&mut phases, Phase::Transactions);
+            let beside = watched.take_beside(Phase::Transactions);
+            rungs.push(Rung {
+                load,
+                workers: workers.len() as u32,
+                phases: vec![phase_record(Phase::Transactions, workers, &request.drive, beside)],
+            });
+        }
         let phases = by_phase(phases);
         let classic = request
             .workload
             .classic()
+            .filter(|_| request.drive.ladder.is_none())
             .map(|_| classic_figures(request, &reports, &phases));
         let end = reports
             .iter()
@@ -135,9 +147,13 @@ impl Performed {
         }
         let stream_hash = stream_hash(request, &reports);
         let check = check(request, &reports);
-        let read_bytes = read_bytes(&phases);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
-        let phases = merge_all(phases, &watched, &request.drive);
+        let phases: Vec<PhaseRecord> = phases
+            .into_iter()
+            .map(|(phase, workers)| phase_record(phase, workers, &request.drive, watched.take_beside(phase)))
+            .collect();
+        let of_rungs = rungs.iter().flat_map(|rung| &rung.phases);
+        let read_bytes = read_bytes(phases.iter().chain(of_rungs));
         Actual {
             outcome,
             end,
@@ -151,7 +167,7 @@ impl Performed {
             classic,
             clean_up,
             own_cost: Fact::NotApplicable,
-            rungs: Vec::new(),
+            rungs,
         }
     }
 }
@@ -235,8 +251,12 @@ fn records(phases: &ByPhase, phase: Phase) -> impl Iterator<Item = &OperationRec
         .flat_map(|segment| &segment.records)
 }
 
-fn read_bytes(phases: &ByPhase) -> u64 {
-    records(phases, Phase::Transactions)
+/// What transactions read, warm-ups too.
+fn read_bytes<'a>(phases: impl Iterator<Item = &'a PhaseRecord>) -> u64 {
+    phases
+        .filter(|record| record.phase == Phase::Transactions)
+        .flat_map(|record| &record.segments)
+        .flat_map(|segment| &segment.operations)
         .filter(|record| record.action.moves_bytes_in())
         .map(|record| record.meter.bytes)
         .sum()
@@ -250,20 +270,36 @@ fn fetched([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<F
     })
 }
 
-/// The workers' phases, one record for each.
-fn merge_all(phases: ByPhase, watched: &Watched, drive: &Drive) -> Vec<PhaseRecord> {
-    phases
-        .into_iter()
-        .map(|(phase, workers)| PhaseRecord {
-            settle: watched.settled.get(&phase).cloned(),
-            slices: watched.slices.get(&phase).cloned().unwrap_or_default(),
-            ..merge(phase, workers, drive)
-        })
-        .collect()
+/// The workers' reports of a phase, taken out of what they did.
+pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase) -> Vec<(u32, PhaseReport)> {
+    let mut taken = Vec::new();
+    for (worker, reports) in phases.iter_mut().enumerate() {
+        let of_phase = reports.extract_if(.., |report| report.phase == phase);
+        taken.extend(of_phase.map(|report| (worker as u32, report)));
+    }
+    taken
 }
 
-fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>, drive: &Drive) -> PhaseRecord {
-    let kind = |number| drive.segment_kind(phase, number);
+/// What a stretch of a phase is, by its number: with a rule of steady state the window that it found begins at one.
+fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) -> SegmentKind {
+    if phase != Phase::Transactions || number >= drive.first_round().max(measured_from) {
+        SegmentKind::Measured
+    } else if number < drive.first_round() {
+        SegmentKind::WarmUp
+    } else {
+        SegmentKind::Approach
+    }
+}
+
+/// What the workers did in a phase, and what was seen beside.
+pub(crate) fn phase_record(
+    phase: Phase,
+    workers: Vec<(u32, PhaseReport)>,
+    drive: &Drive,
+    beside: Beside,
+) -> PhaseRecord {
+    let (steady, measured_from) = beside.steady.map_or((None, 0), |(found, from)| (Some(found), from));
+    let kind = |number| segment_kind(phase, number, drive, measured_from);
     let mut waits: BTreeMap<Role, ClaimWaits> = BTreeMap::new();
     let mut segments: BTreeMap<u32, Segment> = BTreeMap::new();
     let mut merged = PhaseRecord {
@@ -280,12 +316,16 @@ fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>, drive: &Drive) -> Phase
                 at_ns: report.ended_ns,
                 done: report.done_by_all,
             }),
+        waiting: workers
+            .iter()
+            .filter_map(|(_, report)| report.waiting)
+            .reduce(|a, b| a + b),
         claim_waits: Vec::new(),
-        slices: Slices::default(),
+        slices: beside.slices,
         slowest: Vec::new(),
         machine: None,
-        steady: None,
-        settle: None,
+        steady,
+        settle: beside.settle,
     };
     for (worker, report) in workers {
         let role = report.role;
@@ -305,14 +345,14 @@ fn merge(phase: Phase, workers: Vec<(u32, PhaseReport)>, drive: &Drive) -> Phase
             }
         }
     }
-    // What was warmed up before does not count.
-    let warmed_up: u64 = segments
+    // What was done before the measured segments does not count.
+    let before: u64 = segments
         .values()
-        .filter(|segment| segment.kind == SegmentKind::WarmUp)
+        .filter(|segment| segment.kind != SegmentKind::Measured)
         .map(|segment| segment.transactions)
         .sum();
     if let Some(first) = &mut merged.first_done {
-        first.done = first.done.saturating_sub(warmed_up);
+        first.done = first.done.saturating_sub(before);
     }
     merged.claim_waits = waits.into_values().collect();
     merged.segments = segments.into_values().collect();

@@ -1,14 +1,16 @@
-//! What happens at its time: warm-up and transactions end, and watchers are told of seconds that are over.
+//! What happens at its time: warm-up, rounds and transactions end, and watchers are told of seconds that are over.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
 use measure::{Merge, Slice, SliceMeter};
+use record::{SteadyAsked, SteadyFound, SteadyRule};
 use workload::{Action, Phase, Role};
 
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
 use crate::events::{Event, Second, Stage};
-use crate::request::{Drive, Stop};
+use crate::request::Stop;
 
 /// Seconds of the phase that goes on that nobody was told of yet.
 #[derive(Default)]
@@ -18,22 +20,138 @@ pub(super) struct Seconds {
     pub(super) next: u64,
 }
 
+/// The rounds of a rule of steady state: rates of transactions, seen from outside.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// When the current round began, and what was done by then; nothing before the first.
+    round: Option<Mark>,
+    second: Option<Mark>,
+    /// Transactions a second of each round.
+    rates: Vec<f64>,
+    /// Transactions a second of each second of each round.
+    seconds: Vec<Vec<f64>>,
+}
+
+/// A moment, by the time since the transactions began, and what was done by then.
+#[derive(Clone, Copy)]
+struct Mark {
+    at: Duration,
+    done: u64,
+}
+
+impl Mark {
+    fn rate_until(self, now: Self) -> f64 {
+        let seconds = now.at.saturating_sub(self.at).as_secs_f64();
+        now.done.saturating_sub(self.done) as f64 / seconds.max(1e-9)
+    }
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+
+impl Rounds {
+    /// What was found, with the rounds that there are.
+    fn found(&self, asked: SteadyAsked) -> SteadyFound {
+        let first = self.rates.len().saturating_sub(WINDOW_ROUNDS);
+        let seconds: Vec<f64> = self.seconds[first.min(self.seconds.len())..].concat();
+        let is_whole = self.rates.len() >= WINDOW_ROUNDS;
+        let snia = steady::window(&self.rates[first..]).filter(|_| is_whole);
+        let slope = steady::drift(&seconds, DRIFT_MAX).filter(|_| is_whole);
+        SteadyFound {
+            is_steady: match asked.rule {
+                SteadyRule::Snia => snia.is_some_and(|verdict| verdict.is_steady),
+                SteadyRule::Slope => slope.is_some_and(|verdict| verdict.is_steady),
+            },
+            rounds: self.rates.clone(),
+            seconds,
+            snia,
+            slope,
+        }
+    }
+
+    /// The number of the window's first round.
+    fn window(&self) -> u32 {
+        self.rates.len().saturating_sub(WINDOW_ROUNDS) as u32
+    }
+}
+
 impl Supervisor<'_, '_> {
-    /// Ends the warm-up and the transactions at their time.
+    /// Ends the warm-up, rounds and the transactions at their time.
     pub(super) fn drive(&mut self) {
         let Some(began) = self.transactions_began else {
             return;
         };
-        let Drive { warm_up, stop, .. } = self.watch.drive;
+        let warm_up = self.watch.drive.warm_up;
         let elapsed = began.elapsed();
-        if !warm_up.is_zero() && elapsed >= warm_up {
-            self.watch.control.begin_segment(1);
+        if elapsed < warm_up {
+            return;
         }
-        if let Stop::After(time) = stop {
-            if elapsed >= warm_up + time {
-                self.watch.control.end_transactions();
-                self.transactions_began = None;
+        match self.watch.drive.stop {
+            Stop::Transactions => self.leave_warm_up(),
+            Stop::After(time) => {
+                self.leave_warm_up();
+                if elapsed >= warm_up + time {
+                    self.end_transactions();
+                }
             }
+            Stop::Steady(asked) => self.drive_rounds(asked, elapsed),
+        }
+    }
+
+    fn leave_warm_up(&mut self) {
+        self.watch.control.begin_segment(self.watch.drive.first_round());
+    }
+
+    fn end_transactions(&mut self) {
+        self.watch.control.end_transactions();
+        self.transactions_began = None;
+    }
+
+    /// Marks seconds and rounds that are over, and judges the last rounds.
+    fn drive_rounds(&mut self, asked: SteadyAsked, elapsed: Duration) {
+        let now = Mark {
+            at: elapsed,
+            done: self.watch.control.progress().done,
+        };
+        let rounds = &mut self.rounds;
+        let (Some(round), Some(second)) = (rounds.round, rounds.second) else {
+            (rounds.round, rounds.second) = (Some(now), Some(now));
+            rounds.seconds.push(Vec::new());
+            return self.leave_warm_up();
+        };
+        let is_over = now.at.saturating_sub(round.at) >= Duration::from_nanos(asked.round_ns);
+        // A rest of a second at the end of a round is one if it is nearly whole.
+        let length = now.at.saturating_sub(second.at);
+        if length >= SECOND || (is_over && length >= SECOND * 9 / 10) {
+            if let Some(seconds) = rounds.seconds.last_mut() {
+                seconds.push(second.rate_until(now));
+            }
+            rounds.second = Some(now);
+        }
+        if !is_over {
+            return;
+        }
+        rounds.rates.push(round.rate_until(now));
+        (rounds.round, rounds.second) = (Some(now), Some(now));
+        let found = rounds.found(asked);
+        if found.is_steady || rounds.rates.len() >= asked.rounds_max as usize {
+            self.watched.steady = Some((found, self.watch.drive.first_round() + rounds.window()));
+            return self.end_transactions();
+        }
+        rounds.seconds.push(Vec::new());
+        let next = self.watch.drive.first_round() + rounds.rates.len() as u32;
+        self.watch.control.begin_segment(next);
+    }
+
+    /// They have ended; where not by their time, a rule of steady state has found none.
+    pub(super) fn transactions_ended(&mut self) {
+        self.transactions_began = None;
+        if let (Stop::Steady(asked), None) = (self.watch.drive.stop, &self.watched.steady) {
+            let found = SteadyFound {
+                is_steady: false,
+                ..self.rounds.found(asked)
+            };
+            let first = self.watch.drive.first_round() + self.rounds.window();
+            self.watched.steady = Some((found, first));
         }
     }
 
@@ -42,11 +160,19 @@ impl Supervisor<'_, '_> {
         let Some(began) = self.transactions_began else {
             return TELL_EVERY;
         };
-        let Drive { warm_up, stop, .. } = self.watch.drive;
+        let warm_up = self.watch.drive.warm_up;
         let elapsed = began.elapsed();
-        let end = match stop {
+        let end = match self.watch.drive.stop {
             Stop::Transactions => None,
             Stop::After(time) => Some(warm_up + time),
+            Stop::Steady(asked) => {
+                let round = self
+                    .rounds
+                    .round
+                    .map(|mark| mark.at + Duration::from_nanos(asked.round_ns));
+                let second = self.rounds.second.map(|mark| mark.at + SECOND);
+                [round, second].into_iter().flatten().min()
+            }
         };
         let turns = [Some(warm_up), end].into_iter().flatten();
         turns

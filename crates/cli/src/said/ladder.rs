@@ -1,0 +1,204 @@
+//! Ladders and their goals as said.
+
+use std::fmt;
+use std::str::FromStr;
+
+use record::Climb;
+use workload::quantity::{self, duration_text};
+
+use super::values::from_text;
+
+/// Shares of the closed loop's rate that `auto` climbs.
+const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
+/// No ladder has more rungs than these.
+const RUNGS_MAX: usize = 64;
+
+/// What differs from rung to rung, as said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LadderSaid(pub Climb);
+
+/// No ladder.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0}; write auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 (eight of them), shares of a closed loop's \
+     rate like 30%,60%,90%, or workers=1,2,4"
+)]
+pub struct InvalidLadder(String);
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, InvalidLadder> {
+    Err(InvalidLadder(what.into()))
+}
+
+fn number(text: &str) -> Result<f64, InvalidLadder> {
+    let text = text.trim();
+    let found = text.parse::<f64>().ok();
+    found
+        .or_else(|| quantity::count(text).ok().map(|count| count as f64))
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| InvalidLadder(format!("`{text}` is no number above 0")))
+}
+
+/// From low to high, without one twice, not too many.
+fn rising<T: PartialOrd + fmt::Display>(rungs: Vec<T>) -> Result<Vec<T>, InvalidLadder> {
+    if rungs.len() > RUNGS_MAX {
+        return wrong(format!("{} rungs are more than {RUNGS_MAX}", rungs.len()));
+    }
+    match rungs.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => wrong(format!("{} does not rise after {}", pair[1], pair[0])),
+        None => Ok(rungs),
+    }
+}
+
+impl FromStr for LadderSaid {
+    type Err = InvalidLadder;
+
+    fn from_str(text: &str) -> Result<Self, InvalidLadder> {
+        let text = text.trim();
+        if text.is_empty() {
+            return wrong("a ladder without rungs");
+        }
+        if text == "auto" {
+            return Ok(Self(Climb::OfClosedLoop(AUTO.to_vec())));
+        }
+        if let Some(workers) = text.strip_prefix("workers=") {
+            let count = |text: &str| match text.trim().parse::<u32>() {
+                Ok(count) if count > 0 => Ok(count),
+                _ => wrong(format!("`{}` is no number of workers", text.trim())),
+            };
+            let workers: Result<Vec<u32>, _> = workers.split(',').map(count).collect();
+            return rising(workers?).map(Climb::Workers).map(Self);
+        }
+        if let Some((low, rest)) = text.split_once("..") {
+            let Some((high, count)) = rest.split_once(':') else {
+                return wrong(format!("`{text}` does not say how many rungs"));
+            };
+            let (low, high) = (number(low)?, number(high)?);
+            let count = match count.trim().parse::<usize>() {
+                Ok(count) if (2..=RUNGS_MAX).contains(&count) => count,
+                _ => {
+                    return wrong(format!(
+                        "`{}` is no number of rungs from 2 to {RUNGS_MAX}",
+                        count.trim()
+                    ));
+                }
+            };
+            let step = (high - low) / (count - 1) as f64;
+            let rates = (0..count).map(|rung| low + step * rung as f64).collect();
+            return rising(rates).map(Climb::Rates).map(Self);
+        }
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        if words.iter().all(|word| word.ends_with('%')) {
+            let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
+            let shares: Result<Vec<f64>, _> = words.iter().map(share).collect();
+            return rising(shares?).map(Climb::OfClosedLoop).map(Self);
+        }
+        let rates: Result<Vec<f64>, _> = words.into_iter().map(number).collect();
+        rising(rates?).map(Climb::Rates).map(Self)
+    }
+}
+
+impl fmt::Display for LadderSaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |words: Vec<String>| words.join(",");
+        match &self.0 {
+            Climb::Rates(rates) => f.write_str(&join(rates.iter().map(f64::to_string).collect())),
+            Climb::OfClosedLoop(shares) => {
+                // A share of a hundredth part, with the noise of its division taken off.
+                let percent = |share: &f64| format!("{}%", (share * 1e8).round() / 1e6);
+                f.write_str(&join(shares.iter().map(percent).collect()))
+            }
+            Climb::Workers(workers) => {
+                write!(f, "workers={}", join(workers.iter().map(u32::to_string).collect()))
+            }
+        }
+    }
+}
+
+/// The latency that 99 % of the operations are to stay below, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoalSaid(pub u64);
+
+/// No goal.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no goal: write p99<10ms")]
+pub struct InvalidGoal(String);
+
+impl FromStr for GoalSaid {
+    type Err = InvalidGoal;
+
+    fn from_str(text: &str) -> Result<Self, InvalidGoal> {
+        let wrong = || InvalidGoal(text.to_owned());
+        let (what, limit) = text.split_once('<').ok_or_else(wrong)?;
+        if what.trim() != "p99" {
+            return Err(wrong());
+        }
+        let ns = quantity::duration_ns(limit.trim()).map_err(|_| wrong())?;
+        if ns == 0 { Err(wrong()) } else { Ok(Self(ns)) }
+    }
+}
+
+impl fmt::Display for GoalSaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p99<{}", duration_text(self.0))
+    }
+}
+
+from_text!(LadderSaid);
+from_text!(GoalSaid);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ladders_are_rates_shares_or_workers() {
+        for (text, climb) in [
+            ("1000, 2k,4000.5", Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5])),
+            ("100..400:4", Climb::Rates(vec![100.0, 200.0, 300.0, 400.0])),
+            ("30%,60%,120%", Climb::OfClosedLoop(vec![0.3, 0.6, 1.2])),
+            ("workers=1,2,4", Climb::Workers(vec![1, 2, 4])),
+            ("auto", Climb::OfClosedLoop(AUTO.to_vec())),
+        ] {
+            let said: LadderSaid = text.parse().unwrap();
+            assert_eq!(said, LadderSaid(climb), "{text}");
+            assert_eq!(said.to_string().parse(), Ok(said), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_ladder_says_what_is_one() {
+        for text in [
+            "",
+            "fast",
+            "2,1",
+            "5,5",
+            "0,1",
+            "-1,2",
+            "nan",
+            "1..",
+            "1..9",
+            "9..1:3",
+            "1..9:1",
+            "1..9:1000",
+            "50%,60",
+            "workers=",
+            "workers=0",
+            "workers=2,1",
+            "workers=1.5",
+        ] {
+            let message = text.parse::<LadderSaid>().unwrap_err().to_string();
+            assert!(message.contains("write auto"), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn goals_are_latencies() {
+        let goal: GoalSaid = "p99 < 10ms".parse().unwrap();
+        assert_eq!(goal, GoalSaid(10_000_000));
+        assert_eq!(goal.to_string(), "p99<10ms");
+        for text in ["", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms"] {
+            let message = text.parse::<GoalSaid>().unwrap_err().to_string();
+            assert!(message.contains("write p99<10ms"), "{text}: {message}");
+        }
+    }
+}
