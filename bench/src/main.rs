@@ -3,7 +3,7 @@
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
-//! systems; `null` gives the loop's own cost; `plan` times plans. Pairs are interleaved
+//! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `plan` times plans. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
 
@@ -19,6 +19,7 @@ mod peers;
 mod phases;
 mod presets;
 mod process;
+mod seeing;
 mod statistics;
 mod strace;
 
@@ -38,7 +39,7 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor` and `peers`, 5 of `presets`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -116,6 +117,15 @@ enum What {
         /// Transactions of each run.
         #[arg(long, default_value_t = 2_000_000)]
         transactions: u64,
+    },
+    /// What a display and the record of each second cost the loop on the null storage.
+    Seeing {
+        /// Transactions of each run.
+        #[arg(long, default_value_t = 15_000_000)]
+        transactions: u64,
+        /// End with code 1 where the limit is exceeded.
+        #[arg(long)]
+        check: bool,
     },
     /// Time and memory of plans.
     Plan,
@@ -198,6 +208,9 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
         What::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
         What::Null { transactions } => own::null(arguments, *transactions)?,
+        What::Seeing { transactions, check } => {
+            return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
+        }
         What::Plan => own::plan(arguments)?,
         What::Ours { .. } => {}
     }

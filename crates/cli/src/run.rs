@@ -43,7 +43,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         request.settle = false;
         request.check = false;
     }
-    request.slices = request.latencies;
+    request.slices = request.latencies && !arguments.no_slices;
     let live = match arguments.live.clone().map(OutputFile::open_for_lines).transpose() {
         Ok(live) => live,
         Err(error) => {
@@ -124,6 +124,11 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
         return Err(MeaningError::Contradiction(
             "--live with --no-latencies: without clock readings nobody knows which second it is: leave one out"
                 .to_owned(),
+        ));
+    }
+    if arguments.live.is_some() && arguments.no_slices {
+        return Err(MeaningError::Contradiction(
+            "--live with --no-slices: its lines are what was done in each second: leave one out".to_owned(),
         ));
     }
     if let (Some(format), false) = (format, meant.how.drive == Drive::default()) {

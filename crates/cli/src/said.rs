@@ -92,6 +92,9 @@ pub struct RunArguments {
     /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
     #[arg(long)]
     pub no_latencies: bool,
+    /// Leave out what was done in each second.
+    #[arg(long)]
+    pub no_slices: bool,
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -139,6 +139,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --steady snia --format terse", &["--format terse", "text or json"]),
     ("run --live -", &["--live -", "--output"]),
     ("run --live x --no-latencies", &["--live with --no-latencies"]),
+    ("run --live x --no-slices", &["--live with --no-slices"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),
     ("run --seed 4294967296", &["--seed 4294967296", "4294967295"]),
     // Mixes that are none.

@@ -1,0 +1,111 @@
+//! What it costs the loop to be watched: with a display on a terminal and what was done in each second, and without.
+
+use std::error::Error;
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use serde_json::Value;
+
+use crate::noise::Noise;
+use crate::process::output_and_memory;
+use crate::statistics::median;
+
+/// Rates may differ by this share.
+const LIMIT: f64 = 0.02;
+
+/// A terminal that somebody reads.
+struct Terminal {
+    other_end: File,
+}
+
+impl Terminal {
+    fn open() -> Result<Self, Box<dyn Error>> {
+        let ours: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
+        grantpt(&ours)?;
+        unlockpt(&ours)?;
+        let size = Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&ours, size)?;
+        let path = ptsname(&ours, Vec::new())?;
+        let other_end = OpenOptions::new().read(true).write(true).open(path.to_str()?)?;
+        let mut shown = File::from(ours);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            // Ends with an error when the other end is closed.
+            while shown.read(&mut buffer).is_ok_and(|length| length > 0) {}
+        });
+        Ok(Self { other_end })
+    }
+}
+
+/// Prints both rates on the null storage and their ratio. Whether the whole interval is within the limit.
+pub fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
+    let terminal = Terminal::open()?;
+    let noise = Noise::begin();
+    let (mut watched, mut alone) = (Vec::new(), Vec::new());
+    let mut ratios = Vec::new();
+    // The first pair warms up and does not count.
+    for pair in 0..=pairs {
+        let with = || rate(ours, transactions, Some(&terminal));
+        let without = || rate(ours, transactions, None);
+        let (with, without) = if pair % 2 == 0 {
+            let with = with()?;
+            (with, without()?)
+        } else {
+            let without = without()?;
+            (with()?, without)
+        };
+        if pair > 0 {
+            ratios.push(with / without);
+            watched.push(with);
+            alone.push(without);
+        }
+    }
+    println!(
+        "null storage, 20000 files, {transactions} transactions, {pairs} interleaved pairs; {}",
+        noise.end()
+    );
+    let show = |values: &[f64], decimals| median(values).unwrap_or_default().show(decimals);
+    println!("  display and slices     {} transactions/s", show(&watched, 0));
+    println!("  neither                {} transactions/s", show(&alone, 0));
+    let ratio = median(&ratios).unwrap_or_default();
+    let holds = ratio.low >= 1.0 - LIMIT && ratio.high <= 1.0 + LIMIT;
+    println!(
+        "  ratio                  {} {}",
+        ratio.show(4),
+        if holds { "holds" } else { "MISSED" }
+    );
+    Ok(holds)
+}
+
+fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f64, Box<dyn Error>> {
+    let mut command = Command::new(ours);
+    command.args([
+        "run",
+        "--storage",
+        "null",
+        "--format",
+        "json",
+        "--files",
+        "20000",
+        "--transactions",
+    ]);
+    command.arg(transactions.to_string());
+    match terminal {
+        Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),
+        None => command.args(["--quiet", "--no-slices"]).stderr(Stdio::null()),
+    };
+    let (text, _) = output_and_memory(&mut command)?;
+    let report: Value = serde_json::from_str(&text)?;
+    let rate = report["summary"]["phases"][1]["transactions"]["per_second"].as_f64();
+    Ok(rate.ok_or("the report has no rate of transactions")?)
+}
