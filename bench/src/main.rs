@@ -3,11 +3,13 @@
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
-//! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `plan` times plans. Pairs are interleaved
+//! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `ladders`, `steady` and `soak` are runs that
+//! are driven; `plan` times plans. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
 
 mod classic;
+mod driving;
 mod floor;
 mod large;
 mod mounts;
@@ -39,7 +41,7 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets` and `ladders`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -127,6 +129,35 @@ enum What {
         #[arg(long)]
         check: bool,
     },
+    /// The same ladder several times on each file system: limits, goals, knees, and how far they differ.
+    Ladders {
+        /// File systems: tmpfs, ext4, xfs, btrfs.
+        #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
+        on: Vec<String>,
+        /// Which preset.
+        #[arg(long, default_value = "mail")]
+        preset: String,
+        /// What is climbed.
+        #[arg(long, default_value = "30%,60%,90%,120%")]
+        ladder: String,
+        /// The latency to stay below.
+        #[arg(long, default_value = "p99<10ms")]
+        goal: String,
+    },
+    /// A work that becomes steady on a fresh ext4, and one that does not.
+    Steady,
+    /// Four workers at a rate for a long time on ext4: memory, losses, the record's size.
+    Soak {
+        /// How long.
+        #[arg(long = "for", default_value = "1h")]
+        run_for: String,
+        /// Transactions a second.
+        #[arg(long, default_value_t = 2_000.0)]
+        rate: f64,
+        /// End with code 1 where memory grows, something is lost or the record is large.
+        #[arg(long)]
+        check: bool,
+    },
     /// Time and memory of plans.
     Plan,
     /// One of our runs, in a process of its own.
@@ -210,6 +241,25 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         What::Null { transactions } => own::null(arguments, *transactions)?,
         What::Seeing { transactions, check } => {
             return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
+        }
+        What::Ladders {
+            on,
+            preset,
+            ladder,
+            goal,
+        } => driving::ladders(
+            &arguments.ours,
+            &driving::Ladders {
+                on,
+                preset,
+                ladder,
+                goal,
+                rounds: arguments.pairs.unwrap_or(5),
+            },
+        )?,
+        What::Steady => driving::steady(&arguments.ours)?,
+        What::Soak { run_for, rate, check } => {
+            return Ok(driving::soak(&arguments.ours, run_for, *rate)? || !check);
         }
         What::Plan => own::plan(arguments)?,
         What::Ours { .. } => {}

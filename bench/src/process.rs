@@ -9,7 +9,9 @@ use std::io::{Read, Seek};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use observe::child::{ChildCost, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -96,6 +98,40 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn
     file.rewind()?;
     file.read_to_string(&mut text)?;
     Ok((text, cost.memory_bytes))
+}
+
+/// Runs a command to its end and gives its output, and how much memory it had every so often, in bytes.
+pub fn output_and_memory_over_time(
+    command: &mut Command,
+    every: Duration,
+) -> Result<(String, Vec<u64>), Box<dyn Error>> {
+    let mut file = tempfile::tempfile()?;
+    command.stdin(Stdio::null()).stdout(file.try_clone()?);
+    let mut memory = Vec::new();
+    let cost = run(command, |child| {
+        let (ended, end) = mpsc::channel::<()>();
+        let statm = format!("/proc/{}/statm", child.id());
+        let watching = std::thread::spawn(move || {
+            let mut memory = Vec::new();
+            while end.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+                let text = std::fs::read_to_string(&statm).unwrap_or_default();
+                let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
+                memory.extend(pages.map(|pages| pages * rustix::param::page_size() as u64));
+            }
+            memory
+        });
+        let cost = wait(child);
+        drop(ended);
+        memory = watching.join().unwrap_or_default();
+        cost
+    })?;
+    if !cost.status.success() {
+        return Err(format!("{command:?} ended with {}", cost.status).into());
+    }
+    let mut text = String::new();
+    file.rewind()?;
+    file.read_to_string(&mut text)?;
+    Ok((text, memory))
 }
 
 /// Runs a command to its end and gives its output.

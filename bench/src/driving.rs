@@ -1,0 +1,228 @@
+//! Runs that are driven: ladders and how far their limits differ, a steady state and one that is none, a soak.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use record::{Limit, Load, Outcome, Phase, PhaseRecord, Record, Summary};
+
+use crate::mounts::{Mounted, settle, touch_memory};
+use crate::noise::Noise;
+use crate::process::{output, output_and_memory_over_time};
+use crate::statistics::median;
+
+/// Which ladders.
+pub struct Ladders<'a> {
+    pub on: &'a [String],
+    pub preset: &'a str,
+    pub ladder: &'a str,
+    pub goal: &'a str,
+    pub rounds: usize,
+}
+
+/// Climbs the same ladder several times on each file system and prints its limits.
+pub fn ladders(ours: &Path, asked: &Ladders<'_>) -> Result<(), Box<dyn Error>> {
+    touch_memory();
+    println!(
+        "{} up the ladder {}, goal {}, {} times on each file system; transactions a second",
+        asked.preset, asked.ladder, asked.goal, asked.rounds
+    );
+    for kind in asked.on {
+        let noise = Noise::begin();
+        let (mut limits, mut goals, mut knees) = (Vec::new(), Vec::new(), Vec::new());
+        let mut how = "";
+        for round in 0..asked.rounds {
+            // Made anew: what the last ladder has left is no part of this one.
+            let mounted = Mounted::new(kind)?;
+            how = mounted.how;
+            let mut command = Command::new(ours);
+            command.args(["run", "--quiet", "--format", "json", "--preset", asked.preset]);
+            command.args(["--ladder", asked.ladder, "--goal", asked.goal, "--at"]);
+            let record = Record::from_json(&output(command.arg(mounted.path()))?)?;
+            if record.actual.outcome != Outcome::Complete {
+                return Err(format!("{kind}: {:?}", record.actual.outcome).into());
+            }
+            let ladder = Summary::of(&record).ladder.ok_or("the record has no ladder")?;
+            if round == 0 {
+                println!("{kind} ({how}), the rungs of the first round");
+                for rung in &ladder.rungs {
+                    show_rung(rung);
+                }
+            }
+            let goal = ladder.goal.map(|goal| goal.limit);
+            println!(
+                "  round {}: limit {}, goal {}, knee {}",
+                round + 1,
+                ladder.limit.map_or_else(|| "-".to_owned(), show_limit),
+                goal.map_or_else(|| "-".to_owned(), show_limit),
+                ladder
+                    .knee
+                    .map_or_else(|| "none".to_owned(), |knee| format!("{:.0}", knee.rate))
+            );
+            limits.extend(ladder.limit.and_then(|limit| limit.highest));
+            goals.extend(goal.and_then(|limit| limit.highest));
+            knees.extend(ladder.knee.map(|knee| knee.rate));
+        }
+        println!("{kind} ({how}); {}", noise.end());
+        for (name, values) in [("limit", &limits), ("goal", &goals), ("knee", &knees)] {
+            show_spread(name, values);
+        }
+    }
+    Ok(())
+}
+
+fn show_rung(rung: &record::RungSummary) {
+    let load = match rung.load {
+        Load::Closed => "closed loop".to_owned(),
+        Load::Rate(rate) => format!("{rate:.0}/s"),
+        Load::Workers(workers) => format!("{workers} workers"),
+    };
+    let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
+    println!(
+        "    {load:>12}{:>11.0} achieved ({}){:>9} waiting; latency µs: p50 {}, p99 {}, greatest {}; service p99 {}{}",
+        rung.achieved_per_second.unwrap_or_default(),
+        rung.achieved_fraction
+            .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+        rung.waiting.unwrap_or_default(),
+        micros(rung.p50_ns),
+        micros(rung.p99_ns),
+        micros(rung.max_ns),
+        micros(rung.service_p99_ns),
+        if rung.holds { "" } else { "; TOO MUCH" }
+    );
+}
+
+fn show_limit(limit: Limit) -> String {
+    match (limit.highest, limit.lowest_beyond) {
+        (Some(highest), Some(beyond)) => format!("{highest:.0} ({beyond:.0} is too much)"),
+        (Some(highest), None) => format!("{highest:.0} and more"),
+        (None, Some(beyond)) => format!("below {beyond:.0}"),
+        (None, None) => "none".to_owned(),
+    }
+}
+
+fn show_spread(name: &str, values: &[f64]) {
+    let Some(middle) = median(values) else {
+        println!("  {name:6} never found");
+        return;
+    };
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    println!(
+        "  {name:6} median {:.0}, from {least:.0} to {greatest:.0}: a spread of {:.1} % ({} found)",
+        middle.value,
+        (greatest - least) / middle.value * 100.0,
+        values.len()
+    );
+}
+
+/// A work that becomes steady on a fresh ext4, and one whose files grow all the time.
+pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
+    let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 256KiB --size-max 256MiB --cache as-is";
+    for (what, words) in [
+        (
+            "varmail, which keeps its pool as it is",
+            "--preset varmail --warm-up 5s",
+        ),
+        ("files that are read as a whole and grow", growing),
+    ] {
+        for rule in ["snia", "slope"] {
+            let mounted = Mounted::new("ext4")?;
+            let noise = Noise::begin();
+            let mut command = Command::new(ours);
+            command.args(["run", "--quiet"]).args(words.split(' '));
+            command.args(["--steady", rule, "--round", "10s", "--for", "150s", "--at"]);
+            let text = output(command.arg(mounted.path()))?;
+            println!("{what}, rule {rule}, fresh ext4 ({}); {}", mounted.how, noise.end());
+            let is_of_it = |line: &&str| {
+                let begins = ["Verdict", "Steady", "            rounds", "  -"];
+                begins.iter().any(|begin| line.starts_with(begin))
+            };
+            text.lines()
+                .take(40)
+                .filter(is_of_it)
+                .for_each(|line| println!("  {line}"));
+        }
+    }
+    Ok(())
+}
+
+/// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how large is the record?
+pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error>> {
+    /// Memory may be so much greater at the end than after a tenth of the time, in bytes.
+    const GROWTH_MAX: i64 = 8_000_000;
+    /// The record of a day may have 50 MB; that of an hour has no more slices than it.
+    const RECORD_MAX: usize = 50_000_000;
+    let mounted = Mounted::new("ext4")?;
+    settle(&mounted.path())?;
+    let noise = Noise::begin();
+    let began = Instant::now();
+    let mut command = Command::new(ours);
+    command
+        .args([
+            "run",
+            "--quiet",
+            "--format",
+            "json",
+            "--preset",
+            "varmail",
+            "--workers",
+            "4",
+        ])
+        .args([
+            "--for",
+            run_for,
+            "--warm-up",
+            "10s",
+            "--rate",
+            &rate.to_string(),
+            "--at",
+        ])
+        .arg(mounted.path())
+        .stderr(Stdio::inherit());
+    let (text, memory) = output_and_memory_over_time(&mut command, Duration::from_secs(10))?;
+    let record = Record::from_json(&text)?;
+    println!(
+        "varmail, four workers, {rate} a second for {run_for} on ext4 ({}), {:.0} s in all; {}",
+        mounted.how,
+        began.elapsed().as_secs_f64(),
+        noise.end()
+    );
+    println!(
+        "  outcome {:?}, {} kinds of errors",
+        record.actual.outcome,
+        record.actual.errors.len()
+    );
+    let phases = &record.actual.phases;
+    let phase = phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let phase: &PhaseRecord = phase.ok_or("the record lacks the transactions")?;
+    let in_segments: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    let in_slices: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
+    let achieved = phase.transactions() as f64 * 1e9 / phase.measured_ns() as f64;
+    println!(
+        "  {in_segments} transactions in the segments, {in_slices} operations in the slices, {} waiting; {achieved:.1}/s achieved",
+        phase.waiting.unwrap_or_default()
+    );
+    let tenth = memory.len() / 10;
+    let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
+    let early = mean(&memory[tenth..(2 * tenth).max(tenth + 1).min(memory.len())]);
+    // The record is put together after the last one.
+    let late = mean(&memory[memory.len().saturating_sub(tenth + 2)..memory.len().saturating_sub(2)]);
+    println!(
+        "  memory after a tenth {:.1} MB, at the end {:.1} MB; record {:.1} MB",
+        early / 1e6,
+        late / 1e6,
+        text.len() as f64 / 1e6
+    );
+    let steps: Vec<String> = (0..10)
+        .filter_map(|step| memory.get(step * memory.len() / 10))
+        .map(|bytes| format!("{:.1}", *bytes as f64 / 1e6))
+        .collect();
+    println!("  memory in tenths of the time, MB: {}", steps.join(" "));
+    Ok(record.actual.outcome == Outcome::Complete
+        && in_segments == in_slices
+        && record.actual.errors.is_empty()
+        && (late - early) as i64 <= GROWTH_MAX
+        && text.len() <= RECORD_MAX)
+}
