@@ -9,11 +9,11 @@ use workload::Phase;
 
 use crate::run::PhaseRecord;
 
-/// A rung holds where at least this share of what was requested was achieved.
+/// A rung holds where at least this share of what has arrived was done by its end: then what was requested is achieved, and the
+/// queue is bounded.
 pub const ACHIEVED_MIN: f64 = 0.99;
-/// A queue is bounded where at the end no more than this share of what was requested waits, the complement of
-/// [`ACHIEVED_MIN`]; or two transactions of each worker, which is what is under way.
-pub const WAITING_MAX: f64 = 0.01;
+/// It holds, too, where no more transactions of each worker are waiting than these: what is under way, and what is about to be.
+pub const WAITING_MIN: u64 = 2;
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
 /// A limit is narrowed down by no more rungs than these.
@@ -87,7 +87,7 @@ pub struct RungSummary {
     pub transactions: u64,
     /// Transactions a second; nothing where none were measured.
     pub achieved_per_second: Option<f64>,
-    /// Achieved over requested; nothing in a closed loop.
+    /// Achieved over what has arrived; nothing in a closed loop.
     pub achieved_fraction: Option<f64>,
     /// Transactions that were due and not begun when it ended; nothing in a closed loop.
     pub waiting: Option<u64>,
@@ -105,7 +105,7 @@ pub struct RungSummary {
     pub service_p99_ns: Option<u64>,
     /// Operations that failed.
     pub failed: u64,
-    /// Whether it bore its load: what was requested was achieved and the queue was bounded. A closed loop always does.
+    /// Whether it bore its load: what has arrived was done and the queue was bounded. A closed loop always does.
     pub holds: bool,
 }
 
@@ -147,14 +147,13 @@ impl RungSummary {
             failed,
             holds: achieved_per_second.is_some(),
         };
-        if let Load::Rate(requested) = rung.load {
-            let fraction = achieved_per_second.map(|achieved| achieved / requested);
-            let waiting_max = (requested * ns as f64 / 1e9 * WAITING_MAX).max(2.0 * f64::from(rung.workers));
+        if let Load::Rate(_) = rung.load {
+            let fraction = rung.transactions().and_then(PhaseRecord::done_fraction);
             summary.achieved_fraction = fraction;
             summary.waiting = waiting;
             summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
-            summary.holds = fraction.is_some_and(|fraction| fraction >= ACHIEVED_MIN)
-                && waiting.is_none_or(|waiting| waiting as f64 <= waiting_max);
+            summary.holds &= fraction.is_some_and(|fraction| fraction >= ACHIEVED_MIN)
+                || waiting.is_some_and(|waiting| waiting <= WAITING_MIN * u64::from(rung.workers));
         }
         summary
     }
@@ -369,10 +368,10 @@ mod tests {
 
     #[test]
     fn higher_rungs_are_left_out_after_two_that_do_not_hold() {
-        let rungs = climbed(&asked(Climb::Rates(vec![50.0, 101.0, 102.0, 900.0]), None), 100.0);
+        let rungs = climbed(&asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None), 100.0);
         let rates = rates(&rungs);
         assert!(!rates.contains(&900.0), "{rates:?}");
-        assert_eq!(rates[..3], [50.0, 101.0, 102.0]);
+        assert_eq!(rates[..3], [50.0, 110.0, 120.0]);
     }
 
     #[test]

@@ -331,6 +331,16 @@ impl PhaseRecord {
         }
     }
 
+    /// Of the transactions that have arrived by the end of an open loop (those that were measured, and those that are waiting
+    /// yet): which share was done. Nothing in a closed loop, and where nothing has arrived.
+    ///
+    /// Not of the rate times the time: at random arrivals that differs by chance, by 3 % where a thousand are expected.
+    pub fn done_fraction(&self) -> Option<f64> {
+        let done = self.transactions();
+        let arrived = done + self.waiting?;
+        (arrived > 0).then(|| done as f64 / arrived as f64)
+    }
+
     /// Transactions of the measured stretches.
     pub fn transactions(&self) -> u64 {
         self.measured().map(|segment| segment.transactions).sum()

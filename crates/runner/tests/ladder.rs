@@ -121,7 +121,7 @@ fn two_milliseconds(_: u64) -> Duration {
 
 #[test]
 fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
-    for crew in [Crew::ONE, Crew::Shared { writers: 1, readers: 1 }] {
+    for crew in [Crew::ONE, Crew::Shared { writers: 0, readers: 2 }] {
         let drive = ladder(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
         let mut told = Told::default();
         let record = perform(&request(drive, crew), two_milliseconds, &mut told);

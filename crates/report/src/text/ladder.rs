@@ -16,7 +16,7 @@ pub(super) fn render(text: &mut String, summary: &Summary) {
             text,
             "Limit",
             limit,
-            "a rung holds where at least 99 % of what was requested was achieved and the queue was bounded",
+            "a rung holds where at least 99 % of what has arrived was done by its end",
         );
     }
     if let Some(goal) = &ladder.goal {
