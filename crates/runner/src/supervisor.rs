@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
-use observe::{MountChanges, Sources, Waited};
-use record::{Fact, Settle, Stuck};
+use observe::{MountChanges, Sources, Waited, WatchedDevices};
+use record::{Fact, MachineOverTime, Settle, Stuck};
 use rustix::pipe::PipeFlags;
 use workload::{Action, End, Phase, Role};
 
@@ -21,10 +21,12 @@ use crate::request::Drive;
 use crate::site::{Landmarks, Site};
 use crate::worker::{PhaseReport, Rendezvous, Report};
 
+mod machine;
 mod stuck;
 mod time;
 mod waits;
 
+use machine::MachineWatch;
 use time::Seconds;
 
 /// How often watchers are told.
@@ -114,6 +116,8 @@ pub(crate) struct Watched {
     pub phases: Vec<Vec<PhaseReport>>,
     /// By phase, what all of them did in each second.
     pub slices: BTreeMap<Phase, Slices<(Role, Action)>>,
+    /// By phase, what the kernel counted over its time.
+    pub machine: BTreeMap<Phase, MachineOverTime>,
     /// What became of the place, where that was not well.
     pub gone: Option<String>,
     /// After which phase, how the file systems settled.
@@ -146,6 +150,8 @@ pub(crate) struct Watch<'a> {
     /// Whether the pool is one of an earlier run.
     pub reuse: bool,
     pub drive: Drive,
+    /// The devices to be watched, where the kernel's counters are to be read over time.
+    pub devices: Option<Fact<WatchedDevices>>,
     pub stuck_after: Duration,
     pub now_ns: &'a dyn Fn() -> u64,
     pub origin_ns: u64,
@@ -179,6 +185,7 @@ struct Supervisor<'a, 'e> {
     unsettled: Option<Phase>,
     stage_began: Instant,
     seconds: Seconds,
+    machine: MachineWatch,
     /// While they go on.
     transactions_began: Option<Instant>,
     deletion_took: Duration,
@@ -199,6 +206,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
     };
     let mut supervisor = Supervisor {
         free_before: watch.site.volumes().free_bytes(),
+        machine: MachineWatch::new(watch.devices.clone()),
         watch,
         events,
         watched: Watched {
@@ -230,7 +238,10 @@ impl Supervisor<'_, '_> {
     fn look_on(&mut self) {
         while self.alive > 0 {
             self.drive();
-            let message = self.watch.messages.recv_timeout(self.until_next_turn());
+            let message = self
+                .watch
+                .messages
+                .recv_timeout(self.until_next_turn().min(self.machine.until_due(self.now_ns())));
             match message {
                 Ok((worker, message)) => self.hear(worker, message),
                 Err(RecvTimeoutError::Timeout) => {
@@ -240,6 +251,7 @@ impl Supervisor<'_, '_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.machine.second(self.now_ns());
             if let Some(Stage::Phase(phase)) = self.current {
                 self.tell_seconds(phase, false);
             }
@@ -251,6 +263,9 @@ impl Supervisor<'_, '_> {
                 self.hear_the_others();
                 break;
             }
+        }
+        if let Some(Stage::Phase(phase)) = self.current {
+            self.end_machine(phase);
         }
         if let Some(stage) = self.current {
             self.events.event(Event::Broken(stage, self.watch.control.progress()));
@@ -319,6 +334,7 @@ impl Supervisor<'_, '_> {
             total: Some(done),
         };
         if let Stage::Phase(phase) = stage {
+            self.end_machine(phase);
             self.tell_seconds(phase, true);
         }
         self.events.event(Event::Ended(stage, progress, end));
@@ -371,6 +387,9 @@ impl Supervisor<'_, '_> {
             self.at_work = self.alive;
             self.stage_began = Instant::now();
             self.seconds = Seconds::default();
+            if let Stage::Phase(_) = stage {
+                self.machine.begin(self.now_ns());
+            }
             self.watch.control.begin_phase((self.watch.now_ns)());
             if stage == Stage::Phase(Phase::Transactions) {
                 self.transactions_began = Some(self.stage_began);

@@ -257,6 +257,7 @@ fn merge_all(phases: ByPhase, watched: &Watched, drive: &Drive) -> Vec<PhaseReco
         .map(|(phase, workers)| PhaseRecord {
             settle: watched.settled.get(&phase).cloned(),
             slices: watched.slices.get(&phase).cloned().unwrap_or_default(),
+            machine: watched.machine.get(&phase).cloned(),
             ..merge(phase, workers, drive)
         })
         .collect()
