@@ -2,6 +2,7 @@
 
 mod findings;
 mod heading;
+mod machine;
 mod phases;
 mod times;
 
@@ -25,6 +26,7 @@ pub fn render(record: &Record) -> String {
     text.push('\n');
     phases::render(&mut text, &summary);
     times::render(&mut text, record, &summary);
+    machine::render(&mut text, record, &summary);
     elapsed(&mut text, &summary);
     text.push('\n');
     environment::render(&mut text, record);
