@@ -19,6 +19,13 @@ pub struct States {
     pub last: Vec<Option<u64>>,
 }
 
+impl From<Vec<Option<u64>>> for Counts {
+    /// By slice.
+    fn from(numbers: Vec<Option<u64>>) -> Self {
+        Self(numbers)
+    }
+}
+
 impl Counts {
     /// By slice.
     pub fn each(&self) -> &[Option<u64>] {
