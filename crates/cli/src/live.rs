@@ -5,7 +5,8 @@
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use record::SliceMeter;
+use observe::counters::{DeviceReading, ThreadTimes};
+use record::{DeviceRole, Fact, MachineSlice, SliceMeter};
 use runner::{Event, Events, Second};
 use serde::Serialize;
 
@@ -46,6 +47,8 @@ struct Line<'a> {
     bytes: u64,
     failed: u64,
     by_operation: Vec<OfAction<'a>>,
+    #[serde(flatten)]
+    machine: Machine<'a>,
     /// Lines that were lost before this one, as nobody read them.
     lost: u64,
 }
@@ -60,6 +63,129 @@ struct OfAction<'a> {
     p50_ns: Option<u64>,
     p99_ns: Option<u64>,
     max_ns: Option<u64>,
+}
+
+/// What the kernel counted; null where it is not known. The names are those of the record, but for `cpu` before what this
+/// program used and `machine` before what all processors did.
+#[derive(Default, Serialize)]
+struct Machine<'a> {
+    /// From one reading to the next: what follows was counted in so long.
+    counted_ns: Option<u64>,
+    cpu_user_ns: Option<u64>,
+    cpu_system_ns: Option<u64>,
+    voluntary_context_switches: Option<u64>,
+    involuntary_context_switches: Option<u64>,
+    minor_faults: Option<u64>,
+    major_faults: Option<u64>,
+    resident_bytes: Option<u64>,
+    machine_total_ns: Option<u64>,
+    machine_busy_ns: Option<u64>,
+    machine_iowait_ns: Option<u64>,
+    machine_steal_ns: Option<u64>,
+    machine_context_switches: Option<u64>,
+    running_tasks: Option<u64>,
+    blocked_tasks: Option<u64>,
+    dirty_bytes: Option<u64>,
+    write_back_bytes: Option<u64>,
+    by_thread: Vec<OfThread<'a>>,
+    by_device: Vec<OfDevice<'a>>,
+}
+
+/// A thread of this program.
+#[derive(Serialize)]
+struct OfThread<'a> {
+    tid: u32,
+    thread: Option<&'a str>,
+    cpu_ns: Option<u64>,
+    waiting_ns: Option<u64>,
+}
+
+/// A device under the targets.
+#[derive(Serialize)]
+struct OfDevice<'a> {
+    device: &'a str,
+    role: DeviceRole,
+    reads: Option<u64>,
+    read_bytes: Option<u64>,
+    reading_ms: Option<u64>,
+    writes: Option<u64>,
+    written_bytes: Option<u64>,
+    writing_ms: Option<u64>,
+    flushes: Option<u64>,
+    flushing_ms: Option<u64>,
+    busy_ms: Option<u64>,
+    in_flight: Option<u64>,
+}
+
+impl<'a> Machine<'a> {
+    fn of(slice: &'a MachineSlice) -> Self {
+        let counted = &slice.counted;
+        let process = counted.process.known();
+        let system = &counted.system;
+        let time = |part: fn(&observe::SystemTimesSpent) -> &Fact<u64>| {
+            system.times.known().and_then(|times| number(part(times)))
+        };
+        let threads = counted.threads.known().map(|threads| &threads.each[..]);
+        let devices = counted.devices.known().map(|devices| &devices[..]);
+        Self {
+            counted_ns: Some(slice.ended_ns - slice.began_ns),
+            cpu_user_ns: process.map(|process| process.user_ns),
+            cpu_system_ns: process.map(|process| process.system_ns),
+            voluntary_context_switches: process.map(|process| process.voluntary_context_switches),
+            involuntary_context_switches: process.map(|process| process.involuntary_context_switches),
+            minor_faults: process.map(|process| process.minor_faults),
+            major_faults: process.map(|process| process.major_faults),
+            resident_bytes: number(&counted.resident_bytes),
+            machine_total_ns: time(|times| &times.total_ns),
+            machine_busy_ns: time(|times| &times.busy_ns),
+            machine_iowait_ns: time(|times| &times.iowait_ns),
+            machine_steal_ns: time(|times| &times.steal_ns),
+            machine_context_switches: number(&system.context_switches),
+            running_tasks: number(&system.running_tasks),
+            blocked_tasks: number(&system.blocked_tasks),
+            dirty_bytes: number(&system.dirty_bytes),
+            write_back_bytes: number(&system.write_back_bytes),
+            by_thread: threads.unwrap_or_default().iter().map(OfThread::of).collect(),
+            by_device: devices.unwrap_or_default().iter().map(OfDevice::of).collect(),
+        }
+    }
+}
+
+impl<'a> OfThread<'a> {
+    fn of(thread: &'a ThreadTimes) -> Self {
+        Self {
+            tid: thread.tid,
+            thread: thread.name.known().map(String::as_str),
+            cpu_ns: number(&thread.cpu_ns),
+            waiting_ns: number(&thread.waiting_ns),
+        }
+    }
+}
+
+impl<'a> OfDevice<'a> {
+    fn of(device: &'a DeviceReading) -> Self {
+        let count = |part: fn(&observe::DeviceCounters) -> &Fact<u64>| {
+            device.counters.known().and_then(|counters| number(part(counters)))
+        };
+        Self {
+            device: &device.name,
+            role: device.role,
+            reads: count(|counters| &counters.reads),
+            read_bytes: count(|counters| &counters.read_bytes),
+            reading_ms: count(|counters| &counters.reading_ms),
+            writes: count(|counters| &counters.writes),
+            written_bytes: count(|counters| &counters.written_bytes),
+            writing_ms: count(|counters| &counters.writing_ms),
+            flushes: count(|counters| &counters.flushes),
+            flushing_ms: count(|counters| &counters.flushing_ms),
+            busy_ms: count(|counters| &counters.busy_ms),
+            in_flight: count(|counters| &counters.in_flight),
+        }
+    }
+}
+
+fn number(fact: &Fact<u64>) -> Option<u64> {
+    fact.known().copied()
 }
 
 impl Live {
@@ -149,6 +275,7 @@ fn line(second: &Second, lost: u64) -> String {
                 max_ns: meter.latency.max_ns(),
             })
             .collect(),
+        machine: second.machine.as_deref().map(Machine::of).unwrap_or_default(),
         lost,
     };
     // Numbers and names: writing to memory cannot fail.

@@ -5,7 +5,8 @@
 //! It reads no clock, computes no rate and judges nothing; what makes the time
 //! between two snapshots doubtful is [`crate::clocks`]. It is made to be called
 //! once a second: a reading opens a dozen files and two for every thread, up
-//! to [`THREADS_MAX`] threads, and keeps none open.
+//! to [`THREADS_MAX`] threads, and keeps none open (what that takes is in
+//! `docs/measurement.md`).
 //!
 //! How it works: each subject has a type with `read` and `since`. A number is a
 //! [`Fact`]: what the kernel did not tell is missing with its reason, in the
@@ -77,6 +78,30 @@ impl Counters {
             devices: pair(&self.devices, &earlier.devices, |later, earlier| {
                 Fact::Known(later.iter().map(|device| device.since(earlier)).collect())
             }),
+        }
+    }
+
+    /// This snapshot, and where something could not be read in it what an
+    /// earlier one had: the difference of a later one to it has all that was
+    /// counted since that was read last.
+    #[must_use]
+    pub fn or_earlier(self, earlier: &Counters) -> Counters {
+        Counters {
+            process: or(self.process, &earlier.process),
+            resident_bytes: self.resident_bytes,
+            threads: or(self.threads, &earlier.threads),
+            system: SystemCounters {
+                times: or(self.system.times, &earlier.system.times),
+                context_switches: or(self.system.context_switches, &earlier.system.context_switches),
+                ..self.system
+            },
+            devices: match (self.devices, &earlier.devices) {
+                (Fact::Known(devices), Fact::Known(earlier)) => {
+                    let known = devices.into_iter().map(|device| device.or_earlier(earlier));
+                    Fact::Known(known.collect())
+                }
+                (devices, earlier) => or(devices, earlier),
+            },
         }
     }
 }
@@ -152,6 +177,11 @@ impl CountersDifference {
             system.fraction_of(&part)
         })
     }
+}
+
+/// A fact where it is known, otherwise an earlier one of the same.
+fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
+    if later.is_known() { later } else { earlier.clone() }
 }
 
 /// What follows from two facts; the first that is missing is the reason.

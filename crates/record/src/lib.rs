@@ -15,8 +15,9 @@ pub mod summary;
 pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
 pub use ladder::{Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungSummary};
-pub use machine::MachineOverTime;
+pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
+pub use observe::counters::DeviceRole;
 pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use own_cost::OwnCost;
 pub use plan::PlanRecord;
@@ -25,7 +26,7 @@ pub use run::{
     Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
-pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use workload::{
     Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
 };

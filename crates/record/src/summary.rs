@@ -1,5 +1,6 @@
 //! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
 
+mod machine;
 mod paper;
 mod phase;
 mod reads;
@@ -10,6 +11,7 @@ pub use measure::Percentile;
 use serde::{Deserialize, Serialize};
 use workload::Phase;
 
+pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::paper::PaperFigures;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,

@@ -3,6 +3,7 @@
 mod findings;
 mod heading;
 mod ladder;
+mod machine;
 mod phases;
 mod times;
 
@@ -31,6 +32,7 @@ pub fn render(record: &Record) -> String {
     ladder::render(&mut text, &summary);
     phases::render(&mut text, &summary);
     times::render(&mut text, record, &summary);
+    machine::render(&mut text, record, &summary);
     elapsed(&mut text, &summary);
     text.push('\n');
     environment::render(&mut text, record);

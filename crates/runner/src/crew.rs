@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use record::machine::WORKER_THREAD;
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -141,6 +142,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
             drop_caches: request.cache == Cache::Cold,
             reuse: request.keeping.reuse,
             drive: &request.drive,
+            devices: request.slices.then(|| taken.devices.clone()),
             stuck_after: request.stuck_after,
             now_ns: &now_ns,
             origin_ns: common.origin_ns,
@@ -371,7 +373,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let pacer = self.pacer(worker);
         let messages = border.messages.clone();
         // Not scoped: a thread that hangs in the kernel is left behind, so that the record is written all the same.
-        let thread = thread::Builder::new().name(format!("worker {worker}"));
+        let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
         let started = thread.spawn(move || {
             let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 if pin {

@@ -1,7 +1,7 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
 use measure::SliceMeter;
-use record::{Load, Stuck};
+use record::{Load, MachineSlice, Stuck};
 use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -43,8 +43,10 @@ pub struct Second {
     pub phase: Phase,
     /// Which second from the phase's start, from 0.
     pub number: u64,
-    /// By kind of operation, of all roles and workers.
+    /// By kind of operation, of all roles and workers; none where no operation came to its end in it.
     pub meters: Vec<(Action, SliceMeter)>,
+    /// What the kernel counted; nothing where it was not read at this second's end.
+    pub machine: Option<Box<MachineSlice>>,
 }
 
 /// Something that happened.

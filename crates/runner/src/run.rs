@@ -59,7 +59,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let control = take_control();
     let mut taken = take_place(request, &start, &host)?;
     let sources = Sources::default();
-    let devices = WatchedDevices::of(&sources, start.targets.iter().filter_map(Fact::known));
+    let devices = taken.devices.clone();
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let (clocks_before, counters_before) = count();
     let origin_unix_ns = unix_ns();
@@ -334,10 +334,13 @@ pub(crate) struct Taken {
     pub grounds: Vec<Ground>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     pub positions: Vec<Position>,
+    /// The devices under the locations.
+    pub devices: Fact<WatchedDevices>,
 }
 
 fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Refused> {
     let said = request.locations.iter().map(|location| location.path.as_path());
+    let devices = WatchedDevices::of(&Sources::default(), start.targets.iter().filter_map(Fact::known));
     if request.place == Place::Nowhere {
         return Ok(Taken {
             site: Box::new(NoSite),
@@ -346,6 +349,7 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
                 .map(|(number, path)| Ground::new(path, path, number))
                 .collect(),
             positions: Vec::new(),
+            devices,
         });
     }
     refuse_nul(request)?;
@@ -365,6 +369,7 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
                 .enumerate()
                 .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
                 .collect(),
+            devices,
         });
     }
     let private = match workload.crew {
@@ -406,6 +411,7 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
         site: Box::new(places),
         grounds,
         positions: Vec::new(),
+        devices,
     })
 }
 

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
-use observe::{MountChanges, Sources, Waited};
-use record::{Fact, Load, Rung, Settle, SteadyFound, Stuck};
+use observe::{MountChanges, Sources, Waited, WatchedDevices};
+use record::{Fact, Load, MachineOverTime, Rung, Settle, SteadyFound, Stuck};
 use rustix::pipe::PipeFlags;
 use workload::{Action, End, Phase, Role};
 
@@ -21,11 +21,13 @@ use crate::request::Drive;
 use crate::site::{Landmarks, Site};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
+mod machine;
 mod rungs;
 mod stuck;
 mod time;
 mod waits;
 
+use machine::MachineWatch;
 use time::{Rounds, Seconds};
 
 /// How often watchers are told.
@@ -124,6 +126,8 @@ pub(crate) struct Watched {
     pub steady: Option<(SteadyFound, u32)>,
     /// By phase, what all of them did in each second.
     pub slices: BTreeMap<Phase, Slices<(Role, Action)>>,
+    /// By phase, what the kernel counted over its time.
+    pub machine: BTreeMap<Phase, MachineOverTime>,
     /// What became of the place, where that was not well.
     pub gone: Option<String>,
     /// After which phase, how the file systems settled.
@@ -144,6 +148,7 @@ impl Watched {
     pub(crate) fn take_beside(&mut self, phase: Phase) -> Beside {
         Beside {
             slices: self.slices.remove(&phase).unwrap_or_default(),
+            machine: self.machine.remove(&phase),
             settle: self.settled.remove(&phase),
             steady: if phase == Phase::Transactions {
                 self.steady.take()
@@ -159,6 +164,8 @@ impl Watched {
 pub(crate) struct Beside {
     /// What all workers did in each second.
     pub slices: Slices<(Role, Action)>,
+    /// What the kernel counted over its time.
+    pub machine: Option<MachineOverTime>,
     /// The writing back that followed.
     pub settle: Option<Settle>,
     /// What the rule of steady state found, and which segment is the first of its window.
@@ -182,6 +189,8 @@ pub(crate) struct Watch<'a> {
     /// Whether the pool is one of an earlier run.
     pub reuse: bool,
     pub drive: &'a Drive,
+    /// The devices to be watched, where the kernel's counters are to be read over time.
+    pub devices: Option<Fact<WatchedDevices>>,
     pub stuck_after: Duration,
     pub now_ns: &'a dyn Fn() -> u64,
     pub origin_ns: u64,
@@ -216,6 +225,7 @@ struct Supervisor<'a, 'e> {
     stage_began: Instant,
     seconds: Seconds,
     rounds: Rounds,
+    machine: MachineWatch,
     /// While they go on.
     transactions_began: Option<Instant>,
     deletion_took: Duration,
@@ -236,6 +246,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
     };
     let mut supervisor = Supervisor {
         free_before: watch.site.volumes().free_bytes(),
+        machine: MachineWatch::new(watch.devices.clone()),
         watch,
         events,
         watched: Watched {
@@ -268,7 +279,10 @@ impl Supervisor<'_, '_> {
     fn look_on(&mut self) {
         while self.alive > 0 {
             self.drive();
-            let message = self.watch.messages.recv_timeout(self.until_next_turn());
+            let message = self
+                .watch
+                .messages
+                .recv_timeout(self.until_next_turn().min(self.machine.until_due(self.now_ns())));
             match message {
                 Ok((worker, message)) => self.hear(worker, message),
                 Err(RecvTimeoutError::Timeout) => {
@@ -278,6 +292,7 @@ impl Supervisor<'_, '_> {
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
+            self.machine.second(self.now_ns());
             if let Some(Stage::Phase(phase)) = self.current {
                 self.tell_seconds(phase, false);
             }
@@ -289,6 +304,9 @@ impl Supervisor<'_, '_> {
                 self.hear_the_others();
                 break;
             }
+        }
+        if let Some(Stage::Phase(phase)) = self.current {
+            self.end_machine(phase);
         }
         if let Some(stage) = self.current {
             self.events.event(Event::Broken(stage, self.watch.control.progress()));
@@ -361,6 +379,7 @@ impl Supervisor<'_, '_> {
             total: Some(done),
         };
         if let Stage::Phase(phase) = stage {
+            self.end_machine(phase);
             self.tell_seconds(phase, true);
         }
         self.events.event(Event::Ended(stage, progress, end));
@@ -424,6 +443,9 @@ impl Supervisor<'_, '_> {
             self.at_work = self.alive;
             self.stage_began = Instant::now();
             self.seconds = Seconds::default();
+            if let Stage::Phase(_) = stage {
+                self.machine.begin(self.now_ns());
+            }
             self.watch.control.begin_phase((self.watch.now_ns)());
             if stage == Stage::Phase(Phase::Transactions) {
                 self.transactions_began = Some(self.stage_began);

@@ -21,6 +21,7 @@ mod ground;
 mod runs;
 
 mod cache;
+mod counters;
 mod crash;
 mod direct;
 mod durability;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::watched::{DeviceRole, FlushCount};
-use super::{grown, pair};
+use super::{grown, or, pair};
 use crate::device::SECTOR_BYTES;
 use crate::fact::Fact;
 use crate::sources::Sources;
@@ -80,6 +80,17 @@ impl DeviceReading {
                 }),
                 None => Fact::Unavailable(format!("{path}: was not read before")),
             },
+        }
+    }
+
+    pub(super) fn or_earlier(self, earlier: &[DeviceReading]) -> DeviceReading {
+        let before = earlier.iter().find(|before| before.name == self.name);
+        DeviceReading {
+            counters: match before {
+                Some(before) => or(self.counters, &before.counters),
+                None => self.counters,
+            },
+            ..self
         }
     }
 }

@@ -246,6 +246,31 @@ fn devices_that_are_unknown_stay_unknown() {
     assert_eq!(counters.since(&known).devices.why(), Some("layers"));
 }
 
+#[test]
+fn what_is_missing_once_is_counted_from_the_reading_before() {
+    let [before, after] = snapshots();
+    let nothing = Counters::read(&Tree::new(&[]).sources, &vda());
+    assert!(nothing.devices.known().unwrap()[0].counters.why().is_some());
+    let base = nothing.clone().or_earlier(&before);
+    let difference = after.since(&base);
+    let direct = after.since(&before);
+    assert_eq!(difference.system, direct.system);
+    assert_eq!(difference.devices, direct.devices);
+    assert_eq!(
+        difference.threads.known().unwrap().each,
+        direct.threads.known().unwrap().each
+    );
+    // What is known is taken as it is, and what is no counter is not carried on.
+    assert_eq!(after.clone().or_earlier(&before), after);
+    assert_eq!(base.system.dirty_bytes, nothing.system.dirty_bytes);
+    assert_eq!(base.resident_bytes, nothing.resident_bytes);
+    let gone = Counters {
+        devices: Fact::Unavailable("gone".into()),
+        ..nothing
+    };
+    assert_eq!(gone.or_earlier(&before).devices, before.devices);
+}
+
 /// Threads that wait, each under its name, until they are dropped.
 struct Waiting {
     threads: Vec<std::thread::JoinHandle<()>>,

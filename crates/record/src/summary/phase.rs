@@ -7,6 +7,7 @@ use observe::Fact;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
+use super::machine::{self, MachineSummary};
 use super::{Rate, operations};
 use crate::driven::SteadyFound;
 use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, SegmentKind, StepRecord, WorkerPhase};
@@ -71,6 +72,8 @@ pub struct PhaseSummary {
     pub skipped: u64,
     /// By role and kind of operation.
     pub operations: Vec<OperationSummary>,
+    /// What the machine did meanwhile; nothing where that was not counted.
+    pub machine: Option<MachineSummary>,
 }
 
 /// A stretch before what is measured.
@@ -221,6 +224,10 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
             .into_values()
             .map(|record| operation(&record, duration_ns))
             .collect(),
+        machine: record
+            .machine
+            .as_ref()
+            .and_then(|machine| machine::summary(machine, began_ns..began_ns + duration_ns, done)),
     }
 }
 

@@ -323,7 +323,7 @@ pub(crate) fn phase_record(
         claim_waits: Vec::new(),
         slices: beside.slices,
         slowest: Vec::new(),
-        machine: None,
+        machine: beside.machine,
         steady,
         settle: beside.settle,
     };

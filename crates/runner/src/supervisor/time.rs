@@ -9,7 +9,7 @@ use record::{SteadyAsked, SteadyFound, SteadyRule};
 use workload::{Action, Phase, Role};
 
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
-use crate::events::{Event, Second, Stage};
+use crate::events::Stage;
 use crate::request::Stop;
 
 /// Seconds of the phase that goes on that nobody was told of yet.
@@ -206,7 +206,10 @@ impl Supervisor<'_, '_> {
             }
             let meters = entry.remove().into_iter().collect();
             self.seconds.next = number + 1;
-            self.events.event(Event::Second(Second { phase, number, meters }));
+            self.tell_second(phase, number, meters);
+        }
+        if is_over {
+            self.tell_idle_seconds(phase, u64::MAX);
         }
     }
 }
