@@ -234,7 +234,7 @@ pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
 /// All segments of a kind that is not measured, from the first to the last.
 fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     let of_kind = || record.segments.iter().filter(|segment| segment.kind == kind);
-    let (first, last) = (of_kind().next()?, of_kind().last()?);
+    let (first, last) = (of_kind().next()?, of_kind().next_back()?);
     let duration_ns = last.ended_ns.saturating_sub(first.began_ns);
     let transactions = of_kind().map(|segment| segment.transactions).sum();
     Some(WarmUp {
