@@ -281,3 +281,83 @@ fn line(second: &Second, lost: u64) -> String {
     // Numbers and names: writing to memory cannot fail.
     serde_json::to_string(&line).unwrap_or_default() + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use observe::{Counters, Sources, WatchedDevices};
+    use record::{Action, Phase};
+    use serde_json::Value;
+
+    use super::*;
+
+    const DOCS: &str = include_str!("../../../docs/measurement.md");
+
+    fn read() -> Counters {
+        Counters::read(&Sources::default(), &Fact::Known(WatchedDevices::default()))
+    }
+
+    fn second() -> Second {
+        let (before, after) = (read(), read());
+        Second {
+            phase: Phase::Transactions,
+            number: 3,
+            meters: vec![(Action::Read, SliceMeter::default())],
+            machine: Some(Box::new(MachineSlice {
+                index: 3,
+                began_ns: 10,
+                ended_ns: 1_000_000_030,
+                counted: after.since(&before),
+            })),
+        }
+    }
+
+    fn written(second: &Second) -> Value {
+        serde_json::from_str(&line(second, 0)).unwrap()
+    }
+
+    #[test]
+    fn every_name_is_documented() {
+        let second = second();
+        let mut line = written(&second);
+        let device = OfDevice::of(&DeviceReading {
+            name: "vda".to_owned(),
+            role: DeviceRole::Target,
+            counters: Fact::Unavailable("no".to_owned()),
+        });
+        line["by_device"] = serde_json::to_value([device]).unwrap();
+        let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+        let mut all = names(&line);
+        for list in ["by_operation", "by_thread", "by_device"] {
+            all.extend(names(&line[list][0]));
+        }
+        assert!(all.len() > 40, "{all:?}");
+        for name in all {
+            assert!(
+                DOCS.contains(&format!("`{name}`")),
+                "docs/measurement.md has no `{name}`"
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_counted_is_in_the_line_and_what_it_did_not_is_null() {
+        let mut second = second();
+        let line = written(&second);
+        assert_eq!(line["counted_ns"], 1_000_000_020);
+        for name in [
+            "cpu_user_ns",
+            "machine_busy_ns",
+            "dirty_bytes",
+            "resident_bytes",
+            "minor_faults",
+        ] {
+            assert!(line[name].is_u64(), "{name}: {line}");
+        }
+        assert!(!line["by_thread"].as_array().unwrap().is_empty(), "{line}");
+        assert_eq!(line["by_device"], Value::Array(Vec::new()));
+        second.machine = None;
+        let line = written(&second);
+        assert!(line.as_object().unwrap().contains_key("cpu_user_ns"), "{line}");
+        assert!(line["cpu_user_ns"].is_null() && line["dirty_bytes"].is_null(), "{line}");
+    }
+}

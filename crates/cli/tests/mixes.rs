@@ -418,6 +418,12 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
         .map(|segment| segment["transactions"].as_u64().unwrap())
         .sum();
     assert_eq!(told, all, "all was told");
+    let counted = lines
+        .iter()
+        .filter(|line| line["phase"] == "transactions" && line["cpu_system_ns"].is_u64());
+    assert!(counted.count() >= 4, "what the kernel counted is not told: {lines:?}");
+    let machine = &report["record"]["actual"]["phases"][1]["machine"];
+    assert!(machine["index"].as_array().unwrap().len() >= 4, "{machine}");
     let slowest = record["slowest"].as_array().unwrap();
     assert_eq!(slowest.len(), 3, "of every kind");
     for slow in slowest.iter().flat_map(|kind| kind["operations"].as_array().unwrap()) {

@@ -57,8 +57,8 @@ pub struct MachineOverTime {
     pub ended_ns: Vec<u64>,
     /// This process.
     pub process: ProcessOverTime,
-    /// Those of its threads that there were at the beginning, by ascending number: the workers are among them. What others
-    /// used is in the process's time.
+    /// Those of its threads that there were at the beginning and at the end of the first slice, by ascending number: the
+    /// workers are among them. What others used is in the process's time.
     pub threads: Fact<Vec<ThreadOverTime>>,
     /// The machine.
     pub system: SystemOverTime,
@@ -247,6 +247,9 @@ impl MachineOverTime {
 
     /// Takes what was counted next. Slices come in order; one whose number is not above the last one's goes in with that.
     pub fn add(&mut self, slice: &MachineSlice) {
+        if self.is_empty() {
+            self.forget_the_gone(&slice.counted.threads);
+        }
         let second = slice.index.min(u64::MAX / SLICE_NS);
         while second / self.seconds_wide() >= SLICES_MAX as u64 {
             self.double();
@@ -269,6 +272,13 @@ impl MachineOverTime {
             }
         });
         self.unknown = unknown;
+    }
+
+    /// Threads that were about to end at the first reading are none of the phase's.
+    fn forget_the_gone(&mut self, now: &Fact<Threads>) {
+        if let (Fact::Known(threads), Fact::Known(now)) = (&mut self.threads, now) {
+            threads.retain(|thread| now.each.iter().any(|now| now.tid == thread.tid));
+        }
     }
 
     /// How many slices there are.

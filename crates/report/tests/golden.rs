@@ -100,6 +100,57 @@ fn writers_and_readers_are_reported_by_role() {
 }
 
 #[test]
+fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
+    let mut record = made::shared(&kept());
+    let text = report::text::render(&record);
+    let section = |text: &str| -> Vec<String> {
+        let lines = text.lines().skip_while(|line| !line.starts_with("  CPU, "));
+        lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let lines = section(&text);
+    assert!((8..=11).contains(&lines.len()), "{text}");
+    let said_why = "  (not known: ";
+    let is_narrow = |line: &&String| line.chars().count() <= 100 || line.starts_with(said_why);
+    assert_eq!(lines.iter().find(|line| !is_narrow(line)), None);
+    assert!(lines.iter().any(|line| line.starts_with(said_why)), "{text}");
+    // A name that makes a line too long, which is broken then.
+    let machine = record.actual.phases[1].machine.as_mut().unwrap();
+    if let Fact::Known(devices) = &mut machine.devices {
+        devices[0].name = "nvme0n1p12".to_owned();
+    }
+    let broken = section(&report::text::render(&record));
+    assert_eq!(broken.len(), lines.len() + 1, "{broken:#?}");
+    assert_eq!(broken.iter().find(|line| !is_narrow(line)), None);
+    // One worker, and nothing below.
+    let machine = record.actual.phases[1].machine.as_mut().unwrap();
+    machine.devices = Fact::NotApplicable;
+    machine.unknown.clear();
+    if let Fact::Known(threads) = &mut machine.threads {
+        threads.truncate(2);
+    }
+    let lines = section(&report::text::render(&record));
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("the worker 10.0, other threads 33.3;")),
+        "{lines:?}"
+    );
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line.contains("Device") || line.contains(said_why)),
+        "{lines:?}"
+    );
+    for phase in &mut record.actual.phases {
+        let machine = phase.machine.as_mut().unwrap();
+        machine.ended_ns = vec![machine.began_ns + 99_000_000];
+    }
+    let summary = record::Summary::of(&record);
+    assert!(summary.phases.iter().all(|phase| phase.machine.is_some()));
+    assert_eq!(section(&report::text::render(&record)), Vec::<String>::new());
+}
+
+#[test]
 fn what_is_not_known_or_not_there_is_said() {
     let mut record = made::shared(&kept());
     let actual = &mut record.actual;

@@ -345,6 +345,30 @@ fn slices_of_a_stretch_are_those_that_lie_in_it() {
 }
 
 #[test]
+fn threads_that_end_as_the_phase_begins_are_not_told_apart() {
+    let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
+    let mut counted = SMALL.between(0, 10);
+    if let Fact::Known(threads) = &mut counted.threads {
+        threads.each.remove(1);
+    }
+    over_time.add(&MachineSlice {
+        index: 0,
+        began_ns: 0,
+        ended_ns: 5,
+        counted,
+    });
+    let tids: Vec<u32> = over_time
+        .threads
+        .known()
+        .unwrap()
+        .iter()
+        .map(|thread| thread.tid)
+        .collect();
+    assert_eq!(tids, [100, 102]);
+    assert!(over_time.unknown.iter().all(|unknown| !unknown.why.contains("ended")));
+}
+
+#[test]
 fn workers_are_known_by_their_names() {
     let over_time = SMALL.over_time(&[(1, 10)]);
     let threads = over_time.threads.known().unwrap().iter();

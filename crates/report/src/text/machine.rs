@@ -10,6 +10,8 @@ use crate::units::{bytes, percent, rate};
 
 /// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of 10 ms.
 const MIN_NS: u64 = 100_000_000;
+/// Lines are no wider.
+const COLUMNS: usize = 100;
 /// More devices than these are in the record only.
 const DEVICES_MAX: usize = 4;
 
@@ -35,7 +37,7 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
 
 fn processors(text: &mut String, phases: &[(&PhaseSummary, &MachineSummary)]) {
     let header = [
-        "Machine, CPU in %",
+        "CPU, % of one",
         "user",
         "system",
         "others",
@@ -81,28 +83,19 @@ fn size(number: Option<u64>) -> String {
 
 /// How the transactions' threads shared in the program's time.
 fn threads(text: &mut String, machine: &MachineSummary) {
-    let of = machine.processors.map_or_else(String::new, |processors| {
-        format!(" of {:.0}", (processors * 100.0).round())
-    });
-    let mut words = vec![format!("100 is one processor{of}")];
+    let mut words = Vec::new();
     if let Some(workers) = machine.workers {
-        let used = if workers.count == 1 {
-            format!("the worker used {} of one", percent(workers.sum))
-        } else {
-            format!(
-                "each of {} workers {} to {}",
-                workers.count,
-                share(Some(workers.min)),
-                share(Some(workers.max))
-            )
-        };
-        words.push(used);
+        let others = share(machine.other_threads);
+        words.push(match workers.count {
+            1 => format!("the worker {}, other threads {others}", share(Some(workers.sum))),
+            _ => {
+                let [least, most] = [workers.min, workers.max].map(|used| share(Some(used)));
+                format!("workers {least} to {most} each, other threads {others}")
+            }
+        });
     }
-    if let Some(others) = machine.other_threads {
-        words.push(format!("other threads of the program {}", share(Some(others))));
-    }
-    words.push(format!("its memory {}", size(machine.resident_max_bytes)));
-    line(text, format_args!("  ({})", words.join("; ")));
+    words.push(format!("the program's memory {}", size(machine.resident_max_bytes)));
+    line(text, format_args!("  (transactions: {})", words.join("; ")));
 }
 
 fn devices(text: &mut String, machine: &MachineSummary) {
@@ -169,8 +162,16 @@ fn each(text: &mut String, machine: &MachineSummary) {
     };
     let ends = [shown.first(), shown.last().filter(|_| shown.len() > 1)];
     let words: Vec<String> = ends.into_iter().flatten().filter_map(of).collect();
-    if !words.is_empty() {
-        line(text, format_args!("  (each transaction: {})", words.join("; ")));
+    if words.is_empty() {
+        return;
+    }
+    let begin = "  (each transaction: ";
+    let together = format!("{begin}{})", words.join("; "));
+    if together.chars().count() <= COLUMNS {
+        line(text, format_args!("{together}"));
+    } else {
+        let under = format!(";\n{:1$}", "", begin.len());
+        line(text, format_args!("{begin}{})", words.join(&under)));
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
 use record::{
-    Action, Check, ClaimWaits, Crew, ErrorRecord, Fact, Fetched, FirstDone, Histogram, How, Meter, Mix,
-    OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment, SegmentKind, Settle, Slices,
-    StepRecord, Stuck, WorkerPhase, Workload,
+    Action, Check, ClaimWaits, Crew, DeviceRole, ErrorRecord, Fact, Fetched, FirstDone, Histogram, How,
+    MachineOverTime, Meter, Mix, OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment,
+    SegmentKind, Settle, Slices, StepRecord, Stuck, WorkerPhase, Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -213,6 +214,9 @@ pub fn shared(kept: &Record) -> Record {
     actual.classic = None;
     actual.stream_hash = Fact::NotApplicable;
     actual.phases = vec![shared_prepare(), shared_transactions(), shared_delete()];
+    for phase in &mut actual.phases {
+        phase.machine = Some(machine(&phase.segments[0]));
+    }
     actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
     actual.fetched = Some(Fetched {
         device_bytes: Fact::Known(5_640_192),
@@ -226,6 +230,92 @@ pub fn shared(kept: &Record) -> Record {
 fn crew(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
     let role = |worker| if worker < 2 { Role::Writer } else { Role::Reader };
     [0, 1, 2, 3].map(|worker| (worker as u32, role(worker), ends[worker], done[worker]))
+}
+
+/// What a machine of two processors did meanwhile: a partition of a disk, which is half as busy as the workers wait.
+fn machine(segment: &Segment) -> MachineOverTime {
+    let ns = segment.ended_ns - segment.began_ns;
+    let count = |number: u64| Counts::from(vec![Some(number)]);
+    let state = |number: u64| States {
+        max: vec![Some(number)],
+        last: vec![Some(number / 2)],
+    };
+    let thread = |tid: u32, name: &str, cpu_ns: u64| ThreadOverTime {
+        tid,
+        name: Fact::Known(name.to_owned()),
+        cpu_ns: count(cpu_ns),
+        waiting_ns: count(cpu_ns / 20),
+    };
+    let operations = segment
+        .operations
+        .iter()
+        .map(|operation| operation.meter.operations)
+        .sum::<u64>();
+    let device = |name: &str, role, flushes| DeviceOverTime {
+        name: name.to_owned(),
+        role,
+        reads: count(operations / 11),
+        reads_merged: count(0),
+        read_bytes: count(operations / 11 * 4_096),
+        reading_ms: count(operations / 100),
+        writes: count(operations * 2),
+        writes_merged: count(operations / 7),
+        written_bytes: count(operations * 20_480),
+        writing_ms: count(operations / 4),
+        discards: count(0),
+        discarded_bytes: count(0),
+        flushes,
+        flushing_ms: count(operations / 3),
+        busy_ms: count(ns / 2 / MS),
+        queued_ms: count(operations),
+        in_flight: state(4),
+    };
+    MachineOverTime {
+        width_ns: 1_000 * MS,
+        began_ns: segment.began_ns,
+        index: vec![0],
+        ended_ns: vec![segment.ended_ns],
+        process: ProcessOverTime {
+            user_ns: count(ns / 10),
+            system_ns: count(ns / 3),
+            voluntary_context_switches: count(operations * 2),
+            involuntary_context_switches: count(operations / 40),
+            minor_faults: count(operations / 50),
+            major_faults: count(0),
+            resident_bytes: state(12 << 20),
+        },
+        threads: Fact::Known(vec![
+            thread(900, "postmark", ns / 200),
+            thread(901, "worker 0", ns / 10),
+            thread(902, "worker 1", ns / 9),
+            thread(903, "worker 2", ns / 11),
+            thread(904, "worker 3", ns / 10),
+        ]),
+        system: SystemOverTime {
+            total_ns: count(ns * 2),
+            busy_ns: count(ns * 3 / 5),
+            user_ns: count(ns / 9),
+            nice_ns: count(0),
+            system_ns: count(ns * 2 / 5),
+            iowait_ns: count(ns / 4),
+            irq_ns: count(0),
+            softirq_ns: count(ns / 100),
+            steal_ns: count(ns / 400),
+            context_switches: count(operations * 5),
+            running_tasks: state(3),
+            blocked_tasks: state(2),
+            dirty_bytes: state(operations * 9_000),
+            write_back_bytes: state(1 << 20),
+        },
+        devices: Fact::Known(vec![
+            device("vda1", DeviceRole::Target, Counts::from(vec![None])),
+            device("vda", DeviceRole::WholeDisk, count(operations / 2)),
+        ]),
+        unknown: vec![Unknown {
+            why: "/sys/class/block/vda1/stat: flushes are counted of the whole disk only".to_owned(),
+            columns: vec!["devices.vda1.flushes".to_owned(), "devices.vda1.flushing_ms".to_owned()],
+        }],
+    }
 }
 
 fn shared_prepare() -> PhaseRecord {
