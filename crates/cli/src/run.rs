@@ -37,10 +37,13 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let mut request = meant.request(words);
     request.latencies = !arguments.no_latencies;
     request.room_check = !arguments.no_room_check;
+    request.own_cost = !arguments.no_own_cost;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
         request.settle = false;
         request.check = false;
+        // And its reports have no place for this.
+        request.own_cost = false;
     }
     request.slices = request.latencies;
     let live = match arguments.live.clone().map(OutputFile::open_for_lines).transpose() {

@@ -16,14 +16,14 @@ pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
 pub use ladder::{Climb, LadderAsked, Rung};
 pub use machine::MachineOverTime;
-pub use own_cost::OwnCost;
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
+pub use own_cost::OwnCost;
 pub use plan::PlanRecord;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left,
-    LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind,
-    Settle, SlowOperation, SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
+    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
+    SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use workload::{

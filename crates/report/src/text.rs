@@ -2,6 +2,7 @@
 
 mod findings;
 mod heading;
+mod own_cost;
 mod phases;
 mod times;
 
@@ -28,6 +29,7 @@ pub fn render(record: &Record) -> String {
     elapsed(&mut text, &summary);
     text.push('\n');
     environment::render(&mut text, record);
+    own_cost::render(&mut text, record, &summary);
     findings::render(&mut text, record, &summary);
     for hint in &record.hints {
         line(&mut text, format_args!("Note: {hint}"));

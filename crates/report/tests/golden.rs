@@ -4,7 +4,7 @@
 
 mod made;
 
-use record::{Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, ReadError, Record, Role};
+use record::{Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, OwnCost, Phase, ReadError, Record, Role};
 
 const RUN: &str = include_str!("golden/run.json");
 
@@ -127,6 +127,41 @@ fn what_is_not_known_or_not_there_is_said() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert!(!text.contains("Step, µs"), "{text}");
+}
+
+#[test]
+fn the_programs_own_cost_is_one_line() {
+    let mut record = kept();
+    assert!(
+        !report::text::render(&record).contains("Own cost"),
+        "it was not measured"
+    );
+    record.actual.own_cost = Fact::Unavailable("signal 2 ended it".to_owned());
+    let text = report::text::render(&record);
+    assert!(text.contains("Own cost is not known: signal 2 ended it\n"), "{text}");
+    let transactions = record
+        .actual
+        .phases
+        .iter_mut()
+        .find(|phase| phase.phase == Phase::Transactions);
+    let worker = &mut transactions.unwrap().workers[0];
+    (worker.began_ns, worker.ended_ns, worker.operations) = (0, 10_000_000, 1_000);
+    record.actual.own_cost = Fact::Known(OwnCost {
+        workers: 1,
+        files: 500,
+        transactions: 500,
+        operations: 1_000,
+        ns_per_operation: 210.0,
+    });
+    let text = report::text::render(&record);
+    let line = "Own cost: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    assert!(text.contains(line), "{text}");
+    record.actual.phases.clear();
+    let text = report::text::render(&record);
+    assert!(
+        text.contains("Own cost: 0.21 µs an operation on the null storage\n"),
+        "{text}"
+    );
 }
 
 #[test]

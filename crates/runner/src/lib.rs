@@ -17,6 +17,7 @@ mod crew;
 mod failures;
 mod journal;
 mod naming;
+mod own_cost;
 mod pace;
 mod shared;
 mod source;

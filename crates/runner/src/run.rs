@@ -17,6 +17,7 @@ use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::journal::{self, Journal};
+use crate::own_cost;
 use crate::request::{Cache, Drive, Pace, Place, Refused, Request, RequestedLocation, Stop};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
@@ -80,6 +81,10 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
     let (clocks_after, counters_after) = count();
+    let mut actual = performed.into_actual(request, clean_up);
+    if request.own_cost {
+        actual.own_cost = own_cost::measure(request, &actual, &control);
+    }
     let locations = request
         .locations
         .iter()
@@ -110,7 +115,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             clocks: clocks_after.since(&clocks_before),
         },
         room: start.room,
-        actual: performed.into_actual(request, clean_up),
+        actual,
         hints: Vec::new(),
     })
 }
@@ -333,17 +338,24 @@ pub(crate) struct Taken {
     pub positions: Vec<Position>,
 }
 
+impl Taken {
+    /// A place that touches no file system.
+    pub(crate) fn nowhere(request: &Request) -> Self {
+        let locations = request.locations.iter().enumerate();
+        Self {
+            site: Box::new(NoSite),
+            grounds: locations
+                .map(|(number, location)| Ground::new(&location.path, &location.path, number))
+                .collect(),
+            positions: Vec::new(),
+        }
+    }
+}
+
 fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Refused> {
     let said = request.locations.iter().map(|location| location.path.as_path());
     if request.place == Place::Nowhere {
-        return Ok(Taken {
-            site: Box::new(NoSite),
-            grounds: said
-                .enumerate()
-                .map(|(number, path)| Ground::new(path, path, number))
-                .collect(),
-            positions: Vec::new(),
-        });
+        return Ok(Taken::nowhere(request));
     }
     refuse_nul(request)?;
     let workload = &request.workload;
