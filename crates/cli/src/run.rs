@@ -13,14 +13,14 @@ use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
 use crate::said::{Format, PlanFormat, RunArguments};
-use crate::{Problem, print};
+use crate::{Problem, print, sizing};
 
 /// Performs the run, reports, and gives the exit code.
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
-    let meant = mean(&arguments.work)?;
+    let mut meant = mean(&arguments.work)?;
     judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
@@ -59,20 +59,23 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         display: Display::new(arguments.quiet),
         live: live.map(Live::new),
     };
-    let performed = perform(&request, meant.storage, &SystemClock, &mut watchers);
+    let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
+        perform(&request, meant.storage, &SystemClock, &mut watchers).map_err(|refused| meant.explain(refused))
+    });
     watchers.display.finish();
     if let Some(live) = watchers.live {
         live.finish();
     }
     let mut record = match performed {
         Ok(record) => record,
-        Err(refused) => {
+        Err(problem) => {
             if let Some(output) = output {
                 output.discard();
             }
-            return Err(meant.explain(refused));
+            return Err(problem);
         }
     };
+    record.how.sizing = meant.sizing;
     record.hints = meant.notes;
     record.hints.extend(hints(&record));
     let text = render(&record, arguments.format);

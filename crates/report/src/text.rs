@@ -12,7 +12,7 @@ use record::summary::PaperFigures;
 use record::{End, Outcome, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
-pub(crate) use self::heading::{kind, workload_lines};
+pub(crate) use self::heading::{kind, sentence, workload_lines};
 use crate::environment;
 use crate::table::Table;
 use crate::units::{bytes, grouped, rate, seconds};

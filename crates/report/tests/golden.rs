@@ -4,7 +4,9 @@
 
 mod made;
 
-use record::{Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, OwnCost, Phase, ReadError, Record, Role};
+use record::{
+    Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, OwnCost, Phase, ReadError, Record, Role, Sizing,
+};
 
 const RUN: &str = include_str!("golden/run.json");
 
@@ -127,6 +129,40 @@ fn what_is_not_known_or_not_there_is_said() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert!(!text.contains("Step, µs"), "{text}");
+}
+
+#[test]
+fn what_was_chosen_is_said_in_a_sentence() {
+    let mut record = kept();
+    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control \
+                    group's limit); a calibration of 2.1 s had 12,000 files a second on the device: preparing takes about 11 s.";
+    let sizing = Sizing {
+        beyond_cache: 4.0,
+        cache_bytes: 256 << 20,
+        cache_is: "the control group's limit".to_owned(),
+        mean_file_bytes: 8_192.0,
+        files: 131_072,
+        calibration: None,
+        transactions: None,
+        sentence: sentence.to_owned(),
+    };
+    assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
+    record.how.sizing = Some(sizing.clone());
+    let mut plan = made::plan(&record, record.workload.clone());
+    plan.sizing = Some(sizing);
+    for (text, more) in [
+        (report::text::render(&record), ""),
+        (report::plan::render(&plan), " How long that takes is told by a run"),
+    ] {
+        let lines = text.lines().skip_while(|line| !line.starts_with("Sizing      Chose "));
+        let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("Fingerprint")).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert!(
+            words.join(" ").starts_with(&format!("Sizing {sentence}{more}")),
+            "{text}"
+        );
+    }
 }
 
 #[test]

@@ -29,6 +29,6 @@ pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use request::{Cache, Drive, Keeping, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
-pub use run::{judge, run};
+pub use run::{judge, judge_room, run};
 pub use site::{CleanError, Cleaned, clean};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};

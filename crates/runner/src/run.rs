@@ -49,13 +49,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     storage.supports(&need(request))?;
     let start = look(request)?;
     refuse_contradictions(request, &start.directories)?;
-    // Of a pool that grows without end nobody knows whether it has room.
-    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
-    if request.room_check && is_bounded && !request.keeping.reuse {
-        if let Some(lack) = start.room.as_ref().and_then(room::shortage) {
-            return Err(Refused::NoRoom(lack));
-        }
-    }
+    refuse_without_room(request, &start)?;
     let host = Host::read(&Sources::default());
     let control = take_control();
     let mut taken = take_place(request, &start, &host)?;
@@ -168,6 +162,24 @@ fn driven(drive: &Drive) -> Driven {
 pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
     storage.supports(&need(request))?;
     refuse_contradictions(request, &directories(request)?)
+}
+
+/// Whether a run would be refused for want of room; touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(request: &Request) -> Result<(), Refused> {
+    refuse_without_room(request, &look(request)?)
+}
+
+fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> {
+    // Of a pool that grows without end nobody knows whether it has room.
+    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
+    if !request.room_check || !is_bounded || request.keeping.reuse {
+        return Ok(());
+    }
+    let shortage = start.room.as_ref().and_then(room::shortage);
+    shortage.map_or(Ok(()), |lack| Err(Refused::NoRoom(lack)))
 }
 
 /// What the storage is going to be asked for.

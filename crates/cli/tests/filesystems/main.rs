@@ -30,3 +30,4 @@ mod kept;
 mod presets;
 mod races;
 mod sharing;
+mod sizing;
