@@ -26,8 +26,8 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 const PROBE_FILES: u64 = 64;
 /// Its contents, where files are large; one there is in each pool.
 const PROBE_BYTES: u64 = 16 << 20;
-/// The second pool is what is made in so long at the first one's pace.
-const PREPARE: Duration = Duration::from_millis(500);
+/// The second pool is what is made, and removed again, in so long at the first one's pace.
+const PACED: Duration = Duration::from_millis(500);
 /// And no more than this, to be written back in a moment.
 const POOL_FILES_MAX: u64 = 20_000;
 const POOL_BYTES_MAX: u64 = 256 << 20;
@@ -151,13 +151,14 @@ fn short_run(meant: &Meant, request: &Request, sizing: &Sizing) -> Result<Calibr
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
     let each = |files: u64| files.div_ceil(pools).clamp(1, meant.workload.files());
     let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
-    let first = Rates::of(&perform_short(meant, request, probe, 0)?);
-    let at_its_pace = (first.created * PREPARE.as_secs_f64()) as u64;
+    // What it leaves is synced with the second pool's.
+    let first = Rates::of(&perform_short(meant, request, (probe, 0), false)?);
+    let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
     let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
     let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
     let workers = u64::from(meant.workload.crew.workers());
     let transactions = (TRANSACTIONS_MAX / workers).min(meant.workload.transactions());
-    let second = Rates::of(&perform_short(meant, request, files, transactions)?);
+    let second = Rates::of(&perform_short(meant, request, (files, transactions), true)?);
     Ok(Calibration {
         duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         files: files * pools,
@@ -170,19 +171,22 @@ fn short_run(meant: &Meant, request: &Request, sizing: &Sizing) -> Result<Calibr
 struct Rates {
     created: f64,
     created_until_durable: f64,
+    deleted: f64,
     transactions: Option<f64>,
 }
 
 impl Rates {
     fn of(record: &Record) -> Self {
         let summary = Summary::of(record);
+        let rate = |phase| summary.phase(phase).and_then(|phase| phase.last_done.done.per_second);
+        let created = rate(Phase::Prepare).unwrap_or(0.0);
         let prepare = summary.phase(Phase::Prepare);
-        let created = prepare.and_then(|phase| phase.last_done.done.per_second).unwrap_or(0.0);
         let durable = prepare.and_then(|phase| phase.until_durable.as_ref()?.done.per_second);
         let transactions = summary.phase(Phase::Transactions).and_then(|phase| phase.transactions);
         Self {
             created,
             created_until_durable: durable.unwrap_or(created),
+            deleted: rate(Phase::Delete).unwrap_or(0.0),
             transactions: transactions
                 .filter(|rate| rate.count > 0)
                 .and_then(|rate| rate.per_second),
@@ -190,8 +194,14 @@ impl Rates {
     }
 }
 
-/// Performs the same work with so many files in each pool, and removes it again.
-fn perform_short(meant: &Meant, request: &Request, files: u64, transactions: u64) -> Result<Record, Problem> {
+/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
+/// is to settle, what it has made is gone from memory and device when the run begins, whatever that one does.
+fn perform_short(
+    meant: &Meant,
+    request: &Request,
+    (files, transactions): (u64, u64),
+    settle: bool,
+) -> Result<Record, Problem> {
     let short = Request {
         said: Vec::new(),
         workload: meant.workload.with_files(files).with_transactions(transactions),
@@ -201,8 +211,7 @@ fn perform_short(meant: &Meant, request: &Request, files: u64, transactions: u64
             ..Drive::default()
         },
         cache: Cache::AsIs,
-        // What it has made is to be gone from memory and device when the run begins, whatever that one does.
-        settle: true,
+        settle,
         check: false,
         keeping: Keeping::default(),
         journal: None,

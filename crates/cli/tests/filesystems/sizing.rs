@@ -60,7 +60,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         ("--mix read=3,stat=1 --workers 3", 3),
         ("--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2", 1),
         // The classic work.
-        ("--size 16384 --durability fsync", 1),
+        ("--durability fsync", 1),
     ] {
         let work = Run::new(&ground.at, LITTLE).and(crew).and("--for 1s");
         let ran = work.perform();
@@ -141,7 +141,7 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
         // Its second pool, which is there for a second: the first one is smaller.
         running.until("the calibration", |_| {
             let own = own_directories(&ground.at);
-            own.iter().any(|own| names(own).is_ok_and(|names| names.len() > 200))
+            own.iter().any(|own| names(own).is_ok_and(|names| names.len() > 100))
         });
         running.send(signal);
         let ended = running.finish();
