@@ -17,6 +17,7 @@ pub mod progress;
 pub mod run;
 pub mod said;
 pub mod signals;
+pub mod sizing;
 pub mod verify_after;
 
 use std::io::Write;
@@ -107,6 +108,14 @@ pub enum Problem {
     /// Nothing can be said of what a crash has taken.
     #[error(transparent)]
     Verify(#[from] runner::VerifyError),
+    /// The short run before the run did not come to its end.
+    #[error("the calibration for --beyond-cache {why}")]
+    Calibration {
+        /// What happened to it.
+        why: String,
+        /// The exit code.
+        code: u8,
+    },
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report {
@@ -122,6 +131,7 @@ impl Problem {
     fn code(&self) -> u8 {
         match self {
             Self::Meaning(_) | Self::Refused(_) | Self::Lacking { .. } | Self::Workload(_) | Self::Verify(_) => WRONG,
+            Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }
     }

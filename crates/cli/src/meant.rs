@@ -13,6 +13,7 @@ mod mix;
 use std::path::PathBuf;
 
 use observe::{Host, Sources};
+use record::Sizing;
 use runner::{Place, Refused, Request, RequestedLocation};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
@@ -25,6 +26,7 @@ pub use how::How;
 
 use crate::Problem;
 use crate::said::{Count, LocationSaid, Options, StorageName, WorkArguments};
+use crate::sizing;
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct Meant {
     pub storage_is_said: bool,
     /// How all else is done.
     pub how: How,
+    /// How the number of files was chosen, where it was not said.
+    pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
     pub notes: Vec<String>,
 }
@@ -87,7 +91,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         arguments,
         file: file.unwrap_or_default(),
     };
-    let mut options = arguments.options.clone().over(words.file.clone());
+    let mut options = options_of(&words)?;
     if drive::ends_otherwise(&options) && options.transactions.is_none() {
         options.transactions = Some(Count(Workload::ENDLESS));
     }
@@ -120,7 +124,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     let otherwise = if is_mix { StorageName::Posix } else { StorageName::Stdio };
     let storage = options.storage.unwrap_or(otherwise);
     let of_preset = preset.as_ref().map(|preset| &preset.workload);
-    let workload = Workload {
+    let mut workload = Workload {
         contents: if is_mix {
             Some(contents_of_mix(&options, of_preset))
         } else {
@@ -136,6 +140,11 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     workload.validate().map_err(|problem| words.wrong(problem))?;
     let how = How::mean(&options, preset.map(|preset| preset.how).unwrap_or_default(), storage)?;
     how.judge(&workload, storage)?;
+    let mut sizing = None;
+    if let Some(factor) = options.beyond_cache {
+        let (sized, chosen) = sizing::choose(factor, &workload)?;
+        (workload, sizing) = (sized, Some(chosen));
+    }
     Ok(Meant {
         workload,
         locations: locations
@@ -145,8 +154,36 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         storage,
         storage_is_said: options.storage.is_some(),
         how,
+        sizing,
         notes,
     })
+}
+
+/// What was said in options, and in the file where they say nothing.
+fn options_of(words: &Words<'_>) -> Result<Options, MeaningError> {
+    let (said, mut under) = (words.arguments.options.clone(), words.file.clone());
+    for options in [&said, &under] {
+        if let (Some(factor), Some(files)) = (options.beyond_cache, options.files) {
+            return error::refuse(format!(
+                "--beyond-cache {factor} and --files {}: one chooses what the other says: leave one out",
+                files.0
+            ));
+        }
+    }
+    // Either holds over the other in the file.
+    if said.beyond_cache.is_some() {
+        under.files = None;
+    }
+    if said.files.is_some() {
+        under.beyond_cache = None;
+    }
+    let options = said.over(under);
+    if let (Some(factor), Some(true)) = (options.beyond_cache, options.reuse) {
+        return error::refuse(format!(
+            "--beyond-cache {factor} and --reuse: the pool of an earlier run is as large as it is: leave one out"
+        ));
+    }
+    Ok(options)
 }
 
 /// Where the files go, as said; the working directory where nothing was.
@@ -255,6 +292,14 @@ impl Meant {
             Refused::Unsupported(lack) if !self.storage_is_said => Problem::Lacking {
                 lack,
                 default: self.storage.name(),
+            },
+            Refused::NoRoom(lack) => match &self.sizing {
+                Some(sizing) => Refused::NoRoom(format!(
+                    "{lack}. {} Give a smaller --beyond-cache than {}, too",
+                    sizing.sentence, sizing.beyond_cache
+                ))
+                .into(),
+                None => Refused::NoRoom(lack).into(),
             },
             other => other.into(),
         }

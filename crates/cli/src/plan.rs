@@ -9,7 +9,7 @@ use workload::{Planner, Workload, fingerprint};
 use crate::meant::{Meant, mean, to_config};
 use crate::perform::judge;
 use crate::said::{PlanArguments, PlanFormat, StorageName};
-use crate::{Problem, print};
+use crate::{Problem, print, sizing};
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
@@ -30,6 +30,7 @@ pub fn plan(arguments: &PlanArguments) -> Result<u8, Problem> {
 pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     // A configuration file may be for another machine.
     if format != PlanFormat::Toml {
+        sizing::judge(meant)?;
         judge(&meant.request(Vec::new()), meant.storage).map_err(|refused| meant.explain(refused))?;
     }
     Ok(match format {
@@ -77,6 +78,7 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
     Ok(PlanRecord {
         tool: record::Tool::this(),
         workload: meant.workload.clone(),
+        sizing: meant.sizing.clone(),
         storage: meant.storage.name().to_owned(),
         plan,
         shortage: room.known().and_then(runner::room::shortage),

@@ -14,14 +14,14 @@ use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
 use crate::said::{Format, PlanFormat, RunArguments};
-use crate::{Problem, print};
+use crate::{Problem, print, sizing};
 
 /// Performs the run, reports, and gives the exit code.
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
-    let meant = mean(&arguments.work)?;
+    let mut meant = mean(&arguments.work)?;
     judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
@@ -38,10 +38,13 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let mut request = meant.request(words);
     request.latencies = !arguments.no_latencies;
     request.room_check = !arguments.no_room_check;
+    request.own_cost = !arguments.no_own_cost;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
         request.settle = false;
         request.check = false;
+        // And its reports have no place for this.
+        request.own_cost = false;
     }
     request.slices = request.latencies && !arguments.no_slices;
     let live = match arguments.live.clone().map(OutputFile::open_for_lines).transpose() {
@@ -57,24 +60,28 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         display: Display::new(arguments.quiet),
         live: live.map(Live::new),
     };
-    let performed = if ladder::is_of_runs(&request) {
-        ladder::climb(&request, meant.storage, &mut watchers)
-    } else {
-        perform(&request, meant.storage, &SystemClock, &mut watchers)
-    };
+    let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
+        let performed = if ladder::is_of_runs(&request) {
+            ladder::climb(&request, meant.storage, &mut watchers)
+        } else {
+            perform(&request, meant.storage, &SystemClock, &mut watchers)
+        };
+        performed.map_err(|refused| meant.explain(refused))
+    });
     watchers.display.finish();
     if let Some(live) = watchers.live {
         live.finish();
     }
     let mut record = match performed {
         Ok(record) => record,
-        Err(refused) => {
+        Err(problem) => {
             if let Some(output) = output {
                 output.discard();
             }
-            return Err(meant.explain(refused));
+            return Err(problem);
         }
     };
+    record.how.sizing = meant.sizing;
     record.hints = meant.notes;
     record.hints.extend(hints(&record));
     let text = render(&record, arguments.format);

@@ -95,6 +95,9 @@ pub struct RunArguments {
     /// Leave out what was done in each second.
     #[arg(long)]
     pub no_slices: bool,
+    /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
+    #[arg(long)]
+    pub no_own_cost: bool,
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

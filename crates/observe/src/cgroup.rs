@@ -46,8 +46,9 @@ pub struct Cgroup {
     pub path: Fact<String>,
     /// The smallest limit on memory, page cache included, in bytes:
     /// `memory.limit_in_bytes` and `hierarchical_memory_limit` of
-    /// `memory.stat` (version 1), `memory.max` (version 2). Not applicable
-    /// where no limit is set.
+    /// `memory.stat` (version 1), `memory.max` and `memory.high` (version 2:
+    /// beyond that one nothing fails, but cache is reclaimed all the same).
+    /// Not applicable where no limit is set.
     pub memory_limit_bytes: Fact<u64>,
     /// The smallest quota of processor time, in processors:
     /// `cpu.cfs_quota_us` by `cpu.cfs_period_us` (version 1), `cpu.max`
@@ -158,13 +159,16 @@ impl Group {
     }
 
     fn memory_limit_bytes(&self, sources: &Sources) -> Fact<u64> {
-        let file = if self.unified {
-            "memory.max"
+        let files: &[&str] = if self.unified {
+            &["memory.max", "memory.high"]
         } else {
-            "memory.limit_in_bytes"
+            &["memory.limit_in_bytes"]
         };
-        let own = self.levels.iter().map(|level| {
-            let path = format!("{level}/{file}");
+        let paths = self
+            .levels
+            .iter()
+            .flat_map(|level| files.iter().map(move |file| format!("{level}/{file}")));
+        let own = paths.map(|path| {
             self.limit(sources, &path).and_then(|text| {
                 if text == "max" {
                     return Fact::NotApplicable;

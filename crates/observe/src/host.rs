@@ -42,6 +42,24 @@ pub struct LoadAverage {
     pub fifteen_minutes: f64,
 }
 
+/// What bounds the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheBound {
+    /// The machine's memory.
+    Memory,
+    /// The control group's limit on memory.
+    ControlGroup,
+}
+
+/// The most that the page cache can hold for this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CacheLimit {
+    /// In bytes.
+    pub bytes: u64,
+    /// Of the two, the smaller.
+    pub bound: CacheBound,
+}
+
 /// The machine at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Host {
@@ -114,19 +132,31 @@ impl Host {
         }
     }
 
-    /// The most that the page cache can hold for this process, in bytes: the
-    /// smaller of the memory and the control group's limit. Unavailable if
-    /// either is, since the unknown one might be the smaller.
-    pub fn cache_limit_bytes(&self) -> Fact<u64> {
+    /// The most that the page cache can hold for this process: the smaller of
+    /// the memory and the control group's limit. Unavailable if either is,
+    /// since the unknown one might be the smaller.
+    pub fn cache_limit(&self) -> Fact<CacheLimit> {
         let limit = self
             .cgroup
             .as_ref()
             .and_then(|cgroup| cgroup.memory_limit_bytes.clone());
-        match (self.memory_total_bytes.clone(), limit) {
-            (Fact::Known(memory), Fact::Known(limit)) => Fact::Known(memory.min(limit)),
+        let memory = self.memory_total_bytes.clone().map(|bytes| CacheLimit {
+            bytes,
+            bound: CacheBound::Memory,
+        });
+        match (memory, limit) {
+            (Fact::Known(memory), Fact::Known(limit)) if limit < memory.bytes => Fact::Known(CacheLimit {
+                bytes: limit,
+                bound: CacheBound::ControlGroup,
+            }),
             (Fact::Known(_), Fact::Unavailable(why)) => Fact::Unavailable(why),
             (memory, _) => memory,
         }
+    }
+
+    /// The same in bytes alone.
+    pub fn cache_limit_bytes(&self) -> Fact<u64> {
+        self.cache_limit().map(|limit| limit.bytes)
     }
 }
 

@@ -52,7 +52,7 @@ pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices}
 pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference, SystemTimesSpent};
 pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
 pub use fact::Fact;
-pub use host::{Host, Kernel, LoadAverage};
+pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{drop_caches, fetched_bytes, may_drop_caches};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};

@@ -76,7 +76,7 @@ pub struct SteadyFound {
     pub slope: Option<Drift>,
 }
 
-/// How files and transactions were chosen for an intent.
+/// How the pool's size was chosen where an intent was said in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sizing {
     /// What was asked for: the pool's contents over the cache.
@@ -85,18 +85,28 @@ pub struct Sizing {
     pub cache_bytes: u64,
     /// Where that number comes from, in words.
     pub cache_is: String,
-    /// Mean bytes of a file in the calibration.
+    /// Mean bytes of a file, of those that the stream draws first.
     pub mean_file_bytes: f64,
-    /// Files a second that the calibration created.
-    pub created_per_second: f64,
-    /// Transactions a second that it performed.
-    pub transactions_per_second: f64,
-    /// How long it took, in nanoseconds.
-    pub calibration_ns: u64,
-    /// Files that were chosen, of all workers.
+    /// Files that were chosen, of all pools together.
     pub files: u64,
-    /// Transactions that are expected in the time that was said, of all workers; nothing where no time was.
+    /// What a short run on the target said of its speed; nothing in a plan, which touches nothing.
+    pub calibration: Option<Calibration>,
+    /// Transactions that are expected in the time that was said, of all workers; nothing where no time was, or nothing
+    /// was calibrated.
     pub transactions: Option<u64>,
     /// All of it in one sentence.
     pub sentence: String,
+}
+
+/// A short run of the same work on the same target, with a pool that fits in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// How long all of it took, in nanoseconds.
+    pub duration_ns: u64,
+    /// Files of its pools.
+    pub files: u64,
+    /// Files a second that it created, until they were on the device.
+    pub created_per_second: f64,
+    /// Transactions a second that it performed, of all workers; nothing where the work has none.
+    pub transactions_per_second: Option<f64>,
 }

@@ -13,7 +13,7 @@ pub mod run;
 pub mod summary;
 
 pub use classic::ClassicFigures;
-pub use driven::{ArrivalsAsked, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
+pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
 pub use ladder::{Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};

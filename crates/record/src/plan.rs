@@ -4,6 +4,7 @@ use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
 use workload::{Plan, Workload};
 
+use crate::driven::Sizing;
 use crate::run::{Room, Tool};
 
 /// See the module's text.
@@ -13,6 +14,8 @@ pub struct PlanRecord {
     pub tool: Tool,
     /// The complete workload as meant.
     pub workload: Workload,
+    /// How files were chosen, where an intent was said in their place.
+    pub sizing: Option<Sizing>,
     /// The storage's name.
     pub storage: String,
     /// What the stream would do.

@@ -486,6 +486,15 @@ pub struct Actual {
     pub own_cost: Fact<OwnCost>,
 }
 
+impl Actual {
+    /// The transactions, wherever they are: of the run, or of a ladder's rungs.
+    pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
+        let of_rungs = self.rungs.iter().flat_map(|rung| &rung.phases);
+        let all = self.phases.iter().chain(of_rungs);
+        all.filter(|phase| phase.phase == Phase::Transactions)
+    }
+}
+
 /// Everything about one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {

@@ -1,6 +1,7 @@
 //! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
 
 mod machine;
+mod own_cost;
 mod paper;
 mod phase;
 mod reads;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
+pub use self::own_cost::OwnCostSummary;
 pub use self::paper::PaperFigures;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
@@ -56,6 +58,8 @@ pub struct Summary {
     pub ladder: Option<LadderSummary>,
     /// What the transactions' reads fetched from the device; nothing where that was not looked at.
     pub fetched: Option<FetchedSummary>,
+    /// What the program itself cost in the transactions; nothing where that is not known.
+    pub own_cost: Option<OwnCostSummary>,
     /// The greatest relative error of a latency percentile.
     pub latency_error_bound: f64,
 }
@@ -82,6 +86,7 @@ impl Summary {
                 .fetched
                 .as_ref()
                 .map(|fetched| reads::summary(fetched, &record.how)),
+            own_cost: own_cost::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
         }
     }

@@ -4,8 +4,9 @@
 
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
-    Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Phase, PhaseRecord,
-    PhaseSummary, Record, Role, Segment, SegmentKind, Settle, Slices, StepRecord, Summary, WorkerPhase, Workload,
+    Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, OwnCost, Phase,
+    PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord, Summary,
+    WorkerPhase, Workload,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -354,4 +355,49 @@ fn unknown_bytes_of_the_device_are_no_share() {
     });
     let fetched = Summary::of(&record).fetched.unwrap();
     assert_eq!((fetched.fraction, fetched.surprise), (None, None));
+}
+
+#[test]
+fn the_programs_own_cost_is_weighed_against_the_workers_times() {
+    let mut record = with_phases(vec![
+        phase(
+            Phase::Prepare,
+            vec![vec![]],
+            vec![worker(0, Role::Worker, 100, 0, 100_000_000)],
+        ),
+        phase(
+            Phase::Transactions,
+            vec![vec![]],
+            vec![
+                worker(0, Role::Worker, 3, 1_000, 1_500_000),
+                worker(1, Role::Worker, 5, 1_000, 2_500_000),
+            ],
+        ),
+    ]);
+    assert_eq!(Summary::of(&record).own_cost, None, "it was not measured");
+    record.actual.own_cost = Fact::Known(OwnCost {
+        workers: 2,
+        files: 1,
+        transactions: 1,
+        operations: 1,
+        ns_per_operation: 200.0,
+    });
+    let own = Summary::of(&record).own_cost.unwrap();
+    // Four million operations of 0.2 µs in eight seconds of both workers together.
+    assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
+    // The transactions of a ladder are in its rungs.
+    let transactions = record.actual.phases.pop().unwrap();
+    record.actual.rungs = vec![Rung {
+        requested_per_second: None,
+        workers: 2,
+        waiting: None,
+        phases: vec![transactions],
+    }];
+    assert_eq!(Summary::of(&record).own_cost.unwrap().fraction, Some(0.1));
+    record.actual.rungs.clear();
+    assert_eq!(
+        Summary::of(&record).own_cost.unwrap().fraction,
+        None,
+        "there is no time"
+    );
 }

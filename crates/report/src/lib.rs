@@ -6,4 +6,4 @@ mod environment;
 pub mod plan;
 mod table;
 pub mod text;
-mod units;
+pub mod units;

@@ -4,6 +4,7 @@ mod findings;
 mod heading;
 mod ladder;
 mod machine;
+mod own_cost;
 mod phases;
 mod times;
 
@@ -14,7 +15,7 @@ use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
 use self::heading::wrapped;
-pub(crate) use self::heading::{kind, workload_lines};
+pub(crate) use self::heading::{kind, sentence, workload_lines};
 use crate::environment;
 use crate::table::Table;
 use crate::units::{bytes, grouped, rate, seconds};
@@ -36,6 +37,7 @@ pub fn render(record: &Record) -> String {
     elapsed(&mut text, &summary);
     text.push('\n');
     environment::render(&mut text, record);
+    own_cost::render(&mut text, record, &summary);
     findings::render(&mut text, record, &summary);
     for hint in &record.hints {
         line(&mut text, format_args!("Note: {hint}"));

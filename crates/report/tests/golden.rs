@@ -4,7 +4,9 @@
 
 mod made;
 
-use record::{Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, ReadError, Record, Role};
+use record::{
+    Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, OwnCost, Phase, ReadError, Record, Role, Sizing,
+};
 
 const RUN: &str = include_str!("golden/run.json");
 
@@ -178,6 +180,75 @@ fn what_is_not_known_or_not_there_is_said() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert!(!text.contains("Step, µs"), "{text}");
+}
+
+#[test]
+fn what_was_chosen_is_said_in_a_sentence() {
+    let mut record = kept();
+    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control \
+                    group's limit); a calibration of 2.1 s had 12,000 files a second on the device: preparing takes about 11 s.";
+    let sizing = Sizing {
+        beyond_cache: 4.0,
+        cache_bytes: 256 << 20,
+        cache_is: "the control group's limit".to_owned(),
+        mean_file_bytes: 8_192.0,
+        files: 131_072,
+        calibration: None,
+        transactions: None,
+        sentence: sentence.to_owned(),
+    };
+    assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
+    record.how.sizing = Some(sizing.clone());
+    let mut plan = made::plan(&record, record.workload.clone());
+    plan.sizing = Some(sizing);
+    for (text, more) in [
+        (report::text::render(&record), ""),
+        (report::plan::render(&plan), " How long that takes is told by a run"),
+    ] {
+        let lines = text.lines().skip_while(|line| !line.starts_with("Sizing      Chose "));
+        let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("Fingerprint")).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert!(
+            words.join(" ").starts_with(&format!("Sizing {sentence}{more}")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_programs_own_cost_is_one_line() {
+    let mut record = kept();
+    assert!(
+        !report::text::render(&record).contains("Own cost"),
+        "it was not measured"
+    );
+    record.actual.own_cost = Fact::Unavailable("signal 2 ended it".to_owned());
+    let text = report::text::render(&record);
+    assert!(text.contains("Own cost is not known: signal 2 ended it\n"), "{text}");
+    let transactions = record
+        .actual
+        .phases
+        .iter_mut()
+        .find(|phase| phase.phase == Phase::Transactions);
+    let worker = &mut transactions.unwrap().workers[0];
+    (worker.began_ns, worker.ended_ns, worker.operations) = (0, 10_000_000, 1_000);
+    record.actual.own_cost = Fact::Known(OwnCost {
+        workers: 1,
+        files: 500,
+        transactions: 500,
+        operations: 1_000,
+        ns_per_operation: 210.0,
+    });
+    let text = report::text::render(&record);
+    let line = "Own cost: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    assert!(text.contains(line), "{text}");
+    record.actual.phases.clear();
+    let text = report::text::render(&record);
+    assert!(
+        text.contains("Own cost: 0.21 µs an operation on the null storage\n"),
+        "{text}"
+    );
 }
 
 #[test]

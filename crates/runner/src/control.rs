@@ -201,6 +201,11 @@ impl Control {
         }
     }
 
+    /// A handle for another run that ends with the same signal.
+    pub(crate) fn for_another(&self) -> Self {
+        Self::stopped_by(Arc::clone(&self.signal))
+    }
+
     /// The signal that is to end the run.
     pub fn signal_caught(&self) -> Option<i32> {
         let signal = self.signal.load(Ordering::Relaxed);

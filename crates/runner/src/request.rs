@@ -210,6 +210,8 @@ pub struct Request {
     /// Whether the streams of private pools are drawn before the run begins, all of them, so that drawing costs nothing
     /// in it. For measuring the tool itself: it takes about 80 bytes an operation.
     pub prepared: bool,
+    /// Whether what the program itself costs is measured after the run: the same stream on the null storage.
+    pub own_cost: bool,
 }
 
 impl Request {
@@ -237,6 +239,7 @@ impl Request {
             keeping: Keeping::default(),
             journal: None,
             prepared: false,
+            own_cost: false,
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::journal::{self, Journal};
+use crate::own_cost;
 use crate::request::{Cache, Drive, Pace, Place, Refused, Request, RequestedLocation, Stop};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
@@ -48,13 +49,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     storage.supports(&need(request))?;
     let start = look(request)?;
     refuse_contradictions(request, &start.directories)?;
-    // Of a pool that grows without end nobody knows whether it has room.
-    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
-    if request.room_check && is_bounded && !request.keeping.reuse {
-        if let Some(lack) = start.room.as_ref().and_then(room::shortage) {
-            return Err(Refused::NoRoom(lack));
-        }
-    }
+    refuse_without_room(request, &start)?;
     let host = Host::read(&Sources::default());
     let control = take_control();
     let mut taken = take_place(request, &start, &host)?;
@@ -80,6 +75,10 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
     let (clocks_after, counters_after) = count();
+    let mut actual = performed.into_actual(request, clean_up);
+    if request.own_cost {
+        actual.own_cost = own_cost::measure(request, &actual, &control);
+    }
     let locations = request
         .locations
         .iter()
@@ -110,7 +109,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             clocks: clocks_after.since(&clocks_before),
         },
         room: start.room,
-        actual: performed.into_actual(request, clean_up),
+        actual,
         hints: Vec::new(),
     })
 }
@@ -166,6 +165,24 @@ fn driven(drive: &Drive) -> Driven {
 pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
     storage.supports(&need(request))?;
     refuse_contradictions(request, &directories(request)?)
+}
+
+/// Whether a run would be refused for want of room; touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(request: &Request) -> Result<(), Refused> {
+    refuse_without_room(request, &look(request)?)
+}
+
+fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> {
+    // Of a pool that grows without end nobody knows whether it has room.
+    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
+    if !request.room_check || !is_bounded || request.keeping.reuse {
+        return Ok(());
+    }
+    let shortage = start.room.as_ref().and_then(room::shortage);
+    shortage.map_or(Ok(()), |lack| Err(Refused::NoRoom(lack)))
 }
 
 /// What the storage is going to be asked for.
@@ -338,19 +355,26 @@ pub(crate) struct Taken {
     pub devices: Fact<WatchedDevices>,
 }
 
+impl Taken {
+    /// A place that touches no file system.
+    pub(crate) fn nowhere(request: &Request) -> Self {
+        let locations = request.locations.iter().enumerate();
+        Self {
+            site: Box::new(NoSite),
+            grounds: locations
+                .map(|(number, location)| Ground::new(&location.path, &location.path, number))
+                .collect(),
+            positions: Vec::new(),
+            devices: Fact::NotApplicable,
+        }
+    }
+}
+
 fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Refused> {
     let said = request.locations.iter().map(|location| location.path.as_path());
     let devices = WatchedDevices::of(&Sources::default(), start.targets.iter().filter_map(Fact::known));
     if request.place == Place::Nowhere {
-        return Ok(Taken {
-            site: Box::new(NoSite),
-            grounds: said
-                .enumerate()
-                .map(|(number, path)| Ground::new(path, path, number))
-                .collect(),
-            positions: Vec::new(),
-            devices,
-        });
+        return Ok(Taken::nowhere(request));
     }
     refuse_nul(request)?;
     let workload = &request.workload;

@@ -537,6 +537,17 @@ impl Workload {
         other
     }
 
+    /// The work with another number of files in each pool.
+    #[must_use]
+    pub fn with_files(&self, files: u64) -> Self {
+        let mut other = self.clone();
+        match &mut other.work {
+            Work::Classic(classic) => classic.files = files,
+            Work::Mix(mix) => mix.files = files,
+        }
+        other
+    }
+
     /// Every field with its value, in a fixed form: what the fingerprint is made of.
     pub fn canonical(&self) -> String {
         let mut text = match &self.work {

@@ -68,6 +68,11 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
         Work::Classic(classic) => write_classic(&mut lines, classic),
         Work::Mix(mix) => write_mix(&mut lines, mix),
     }
+    // What was said, not what it came to on this machine.
+    match &meant.sizing {
+        Some(sizing) => lines.plain("beyond-cache", sizing.beyond_cache),
+        None => lines.number("files", workload.files()),
+    }
     if let Some(ContentSpec { kind, dedup }) = &workload.contents {
         lines.text("contents", kind);
         // Whole numbers are taken, too.
@@ -101,7 +106,6 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
 
 fn write_classic(lines: &mut Lines, classic: &Classic) {
     lines.text("edition", classic.edition);
-    lines.number("files", classic.files);
     write_transactions(lines, classic.transactions);
     lines.text(
         "size",
@@ -160,7 +164,6 @@ fn write_drive(lines: &mut Lines, drive: &Drive) {
 
 fn write_mix(lines: &mut Lines, mix: &Mix) {
     lines.text("mix", &mix.weights);
-    lines.number("files", mix.files);
     write_transactions(lines, mix.transactions);
     lines.text("size", &mix.sizes);
     lines.text("append-size", &mix.append_sizes);

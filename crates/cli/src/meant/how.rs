@@ -28,6 +28,7 @@ pub(super) fn refuse_of_null(options: &Options) -> Result<(), MeaningError> {
         ("--keep", is_said(options.keep)),
         ("--reuse", is_said(options.reuse)),
         ("--journal", options.journal.is_some()),
+        ("--beyond-cache", options.beyond_cache.is_some()),
     ];
     match said.iter().find(|(_, said)| *said) {
         None => Ok(()),

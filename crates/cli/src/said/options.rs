@@ -52,6 +52,10 @@ options! {
     /// Files in the initial pool, like 20k; of each worker where pools are private [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
     files: Count,
+    /// Instead of --files: as many as make the pool's contents so many times as large as the page cache can be, like 4. A short
+    /// run on the target tells how long that will take.
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Work")]
+    beyond_cache: f64,
     /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
     transactions: Count,

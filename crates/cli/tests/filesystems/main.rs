@@ -31,3 +31,4 @@ mod kept;
 mod presets;
 mod races;
 mod sharing;
+mod sizing;

@@ -32,6 +32,33 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         &["--keep", "shared", "--transactions 0 --keep", "--workers"],
     ),
     ("run --preset news --keep", &["--keep", "10000 transactions"]),
+    // How large the pool is.
+    (
+        "run --beyond-cache 2 --files 10",
+        &["--beyond-cache 2 and --files 10", "leave one out"],
+    ),
+    (
+        "run --beyond-cache 2 --reuse",
+        &["--beyond-cache 2 and --reuse", "leave one out"],
+    ),
+    ("run --beyond-cache 0", &["--beyond-cache 0", "like 4"]),
+    ("run --beyond-cache -1", &["--beyond-cache -1", "like 4"]),
+    ("run --beyond-cache nan", &["--beyond-cache NaN", "like 4"]),
+    ("run --beyond-cache 1e9", &["--beyond-cache 1000000000", "up to 1000"]),
+    ("run --beyond-cache four", &["--beyond-cache", "four"]),
+    (
+        "run --storage null --beyond-cache 2",
+        &["--beyond-cache", "null", "--storage posix"],
+    ),
+    (
+        "run --mix read=1 --size 0 --beyond-cache 2",
+        &["--beyond-cache 2", "hold nothing", "--size"],
+    ),
+    (
+        "run --mix read=1 --entries-max 600 --beyond-cache 0.5",
+        &["--beyond-cache 0.5", "Chose", "entries-max 600"],
+    ),
+    ("plan --beyond-cache 2 --files 10", &["--beyond-cache 2 and --files 10"]),
     // What only mixes have.
     ("run --append-size 4KiB", &["--append-size", "give --mix"]),
     ("run --range-size 4KiB", &["--range-size", "give --mix"]),
@@ -316,6 +343,7 @@ fn contradictions_in_configuration_files() {
         ("mix = \"read=0\"\n", &["line 1", "no operation has a weight"][..]),
         ("files = 1\nmix = \"fly=1\"\n", &["line 2", "no operation 'fly'"]),
         ("workers = 2\nreaders = 1\n", &["--workers 2 and --readers 1"]),
+        ("beyond-cache = 2\nfiles = 1\n", &["--beyond-cache 2 and --files 1"]),
         ("popularity = \"zipf:0.9\"\n", &["--popularity", "give --mix"]),
         ("size = \"huge\"\n", &["line 1", "huge"]),
         ("on-error = -1\n", &["line 1", "negative"]),
@@ -332,6 +360,19 @@ fn contradictions_in_configuration_files() {
         }
     }
     // What an option says holds over the file: no contradiction.
+    write(&place.scene.path().join("config.toml"), "beyond-cache = 2\n", 0o644);
+    let words = ["plan", "--config", "../config.toml", "--format", "toml"];
+    place
+        .say(&words)
+        .code(0)
+        .says("beyond-cache = 2\n")
+        .does_not_say("files");
+    let words = [&words[..], &["--files", "7"]].concat();
+    place
+        .say(&words)
+        .code(0)
+        .says("files = 7\n")
+        .does_not_say("beyond-cache");
     write(
         &place.scene.path().join("config.toml"),
         "readers = 1\nwriters = 1\n",

@@ -109,6 +109,24 @@ fn v2_takes_the_smallest_over_the_ancestors() {
 }
 
 #[test]
+fn v2_gives_cache_back_above_the_high_mark_too() {
+    let files = [
+        ("/sys/fs/cgroup/a/memory.max", "8192\n"),
+        ("/sys/fs/cgroup/a/memory.high", "max\n"),
+        ("/sys/fs/cgroup/a/b/memory.max", "max\n"),
+        ("/sys/fs/cgroup/a/b/memory.high", "4096\n"),
+    ];
+    assert_eq!(
+        read(&tree(V2, "0::/a/b\n", &files)).memory_limit_bytes,
+        Fact::Known(4096)
+    );
+    // A mark above the limit limits nothing.
+    let tree = tree(V2, "0::/a/b\n", &files[..3]);
+    tree.file("/sys/fs/cgroup/a/b/memory.high", "16384\n");
+    assert_eq!(read(&tree).memory_limit_bytes, Fact::Known(8192));
+}
+
+#[test]
 fn v2_without_limits_is_not_applicable_and_zero_is_a_limit() {
     let root = [("/sys/fs/cgroup/cgroup.procs", "1\n")];
     let cgroup = read(&tree(V2, "0::/\n", &root));
@@ -154,6 +172,27 @@ fn a_hybrid_system_is_asked_in_the_hierarchy_that_has_the_controller() {
         cpu_quota_cpus: Fact::Known(0.25),
     };
     assert_eq!(read(&tree), expected);
+}
+
+#[test]
+fn a_hybrid_system_with_memory_in_version_1_is_asked_there() {
+    let mountinfo = "\
+30 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
+31 23 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
+";
+    let tree = tree(
+        mountinfo,
+        "4:memory:/outer/inner\n0::/elsewhere\n",
+        &[
+            ("/sys/fs/cgroup/unified/elsewhere/memory.max", "1\n"),
+            ("/sys/fs/cgroup/memory/memory.limit_in_bytes", UNLIMITED),
+            ("/sys/fs/cgroup/memory/outer/memory.limit_in_bytes", "268435456\n"),
+            ("/sys/fs/cgroup/memory/outer/inner/memory.limit_in_bytes", UNLIMITED),
+        ],
+    );
+    let cgroup = read(&tree);
+    assert_eq!(cgroup.version, CgroupVersion::Hybrid);
+    assert_eq!(cgroup.memory_limit_bytes, Fact::Known(268_435_456));
 }
 
 #[test]

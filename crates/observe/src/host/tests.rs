@@ -50,12 +50,14 @@ fn a_fixture_machine_is_read() {
 
 #[test]
 fn the_cache_is_limited_by_the_smaller() {
+    let limit = |bytes, bound| Fact::Known(CacheLimit { bytes, bound });
     let mut host = Host::read(&fixture().sources);
+    assert_eq!(host.cache_limit(), limit(4096, CacheBound::ControlGroup));
     assert_eq!(host.cache_limit_bytes(), Fact::Known(4096));
     host.memory_total_bytes = Fact::Known(1024);
-    assert_eq!(host.cache_limit_bytes(), Fact::Known(1024));
+    assert_eq!(host.cache_limit(), limit(1024, CacheBound::Memory));
     host.cgroup = Fact::NotApplicable;
-    assert_eq!(host.cache_limit_bytes(), Fact::Known(1024));
+    assert_eq!(host.cache_limit(), limit(1024, CacheBound::Memory));
     host.cgroup = Fact::Unavailable("hidden".into());
     assert_eq!(host.cache_limit_bytes().why(), Some("hidden"));
     host.memory_total_bytes = Fact::Unavailable("no meminfo".into());

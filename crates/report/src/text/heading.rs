@@ -29,6 +29,9 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
     );
     text.push_str(&workload_lines(workload, &summary.shares));
     wrapped(text, "How", "", &how(&record.how));
+    if let Some(sizing) = &record.how.sizing {
+        sentence(text, "Sizing", &sizing.sentence);
+    }
     line(text, format_args!("Fingerprint {}", record.fingerprint));
     match &record.actual.stream_hash {
         Fact::Known(hash) => line(text, format_args!("Stream      {hash}")),
@@ -273,6 +276,22 @@ fn driven(driven: &Driven) -> Vec<String> {
         words.push(format!("{} arrivals a second ({form})", rate(Some(*per_second))));
     }
     words
+}
+
+/// A sentence under a label, in as many lines as it needs.
+pub(crate) fn sentence(text: &mut String, label: &str, sentence: &str) {
+    let mut current = format!("{label:<LABEL_WIDTH$}");
+    for word in sentence.split(' ') {
+        let has_words = current.chars().count() > LABEL_WIDTH;
+        if has_words && current.chars().count() + 1 + word.chars().count() > WIDTH_MAX {
+            line(text, format_args!("{current}"));
+            current = " ".repeat(LABEL_WIDTH);
+        } else if has_words {
+            current.push(' ');
+        }
+        current.push_str(word);
+    }
+    line(text, format_args!("{current}"));
 }
 
 /// Words with commas between them under a label, in as many lines as they need; none where there are no words.

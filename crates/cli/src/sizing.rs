@@ -1,0 +1,442 @@
+//! Sizing by intent: a pool that is so many times as large as the page cache.
+//!
+//! How many files that takes follows from the sizes that the stream draws and from the cache of this machine: plans and runs
+//! choose alike. How long it takes is told by a short run of the same work on the same target, which is removed
+//! again and synced before the run begins.
+
+use std::time::{Duration, Instant};
+
+use observe::{CacheBound, Class, Fact, Host, Sources, Target};
+use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
+use report::units::{bytes, counted, grouped};
+use runner::{Cache, Drive, Keeping, Pace, Request, Stop, SystemClock};
+use workload::{Crew, Workload};
+
+use crate::Problem;
+use crate::meant::{MeaningError, Meant};
+use crate::perform::{exit_code, perform};
+use crate::progress::Display;
+
+/// Nobody waits for a pool that is larger.
+const FACTOR_MAX: f64 = 1_000.0;
+/// So many files of the stream are followed to know how large they are.
+const FOLLOWED_MAX: u64 = 1 << 20;
+
+/// The first pool of the calibration, which says how large the second may be.
+const PROBE_FILES: u64 = 64;
+/// Its contents, where files are large; one there is in each pool.
+const PROBE_BYTES: u64 = 16 << 20;
+/// The second pool is what is made, and removed again, in so long at the first one's pace.
+const PACED: Duration = Duration::from_millis(500);
+/// And no more than this, to be written back in a moment.
+const POOL_FILES_MAX: u64 = 20_000;
+const POOL_BYTES_MAX: u64 = 256 << 20;
+/// Of the cache, the second pool takes no more than this part.
+const CACHE_PART: u64 = 4;
+/// Its transactions go on for so long.
+const TRANSACTIONS: Duration = Duration::from_secs(1);
+/// More than these, of all workers, no target performs in that time; a number with an end is soon judged for its room.
+const TRANSACTIONS_MAX: u64 = 1_000_000;
+
+/// Chooses how many files each pool has, and says so.
+///
+/// # Errors
+/// Where the factor is none, or cannot be kept to.
+pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), MeaningError> {
+    let refuse = |text: String| Err(MeaningError::Contradiction(format!("--beyond-cache {factor}: {text}")));
+    // Not a number is refused, too.
+    if !(factor > 0.0 && factor <= FACTOR_MAX) {
+        return refuse(format!(
+            "give the pool's contents over the page cache, above 0 and up to {FACTOR_MAX}, like 4"
+        ));
+    }
+    let cache = match Host::read(&Sources::default()).cache_limit() {
+        Fact::Known(cache) => cache,
+        Fact::Unavailable(why) => {
+            return refuse(format!(
+                "how large the page cache can be is not known: {why}: say --files instead"
+            ));
+        }
+        Fact::NotApplicable => {
+            return refuse("how large the page cache can be is not known: say --files instead".to_owned());
+        }
+    };
+    let pools = u64::from(workload.streams());
+    let of_each = (factor * cache.bytes as f64 / pools as f64).ceil() as u64;
+    let extent = match workload.holding(of_each, FOLLOWED_MAX) {
+        Ok(Some(extent)) => extent,
+        Ok(None) => return refuse("files of this --size hold nothing: give sizes above 0".to_owned()),
+        Err(error) => return refuse(error.to_string()),
+    };
+    let sized = workload.with_files(extent.files);
+    let mut sizing = Sizing {
+        beyond_cache: factor,
+        cache_bytes: cache.bytes,
+        cache_is: match cache.bound {
+            CacheBound::Memory => "the machine's memory".to_owned(),
+            CacheBound::ControlGroup => "the control group's limit".to_owned(),
+        },
+        mean_file_bytes: extent.mean_bytes,
+        files: extent.files.saturating_mul(pools),
+        calibration: None,
+        transactions: None,
+        sentence: String::new(),
+    };
+    sizing.sentence = format!("{}.", chosen(&sizing, &sized));
+    if let Err(wrong) = sized.validate() {
+        return refuse(format!("{} And: {wrong}", sizing.sentence));
+    }
+    Ok((sized, sizing))
+}
+
+/// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
+///
+/// # Errors
+/// Where one is in memory itself.
+pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
+    let Some(sizing) = &meant.sizing else {
+        return Ok(());
+    };
+    for location in &meant.locations {
+        let directory = location.directory();
+        let target = Target::read(&Sources::default(), directory);
+        if target.class == Fact::Known(Class::Memory) {
+            return Err(MeaningError::Contradiction(format!(
+                "--beyond-cache {}: {} lies in memory, where files are in the cache and nowhere else: give --at a directory on a \
+                 disk, or say --files",
+                sizing.beyond_cache,
+                directory.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Has a short run on the target say how long the chosen pool and its transactions will take; nothing of it is left. Says
+/// on standard error what was chosen, unless it is to be quiet.
+///
+/// # Errors
+/// Where the run would be refused, or the short one does not come to its end.
+pub fn calibrate(meant: &mut Meant, request: &Request, quiet: bool) -> Result<(), Problem> {
+    let Some(mut sizing) = meant.sizing.clone() else {
+        return Ok(());
+    };
+    judge(meant)?;
+    // The chosen pool alone is judged: before anything is made, and without following transactions.
+    let pool = Request {
+        workload: request.workload.with_transactions(0),
+        ..request.clone()
+    };
+    let judged = crate::perform::judge(request, meant.storage).and_then(|()| runner::judge_room(&pool));
+    judged.map_err(|refused| meant.explain(refused))?;
+    let calibration = short_run(meant, request, &sizing)?;
+    sizing.transactions = expected(&calibration, &meant.how.drive);
+    sizing.calibration = Some(calibration);
+    sizing.sentence = format!(
+        "{}; {}.",
+        chosen(&sizing, &meant.workload),
+        takes(&sizing, &calibration, meant)
+    );
+    if !quiet {
+        // Nobody may be reading; the record has it, too.
+        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", sizing.sentence));
+    }
+    meant.sizing = Some(sizing);
+    Ok(())
+}
+
+fn short_run(meant: &Meant, request: &Request, sizing: &Sizing) -> Result<Calibration, Problem> {
+    let began = Instant::now();
+    let pools = u64::from(meant.workload.streams());
+    let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
+    let each = |files: u64| files.div_ceil(pools).clamp(1, meant.workload.files());
+    let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
+    // What it leaves is synced with the second pool's.
+    let first = Rates::of(&perform_short(meant, request, (probe, 0), false)?);
+    let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
+    let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
+    let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
+    let workers = u64::from(meant.workload.crew.workers());
+    let transactions = (TRANSACTIONS_MAX / workers).min(meant.workload.transactions());
+    let second = Rates::of(&perform_short(meant, request, (files, transactions), true)?);
+    Ok(Calibration {
+        duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+        files: files * pools,
+        created_per_second: second.created_until_durable,
+        transactions_per_second: second.transactions,
+    })
+}
+
+/// What a short run came to, a second.
+struct Rates {
+    created: f64,
+    created_until_durable: f64,
+    deleted: f64,
+    transactions: Option<f64>,
+}
+
+impl Rates {
+    fn of(record: &Record) -> Self {
+        let summary = Summary::of(record);
+        let rate = |phase| summary.phase(phase).and_then(|phase| phase.last_done.done.per_second);
+        let created = rate(Phase::Prepare).unwrap_or(0.0);
+        let prepare = summary.phase(Phase::Prepare);
+        let durable = prepare.and_then(|phase| phase.until_durable.as_ref()?.done.per_second);
+        let transactions = summary.phase(Phase::Transactions).and_then(|phase| phase.transactions);
+        Self {
+            created,
+            created_until_durable: durable.unwrap_or(created),
+            deleted: rate(Phase::Delete).unwrap_or(0.0),
+            transactions: transactions
+                .filter(|rate| rate.count > 0)
+                .and_then(|rate| rate.per_second),
+        }
+    }
+}
+
+/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
+/// is to settle, what it has made is gone from memory and device when the run begins, whatever that one does.
+fn perform_short(
+    meant: &Meant,
+    request: &Request,
+    (files, transactions): (u64, u64),
+    settle: bool,
+) -> Result<Record, Problem> {
+    let short = Request {
+        said: Vec::new(),
+        workload: meant.workload.with_files(files).with_transactions(transactions),
+        slices: false,
+        drive: Drive {
+            stop: Stop::After(TRANSACTIONS),
+            ..Drive::default()
+        },
+        cache: Cache::AsIs,
+        settle,
+        check: false,
+        keeping: Keeping::default(),
+        journal: None,
+        own_cost: false,
+        ..request.clone()
+    };
+    // It shows nothing but who is stuck.
+    let mut display = Display::new(true);
+    let record =
+        perform(&short, meant.storage, &SystemClock, &mut display).map_err(|refused| meant.explain(refused))?;
+    let mut why = match &record.actual.outcome {
+        Outcome::Complete => return Ok(record),
+        Outcome::Interrupted { signal } => format!("was interrupted by signal {signal}; nothing was measured"),
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => format!("failed: {why}"),
+    };
+    for left in record.actual.clean_up.iter().flat_map(|clean_up| &clean_up.left) {
+        why.push_str(&format!("; not removed: {}: {}", left.path, left.why));
+    }
+    Err(Problem::Calibration {
+        why,
+        code: exit_code(&record),
+    })
+}
+
+/// Transactions of the time that was said.
+fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
+    let Stop::After(time) = drive.stop else {
+        return None;
+    };
+    let per_second = match drive.pace {
+        Pace::Closed => calibration.transactions_per_second?,
+        Pace::Open { rate, .. } => calibration
+            .transactions_per_second
+            .map_or(rate, |fastest| rate.min(fastest)),
+    };
+    Some((per_second * time.as_secs_f64()) as u64)
+}
+
+/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control group's limit)`.
+fn chosen(sizing: &Sizing, workload: &Workload) -> String {
+    let each = match workload.crew {
+        Crew::Private { workers } if workers > 1 => {
+            format!(", {} for each of {workers} workers,", grouped(workload.files()))
+        }
+        Crew::Private { .. } | Crew::Shared { .. } => String::new(),
+    };
+    format!(
+        "Chose {}{each} of {} on average, {} in all, {} times the cache of {} ({})",
+        counted(sizing.files, "file"),
+        bytes(sizing.mean_file_bytes),
+        bytes(sizing.files as f64 * sizing.mean_file_bytes),
+        sizing.beyond_cache,
+        bytes(sizing.cache_bytes as f64),
+        sizing.cache_is
+    )
+}
+
+/// What that takes, as far as a calibration tells.
+fn takes(sizing: &Sizing, calibration: &Calibration, meant: &Meant) -> String {
+    let mut text = format!(
+        "a calibration of {} had {} files a second on the device",
+        time(calibration.duration_ns as f64 / 1e9),
+        about(calibration.created_per_second)
+    );
+    if let Some(rate) = calibration.transactions_per_second {
+        text.push_str(&format!(
+            " and performed {} transactions a second in a pool that fits in the cache",
+            about(rate)
+        ));
+    }
+    let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
+    text.push_str(&format!(": preparing takes about {preparing}"));
+    match (
+        sizing.transactions,
+        meant.how.drive.stop,
+        calibration.transactions_per_second,
+    ) {
+        (Some(count), Stop::After(length), _) => text.push_str(&format!(
+            ", and {} of transactions are about {} at the most",
+            time(length.as_secs_f64()),
+            about(count as f64)
+        )),
+        (_, _, Some(rate)) => {
+            let all = meant.workload.transactions() as f64 * f64::from(meant.workload.crew.workers());
+            text.push_str(&format!(
+                ", and the transactions about {} at the least",
+                time(all / rate)
+            ));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// A number of which two digits are worth something.
+fn about(number: f64) -> String {
+    if number < 10.0 {
+        return format!("{number:.1}");
+    }
+    let unit = 10_f64.powf(number.log10().floor() - 1.0);
+    grouped(((number / unit).round() * unit).round() as u64)
+}
+
+/// A length of time as it is spoken of.
+fn time(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 10.0 => format!("{seconds:.1} s"),
+        _ if seconds < 300.0 => format!("{seconds:.0} s"),
+        _ if seconds < 18_000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{} h", about(seconds / 3_600.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::sizes::Sizes;
+    use workload::{Classic, Mix};
+
+    #[test]
+    fn pools_hold_what_was_asked_for_together() {
+        let cache = Host::read(&Sources::default())
+            .cache_limit_bytes()
+            .into_known()
+            .unwrap();
+        let mix = Mix {
+            sizes: Sizes::Fixed(1 << 20),
+            size_max_bytes: 1 << 20,
+            ..Mix::default()
+        };
+        for (crew, pools) in [
+            (Crew::ONE, 1),
+            (Crew::Private { workers: 3 }, 3),
+            (Crew::Shared { writers: 2, readers: 2 }, 1),
+        ] {
+            let workload = Workload {
+                crew,
+                ..mix.clone().into()
+            };
+            let (sized, sizing) = choose(0.5, &workload).unwrap();
+            let each = (cache as f64 / 2.0 / pools as f64).ceil() as u64;
+            assert_eq!(sized.files(), each.div_ceil(1 << 20), "{crew:?}");
+            assert_eq!(sizing.files, sized.files() * pools);
+            assert_eq!(
+                (sizing.cache_bytes, sizing.mean_file_bytes),
+                (cache, f64::from(1 << 20))
+            );
+            assert_eq!(sizing.calibration, None);
+            assert!(sizing.sentence.starts_with("Chose "), "{}", sizing.sentence);
+            assert_eq!(sized.with_files(7), workload.with_files(7), "nothing else is changed");
+        }
+    }
+
+    #[test]
+    fn factors_that_are_none_are_refused() {
+        let workload = Workload::from(Classic::default());
+        for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e6] {
+            let refused = choose(factor, &workload).unwrap_err().to_string();
+            assert!(
+                refused.contains("--beyond-cache") && refused.contains("like 4"),
+                "{refused}"
+            );
+        }
+        let empty = Mix {
+            sizes: Sizes::Fixed(0),
+            ..Mix::default()
+        };
+        let refused = choose(2.0, &empty.into()).unwrap_err().to_string();
+        assert!(refused.contains("hold nothing"), "{refused}");
+        let mut narrow = Mix::default();
+        narrow.layout.entries_max = Some(1_000);
+        let refused = choose(0.5, &narrow.into()).unwrap_err().to_string();
+        assert!(
+            refused.contains("Chose") && refused.contains("entries-max 1000"),
+            "{refused}"
+        );
+    }
+
+    fn calibration(created: f64, transactions: Option<f64>) -> Calibration {
+        Calibration {
+            duration_ns: 1_800_000_000,
+            files: 5_000,
+            created_per_second: created,
+            transactions_per_second: transactions,
+        }
+    }
+
+    #[test]
+    fn transactions_are_expected_where_a_time_was_said() {
+        let closed = calibration(1_000.0, Some(12_500.0));
+        let drive = |stop, pace| Drive {
+            stop,
+            pace,
+            ..Drive::default()
+        };
+        let open = |rate| Pace::Open {
+            rate,
+            arrivals: workload::arrivals::ArrivalProcess::Poisson,
+        };
+        let after = Stop::After(Duration::from_secs(120));
+        for (stop, pace, count) in [
+            (Stop::Transactions, Pace::Closed, None),
+            (after, Pace::Closed, Some(1_500_000)),
+            (after, open(100.0), Some(12_000)),
+            (after, open(1e6), Some(1_500_000)),
+        ] {
+            assert_eq!(expected(&closed, &drive(stop, pace)), count);
+        }
+        let idle = calibration(1_000.0, None);
+        assert_eq!(expected(&idle, &drive(after, Pace::Closed)), None);
+    }
+
+    #[test]
+    fn numbers_are_told_as_they_are_worth() {
+        for (number, told) in [
+            (0.0, "0.0"),
+            (3.24, "3.2"),
+            (12.6, "13"),
+            (12_345.0, "12,000"),
+            (99_600.0, "100,000"),
+        ] {
+            assert_eq!(about(number), told);
+        }
+        for (seconds, told) in [(1.84, "1.8 s"), (85.3, "85 s"), (1_500.0, "25 min"), (36_000.0, "10 h")] {
+            assert_eq!(time(seconds), told);
+        }
+    }
+}
