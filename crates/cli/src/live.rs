@@ -319,12 +319,12 @@ mod tests {
     fn every_name_is_documented() {
         let second = second();
         let mut line = written(&second);
-        let device = OfDevice::of(&DeviceReading {
+        let device = DeviceReading {
             name: "vda".to_owned(),
             role: DeviceRole::Target,
             counters: Fact::Unavailable("no".to_owned()),
-        });
-        line["by_device"] = serde_json::to_value([device]).unwrap();
+        };
+        line["by_device"] = serde_json::to_value([OfDevice::of(&device)]).unwrap();
         let names = |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
         let mut all = names(&line);
         for list in ["by_operation", "by_thread", "by_device"] {

@@ -1,7 +1,7 @@
 //! Tests of what was counted over time: merging, sizes, what is missing, what is read again.
 
-use observe::counters::{DeviceReading, SystemCounters, ThreadTimes};
-use observe::{ProcessTimes, SystemTimes};
+use observe::counters::{DeviceReading, DeviceRole, SystemCounters, ThreadTimes};
+use observe::{DeviceCounters, ProcessTimes, SystemTimes};
 use proptest::prelude::*;
 
 use super::*;
@@ -282,7 +282,7 @@ fn what_is_not_known_is_nothing_and_the_reason_is_there_once() {
         why: "flushes are counted of the whole disk only".to_owned(),
         columns: vec!["devices.vd0.flushes".to_owned()],
     };
-    assert_eq!(over_time.unknown, [of_flushes.clone()]);
+    assert_eq!(over_time.unknown, std::slice::from_ref(&of_flushes));
     // A thread that has ended, and a kernel without its statistics.
     let mut counted = SMALL.between(3_000_000, 4_000_000);
     if let Fact::Known(threads) = &mut counted.threads {
