@@ -11,21 +11,24 @@ pub mod own_cost;
 pub mod plan;
 pub mod run;
 pub mod summary;
+pub mod units;
+pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
 pub use ladder::{Climb, LadderAsked, Rung};
 pub use machine::MachineOverTime;
-pub use own_cost::OwnCost;
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
+pub use own_cost::OwnCost;
 pub use plan::PlanRecord;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left,
-    LocationRecord, OperationRecord, Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind,
-    Settle, SlowOperation, SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
+    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
+    SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use verdict::{Level, Reason, Verdict};
 pub use workload::{
     Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
 };

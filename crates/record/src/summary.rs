@@ -1,8 +1,8 @@
 //! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
 
 mod paper;
-mod phase;
-mod reads;
+pub(crate) mod phase;
+pub(crate) mod reads;
 mod shares;
 
 use measure::Histogram;
@@ -17,6 +17,7 @@ pub use self::phase::{
 pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
+use crate::verdict::Verdict;
 
 /// A count with its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,8 @@ pub struct Summary {
     pub fetched: Option<FetchedSummary>,
     /// The greatest relative error of a latency percentile.
     pub latency_error_bound: f64,
+    /// Whether the numbers are worth anything.
+    pub verdict: Verdict,
 }
 
 impl Summary {
@@ -72,6 +75,7 @@ impl Summary {
                 .as_ref()
                 .map(|fetched| reads::summary(fetched, &record.how)),
             latency_error_bound: Histogram::ERROR_BOUND,
+            verdict: Verdict::of(record),
         }
     }
 
@@ -87,7 +91,7 @@ fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
 }
 
 /// From the start of the first measured segment to the end of the last, in nanoseconds.
-fn span(record: &PhaseRecord) -> u64 {
+pub(crate) fn span(record: &PhaseRecord) -> u64 {
     match (record.measured().next(), record.measured().last()) {
         (Some(first), Some(last)) => last.ended_ns.saturating_sub(first.began_ns),
         _ => 0,
@@ -95,6 +99,6 @@ fn span(record: &PhaseRecord) -> u64 {
 }
 
 /// Of the measured segments.
-fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+pub(crate) fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
     record.measured().flat_map(|segment| &segment.operations)
 }

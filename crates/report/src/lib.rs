@@ -6,4 +6,5 @@ mod environment;
 pub mod plan;
 mod table;
 pub mod text;
-mod units;
+
+pub(crate) use record::units;
