@@ -109,14 +109,14 @@ impl Steadiness {
     pub fn in_numbers(&self) -> String {
         match self {
             Self::Slope(drift) => format!(
-                "the rate changed by {}{}; {} is no matter.",
+                "the rate changed by {}{}; up to {} is no matter.",
                 signed(drift.drift),
                 interval(drift),
                 percent(drift.limit)
             ),
             Self::Rounds(steady) => format!(
-                "the rates of {} rounds lie {} apart ({} is no matter), and the line through them changes by {} ({} is no \
-                 matter).",
+                "the rates of {} rounds lie {} apart (up to {} is no matter), and the line through them changes by {} (up \
+                 to {}).",
                 steady.window,
                 percent(steady.excursion),
                 percent(measure::steady::EXCURSION_MAX),
@@ -134,10 +134,21 @@ impl Steadiness {
         }
     }
 
+    /// Of what is not steady: whether that is certain. The slope rule may also not know.
+    fn is_told(&self) -> bool {
+        match self {
+            Self::Slope(drift) => drift
+                .interval
+                .is_some_and(|(low, high)| low > drift.limit || high < -drift.limit),
+            Self::Rounds(_) => true,
+        }
+    }
+
     fn describe(&self) -> String {
-        let what = match self {
-            Self::Slope(drift) if drift.drift.abs() <= drift.limit => "It cannot be told whether the run was steady",
-            Self::Slope(_) | Self::Rounds(_) => "The run was not steady",
+        let what = if self.is_told() {
+            "The run was not steady"
+        } else {
+            "It cannot be told whether the run was steady"
         };
         format!("{what}: {}", self.in_numbers())
     }

@@ -4,6 +4,7 @@ mod findings;
 mod heading;
 mod phases;
 mod times;
+mod verdict;
 
 use std::fmt::Write;
 

@@ -263,17 +263,17 @@ impl Reason {
                 fraction,
                 ns_per_operation,
             } => format!(
-                "{} of the workers' time was the program's own ({ns_per_operation:.0} ns for each operation); {} is no matter.",
+                "{} of the workers' time was the program's own ({ns_per_operation:.0} ns for each operation); up to {} is no matter.",
                 percent(*fraction),
                 percent(OWN_MAX)
             ),
             Self::OtherLoad { fraction } => format!(
-                "Other programs used {} of all processors' time; {} is no matter.",
+                "Other programs used {} of all processors' time; up to {} is no matter.",
                 percent(*fraction),
                 percent(OTHERS_MAX)
             ),
             Self::Steal { fraction } => format!(
-                "The hypervisor gave {} of all processors' time to others; {} is no matter.",
+                "The hypervisor gave {} of all processors' time to others; up to {} is no matter.",
                 percent(*fraction),
                 percent(STEAL_MAX)
             ),
@@ -374,7 +374,7 @@ impl Reason {
             } => "Run it again, to its end.",
             Self::Partial { .. } => "Remove the cause that the report names, and run it again.",
             Self::Errors { .. } => {
-                "Remove their cause, which the report names: what failed is in no rate, and what it left is not used again."
+                "Remove the cause, which the report names: what failed is in no rate, and what it left is not used again."
             }
             Self::WrongNames { .. } => {
                 "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."

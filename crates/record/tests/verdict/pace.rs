@@ -104,14 +104,21 @@ fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
             assert!(matches!(found, Fact::Known(Steadiness::Slope(_))), "{found:?}");
         }
     }
+    let said = |rates: &[u64]| {
+        let found = steadiness(rates).1.into_known().unwrap();
+        Reason::NotSteady { found }.describe()
+    };
+    let words = said(&ramp(60, -0.5));
+    assert!(
+        words.contains("was not steady") && words.contains("changed by -5"),
+        "{words}"
+    );
     // So noisy that twenty seconds do not tell, and two hundred do.
     let noisy = |seconds: u64| -> Vec<u64> { (0..seconds).map(|second| 1_000 + 400 * (second * 7 % 3)).collect() };
     let (level, found) = steadiness(&noisy(20));
     assert_eq!(level, Level::Doubtful, "{found:?}");
-    let words = Reason::NotSteady {
-        found: found.into_known().unwrap(),
-    };
-    assert!(words.describe().contains("cannot be told"), "{}", words.describe());
+    let words = said(&noisy(20));
+    assert!(words.contains("cannot be told"), "{words}");
     assert_eq!(steadiness(&noisy(200)).0, Level::Valid);
 }
 

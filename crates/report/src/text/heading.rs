@@ -3,14 +3,14 @@
 use record::summary::Share;
 use record::{Action, ArrivalsAsked, Classic, Crew, Driven, Fact, How, Mix, Record, Role, Summary, Work, Workload};
 
-use super::line;
+use super::{line, verdict};
 use crate::environment;
 use crate::units::{counted, grouped, percent, rate};
 
 /// Lines are broken before they become longer, in characters.
-const WIDTH_MAX: usize = 100;
+pub(super) const WIDTH_MAX: usize = 100;
 /// What stands before the first words of a line, in characters.
-const LABEL_WIDTH: usize = 12;
+pub(super) const LABEL_WIDTH: usize = 12;
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
     let workload = &record.workload;
@@ -24,6 +24,7 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
             environment::places(record)
         ),
     );
+    verdict::render(text, summary);
     text.push_str(&workload_lines(workload, &summary.shares));
     wrapped(text, "How", "", &how(&record.how));
     line(text, format_args!("Fingerprint {}", record.fingerprint));
@@ -239,7 +240,7 @@ fn driven(driven: &Driven) -> Vec<String> {
 }
 
 /// Words with commas between them under a label, in as many lines as they need; none where there are no words.
-fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
+pub(super) fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
     let mut current = format!("{label:<LABEL_WIDTH$}{lead}");
     for (index, word) in words.iter().enumerate() {
         let is_last = index + 1 == words.len();
