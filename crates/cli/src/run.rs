@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use record::{End, Outcome, Phase, Record};
+use record::{End, Level, Outcome, Reason, Record, Verdict};
 use runner::{Drive, Event, Events, SystemClock};
 
 use crate::ladder;
@@ -84,14 +84,24 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     record.how.sizing = meant.sizing;
     record.hints = meant.notes;
     record.hints.extend(hints(&record));
+    let verdict = Verdict::of(&record);
     let text = render(&record, arguments.format);
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
     if !is_seen {
         say_how_it_ended(&record, arguments.output.as_deref());
+        if matches!(arguments.format, Format::Text | Format::Json) {
+            say_if_invalid(&record, &verdict, arguments.output.as_deref());
+        }
     }
     deliver(output, &text)?;
-    Ok(exit_code(&record))
+    Ok(match exit_code(&record) {
+        0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
+        code => code,
+    })
 }
+
+/// With `--strict`: the run was performed to its end, and its numbers are not what they seem.
+const INVALID: u8 = 3;
 
 /// All who watch a run.
 struct Watchers {
@@ -164,6 +174,23 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     let _ = writeln!(std::io::stderr(), "postmark: the run failed: {why}{report}");
 }
 
+/// The same of numbers that are not what they seem, in one line.
+fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
+    // Of a partial run it is told how it ended.
+    if verdict.level != Level::Invalid || record.actual.outcome != Outcome::Complete {
+        return;
+    }
+    let reasons = verdict.reasons.iter().filter(|reason| reason.level() == Level::Invalid);
+    let reasons: Vec<String> = reasons.map(Reason::describe).collect();
+    let report = output.map_or_else(String::new, |path| format!(" (report: {})", path.display()));
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(
+        std::io::stderr(),
+        "postmark: the run is INVALID: {}{report}",
+        reasons.join(" ")
+    );
+}
+
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
 fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
     let Some(output) = output else {
@@ -199,13 +226,6 @@ fn classic(record: &Record, format: report::classic::Format) -> String {
 /// Advice about where the run was.
 fn hints(record: &Record) -> Vec<String> {
     let mut hints = Vec::new();
-    let mut phases = record.actual.phases.iter();
-    let transactions = phases.find(|phase| phase.phase == Phase::Transactions);
-    if transactions.is_some_and(|phase| phase.warm_up().is_some() && phase.measured().next().is_none()) {
-        hints.push(
-            "the transactions ended within the warm-up, so nothing was measured: give a shorter --warm-up, or more work".to_owned(),
-        );
-    }
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
             Some(observe::Class::Memory) => {

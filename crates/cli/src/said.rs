@@ -107,6 +107,10 @@ pub struct RunArguments {
     /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
+    /// Leave with code 3 where the verdict is INVALID. A run that failed leaves with 1 all the same, and one that a signal
+    /// ended with 128 and its number.
+    #[arg(long)]
+    pub strict: bool,
     /// Show no progress.
     #[arg(long)]
     pub quiet: bool,

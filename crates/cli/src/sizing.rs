@@ -7,8 +7,8 @@
 use std::time::{Duration, Instant};
 
 use observe::{CacheBound, Class, Fact, Host, Sources, Target};
+use record::units::{bytes, counted, grouped};
 use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
-use report::units::{bytes, counted, grouped};
 use runner::{Cache, Drive, Keeping, Pace, Request, Stop, SystemClock};
 use workload::{Crew, Workload};
 

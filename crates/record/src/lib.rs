@@ -11,6 +11,8 @@ pub mod own_cost;
 pub mod plan;
 pub mod run;
 pub mod summary;
+pub mod units;
+pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
@@ -27,6 +29,7 @@ pub use run::{
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use verdict::{Level, Reason, Verdict};
 pub use workload::{
     Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
 };

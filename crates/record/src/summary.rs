@@ -3,8 +3,8 @@
 mod machine;
 mod own_cost;
 mod paper;
-mod phase;
-mod reads;
+pub(crate) mod phase;
+pub(crate) mod reads;
 mod shares;
 
 use measure::Histogram;
@@ -22,6 +22,7 @@ pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 use crate::ladder::LadderSummary;
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
+use crate::verdict::Verdict;
 
 /// A count with its rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,8 @@ pub struct Summary {
     pub own_cost: Option<OwnCostSummary>,
     /// The greatest relative error of a latency percentile.
     pub latency_error_bound: f64,
+    /// Whether the numbers are worth anything.
+    pub verdict: Verdict,
 }
 
 impl Summary {
@@ -88,6 +91,7 @@ impl Summary {
                 .map(|fetched| reads::summary(fetched, &record.how)),
             own_cost: own_cost::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
+            verdict: Verdict::of(record),
         }
     }
 
@@ -103,6 +107,6 @@ fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
 }
 
 /// Of the measured segments.
-fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+pub(crate) fn operations(record: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
     record.measured().flat_map(|segment| &segment.operations)
 }

@@ -6,4 +6,5 @@ mod environment;
 pub mod plan;
 mod table;
 pub mod text;
-pub mod units;
+
+pub(crate) use record::units;

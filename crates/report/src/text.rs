@@ -7,6 +7,7 @@ mod machine;
 mod own_cost;
 mod phases;
 mod times;
+mod verdict;
 
 use std::fmt::Write;
 

@@ -5,7 +5,8 @@
 mod made;
 
 use record::{
-    Check, CleanUp, Crew, End, ErrorRecord, Fact, Left, Outcome, OwnCost, Phase, ReadError, Record, Role, Sizing,
+    Action, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase, ReadError, Record,
+    Role, Sizing, SliceMeter, Slices,
 };
 
 const RUN: &str = include_str!("golden/run.json");
@@ -81,6 +82,67 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
         record.actual.end = end;
         assert!(report::text::render(&record).contains(words), "{words}");
     }
+}
+
+/// The same record, of a run that was measured for a minute.
+fn valid() -> Record {
+    const SECOND: u64 = 1_000_000_000;
+    let mut record = kept();
+    let transactions = &mut record.actual.phases[1];
+    let measured = &mut transactions.segments[0];
+    measured.ended_ns = measured.began_ns + 60 * SECOND;
+    transactions.first_done = None;
+    transactions.slices = Slices::default();
+    for second in 0..60 {
+        let meter = SliceMeter {
+            operations: 10_000 - second,
+            ..SliceMeter::default()
+        };
+        transactions.slices.add(second, (Role::Worker, Action::Read), meter);
+    }
+    record.during.clocks.elapsed_ns = 61 * SECOND;
+    record.actual.fetched = Some(Fetched {
+        device_bytes: Fact::Known(0),
+        read_bytes: 1_000,
+    });
+    record
+}
+
+#[test]
+fn a_verdict_that_is_valid_says_what_was_looked_at() {
+    let record = valid();
+    let text = report::text::render(&record);
+    let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "Verdict     VALID: 60.000 s measured, steady (drift -0.6 %), no errors, other programs 0.0 %,",
+            "            steal 0.0 %, 0.0 % of reads from the device"
+        ]
+    );
+}
+
+#[test]
+fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
+    let mut record = valid();
+    record.during.clocks.suspended_ns = 12_000_000_000;
+    let times = &mut record.during.counted.system.times;
+    let Fact::Known(times) = times else {
+        panic!("the kept record knows them");
+    };
+    times.steal_ns = times.total_ns.clone().map(|total| total / 20);
+    let text = report::text::render(&record);
+    let lines: Vec<&str> = text.lines().skip(1).take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "Verdict     INVALID",
+            "  - The machine was suspended for 12.000 s while the run went on. Keep the machine awake",
+            "    (systemd-inhibit), and run it again.",
+            "  - (doubtful) The hypervisor gave 5.0 % of all processors' time to others; up to 1.0 % is no",
+            "    matter. Take a machine that nobody shares, or another hour.",
+        ]
+    );
 }
 
 #[test]
@@ -255,6 +317,9 @@ fn the_programs_own_cost_is_one_line() {
 fn nothing_is_said_of_several_where_there_is_one() {
     let mut record = made::shared(&kept());
     record.workload.crew = Crew::ONE;
+    // The verdict says who waited for what.
+    record.actual.stuck.clear();
+    record.how.journal = None;
     for phase in &mut record.actual.phases {
         phase.workers.truncate(1);
         phase.settle = None;

@@ -186,7 +186,7 @@ pub struct ClaimWaitSummary {
     pub max_ns: Option<u64>,
 }
 
-pub(super) fn summary(record: &PhaseRecord) -> PhaseSummary {
+pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
     let duration_ns = record.measured_ns();
     let began_ns = record.measured().next().map_or(0, |segment| segment.began_ns);
     let done = match record.phase {

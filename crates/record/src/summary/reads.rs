@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::run::{Fetched, How};
 
 /// Of what the reads of a cold cache return, at least this share comes from the device.
-const COLD_MIN: f64 = 0.5;
+pub const COLD_MIN: f64 = 0.5;
 /// Of what the reads of a warm cache return, at most this share comes from the device.
-const WARM_MAX: f64 = 0.1;
+pub const WARM_MAX: f64 = 0.1;
 
 /// A cache that was not as asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct FetchedSummary {
     pub surprise: Option<Surprise>,
 }
 
-pub(super) fn summary(fetched: &Fetched, how: &How) -> FetchedSummary {
+pub(crate) fn summary(fetched: &Fetched, how: &How) -> FetchedSummary {
     let read_bytes = fetched.read_bytes;
     let known = fetched.device_bytes.known().filter(|_| read_bytes > 0);
     let fraction = known.map(|bytes| *bytes as f64 / read_bytes as f64);

@@ -6,14 +6,14 @@ use record::{
     Workload,
 };
 
-use super::line;
+use super::{line, verdict};
 use crate::environment;
 use crate::units::{counted, grouped, percent, rate};
 
 /// Lines are broken before they become longer, in characters.
-const WIDTH_MAX: usize = 100;
+pub(super) const WIDTH_MAX: usize = 100;
 /// What stands before the first words of a line, in characters.
-const LABEL_WIDTH: usize = 12;
+pub(super) const LABEL_WIDTH: usize = 12;
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
     let workload = &record.workload;
@@ -27,6 +27,7 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
             environment::places(record)
         ),
     );
+    verdict::render(text, summary);
     text.push_str(&workload_lines(workload, &summary.shares));
     wrapped(text, "How", "", &how(&record.how));
     if let Some(sizing) = &record.how.sizing {

@@ -1,0 +1,211 @@
+//! Whether a run's numbers are worth anything: VALID, DOUBTFUL or INVALID, with reasons from a closed list.
+//!
+//! A verdict is a pure function of a record. It is what follows from what was seen, no more: something that nobody
+//! looked at, or that the system did not tell, is no reason, and [`Seen`] says what was not known. How it works: each
+//! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
+//! Thresholds are in [`limits`]; `docs/measurement.md`, "Verdict", has them all in a table.
+//!
+//! A ladder's rungs are there to find out which rates are not reached: of a ladder the machine, the clocks and the
+//! errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
+
+use measure::{Drift, Steady};
+use observe::Fact;
+use serde::{Deserialize, Serialize};
+use workload::Phase;
+
+use crate::run::{Outcome, PhaseRecord, Record};
+use crate::units::percent;
+
+pub mod limits;
+
+mod course;
+mod load;
+mod memory;
+mod pace;
+mod reason;
+
+pub use self::reason::Reason;
+
+/// How good a run's numbers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Nothing was found that speaks against them.
+    Valid,
+    /// They may be what they seem, and may not: look at the reasons.
+    Doubtful,
+    /// They are not what they seem.
+    Invalid,
+}
+
+impl Level {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Valid => "VALID",
+            Self::Doubtful => "DOUBTFUL",
+            Self::Invalid => "INVALID",
+        }
+    }
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// That of the worst reason; valid where there is none.
+    pub level: Level,
+    /// The worst first.
+    pub reasons: Vec<Reason>,
+    /// What was looked at.
+    pub seen: Seen,
+}
+
+/// What a verdict is made of, besides what other parts of the summary have.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seen {
+    /// How long it was measured; nothing of a ladder, and where the run is partial.
+    pub measured: Option<Measured>,
+    /// Whether the rate stayed the same.
+    pub steadiness: Fact<Steadiness>,
+    /// The program's own share of the workers' time in the transactions, from 0 to 1.
+    pub own_fraction: Fact<f64>,
+    /// What other programs used of all processors' time during the run, from 0 to 1, in user mode.
+    pub others_fraction: Fact<f64>,
+    /// What the hypervisor gave to others of all processors' time during the run, from 0 to 1.
+    pub steal_fraction: Fact<f64>,
+}
+
+/// What was measured: the transactions; where none were asked for, the preparation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Which phase.
+    pub phase: Phase,
+    /// How long, in nanoseconds.
+    pub ns: u64,
+    /// Operations that were completed in that time, by all workers.
+    pub operations: u64,
+}
+
+/// How a rate changed over time. Rates are operations a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Steadiness {
+    /// By the slope rule ([`measure::steady::drift`]).
+    Slope(Drift),
+    /// By SNIA's rule on five rounds ([`measure::steady::window`]).
+    Rounds(Steady),
+}
+
+impl Steadiness {
+    /// Whether that is a steady state.
+    pub fn is_steady(&self) -> bool {
+        match self {
+            Self::Slope(drift) => drift.is_steady,
+            Self::Rounds(steady) => steady.is_steady,
+        }
+    }
+
+    /// The numbers and what they may be at most, in words that end a sentence.
+    pub fn in_numbers(&self) -> String {
+        match self {
+            Self::Slope(drift) => format!(
+                "the rate changed by {}{}; up to {} is no matter.",
+                signed(drift.drift),
+                interval(drift),
+                percent(drift.limit)
+            ),
+            Self::Rounds(steady) => format!(
+                "the rates of {} rounds lie {} apart (up to {} is no matter), and the line through them changes by {} (up \
+                 to {}).",
+                steady.window,
+                percent(steady.excursion),
+                percent(measure::steady::EXCURSION_MAX),
+                percent(steady.slope_excursion),
+                percent(measure::steady::SLOPE_EXCURSION_MAX)
+            ),
+        }
+    }
+
+    /// The same in a few words.
+    pub fn in_short(&self) -> String {
+        match self {
+            Self::Slope(drift) => format!("drift {}", signed(drift.drift)),
+            Self::Rounds(steady) => format!("{} rounds within {}", steady.window, percent(steady.excursion)),
+        }
+    }
+
+    /// Of what is not steady: whether that is certain. The slope rule may also not know.
+    fn is_told(&self) -> bool {
+        match self {
+            Self::Slope(drift) => drift
+                .interval
+                .is_some_and(|(low, high)| low > drift.limit || high < -drift.limit),
+            Self::Rounds(_) => true,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let what = if self.is_told() {
+            "The run was not steady"
+        } else {
+            "It cannot be told whether the run was steady"
+        };
+        format!("{what}: {}", self.in_numbers())
+    }
+}
+
+/// With its sign, in percent.
+fn signed(fraction: f64) -> String {
+    format!("{:+.1} %", fraction * 100.0)
+}
+
+fn interval(drift: &Drift) -> String {
+    match drift.interval {
+        Some((low, high)) => format!(" (with 95 % confidence by {} to {})", signed(low), signed(high)),
+        None => " (its seconds hang together too closely to say how sure that is)".to_owned(),
+    }
+}
+
+impl Verdict {
+    /// What a record comes to.
+    pub fn of(record: &Record) -> Self {
+        let seen = Seen {
+            measured: pace::measured(record),
+            steadiness: pace::steadiness(record),
+            own_fraction: load::own_fraction(record),
+            others_fraction: load::others_fraction(record),
+            steal_fraction: load::steal_fraction(record),
+        };
+        let mut reasons = course::reasons(record);
+        reasons.extend(pace::reasons(record, &seen));
+        reasons.extend(load::reasons(record, &seen));
+        reasons.extend(memory::reasons(record));
+        // Of the same level they stay in the order of the documentation.
+        reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
+        Self {
+            level: reasons.first().map_or(Level::Valid, Reason::level),
+            reasons,
+            seen,
+        }
+    }
+}
+
+/// Whether the transactions were those of a ladder.
+fn is_ladder(record: &Record) -> bool {
+    record.how.driven.ladder.is_some() || !record.actual.rungs.is_empty()
+}
+
+fn is_partial(record: &Record) -> bool {
+    record.actual.outcome != Outcome::Complete
+}
+
+/// Those of a ladder's rungs, too.
+fn all_phases(record: &Record) -> impl Iterator<Item = &PhaseRecord> {
+    let rungs = record.actual.rungs.iter().flat_map(|rung| &rung.phases);
+    record.actual.phases.iter().chain(rungs)
+}
+
+fn transactions(record: &Record) -> Option<&PhaseRecord> {
+    let mut phases = record.actual.phases.iter();
+    phases.find(|phase| phase.phase == Phase::Transactions)
+}

@@ -1,0 +1,94 @@
+//! How the run went: whether it came to its end, what failed, who was stuck.
+
+use measure::Histogram;
+use workload::End;
+
+use super::{Reason, all_phases, is_partial, transactions};
+use crate::run::{PhaseRecord, Record};
+use crate::summary::operations;
+
+pub(super) fn reasons(record: &Record) -> Vec<Reason> {
+    let found = [
+        is_partial(record).then(|| Reason::Partial {
+            outcome: record.actual.outcome.clone(),
+        }),
+        errors(record),
+        wrong_names(record),
+        ran_dry(record),
+        stuck(record),
+        overflow(record),
+        record
+            .how
+            .journal
+            .as_ref()
+            .map(|path| Reason::Journal { path: path.clone() }),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn errors(record: &Record) -> Option<Reason> {
+    let errors: u64 = record.actual.errors.iter().map(|error| error.count).sum();
+    let tried = |phase: &PhaseRecord| -> u64 {
+        let meters = phase.segments.iter().flat_map(|segment| &segment.operations);
+        meters
+            .map(|operation| operation.meter.operations + operation.meter.failed + operation.meter.missed)
+            .sum()
+    };
+    let operations = all_phases(record).map(tried).sum();
+    (errors > 0).then(|| Reason::Errors {
+        errors,
+        operations,
+        allowed: record.how.on_error.clone(),
+        is_exceeded: is_exceeded(&record.how.on_error, errors, operations),
+    })
+}
+
+/// Whether so many errors are more than is allowed in the words of `--on-error`: a number, a share, or `stop`.
+fn is_exceeded(allowed: &str, errors: u64, operations: u64) -> bool {
+    if let Some(Ok(percent)) = allowed.strip_suffix('%').map(str::parse::<f64>) {
+        return errors as f64 * 100.0 > percent * operations as f64;
+    }
+    errors > allowed.parse().unwrap_or(0)
+}
+
+fn wrong_names(record: &Record) -> Option<Reason> {
+    let check = record.actual.check.known().filter(|check| check.wrong > 0)?;
+    Some(Reason::WrongNames {
+        wrong: check.wrong,
+        names: check.names,
+    })
+}
+
+fn ran_dry(record: &Record) -> Option<Reason> {
+    (record.actual.end != End::Complete).then(|| Reason::RanDry {
+        end: record.actual.end,
+        transactions: transactions(record).map_or(0, PhaseRecord::transactions),
+    })
+}
+
+fn stuck(record: &Record) -> Option<Reason> {
+    let stuck = &record.actual.stuck;
+    let longest_ns = stuck.iter().map(|stuck| stuck.ns).max()?;
+    Some(Reason::Stuck {
+        times: stuck.len() as u64,
+        longest_ns,
+        lost: stuck.iter().filter(|stuck| !stuck.came_back).count() as u64,
+    })
+}
+
+fn overflow(record: &Record) -> Option<Reason> {
+    let meters = all_phases(record)
+        .flat_map(operations)
+        .map(|operation| &operation.meter);
+    let operations: u64 = meters
+        .map(|meter| {
+            // Where there are both, the latency is never the shorter one.
+            let service = meter.service.as_ref().map_or(0, Histogram::overflow);
+            meter.latency.overflow().max(service)
+        })
+        .sum();
+    (operations > 0).then_some(Reason::LatencyOverflow {
+        operations,
+        range_ns: Histogram::RANGE_NS,
+    })
+}

@@ -1,0 +1,128 @@
+//! Whether memory did the work where the run says that a device did.
+
+use observe::device::DeviceKind;
+use observe::{Class, Device};
+use workload::{Action, Phase, Work, Workload};
+
+use super::Reason;
+use super::limits::{FETCHED_COLD_MIN, FETCHED_NEARLY_ALL};
+use crate::run::{LocationRecord, Record};
+use crate::summary::{FetchedSummary, Surprise, operations, reads};
+
+pub(super) fn reasons(record: &Record) -> Vec<Reason> {
+    let fetched = record.actual.fetched.as_ref();
+    let fetched = fetched.map(|fetched| reads::summary(fetched, &record.how));
+    let found = [
+        fits_in_memory(record, fetched.as_ref()),
+        fetched.as_ref().and_then(|fetched| not_as_asked(record, fetched)),
+        durability_in_memory(record),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+fn says_cold(record: &Record) -> bool {
+    matches!(record.how.cache.as_str(), "cold" | "cold-data") && !record.how.direct
+}
+
+/// What fits is read from the device once; the more is read twice, the less is cold. Where nearly all was seen to come
+/// from there, little was read twice.
+fn fits_in_memory(record: &Record, fetched: Option<&FetchedSummary>) -> Option<Reason> {
+    let fraction = fetched.and_then(|fetched| fetched.fraction);
+    if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= FETCHED_NEARLY_ALL) {
+        return None;
+    }
+    let cache_bytes = record.host.cache_limit_bytes().into_known()?;
+    let pool_bytes = pool_bytes(record);
+    (pool_bytes <= cache_bytes).then(|| Reason::FitsInMemory {
+        cache: record.how.cache.clone(),
+        pool_bytes,
+        cache_bytes,
+    })
+}
+
+/// Contents of all pools when the transactions began: what was created before, or, where the pool was there already,
+/// what its sizes come to on the average.
+fn pool_bytes(record: &Record) -> u64 {
+    let mut phases = record.actual.phases.iter();
+    if let Some(prepare) = phases.find(|phase| phase.phase == Phase::Prepare) {
+        return operations(prepare)
+            .filter(|operation| operation.action == Action::Create)
+            .map(|operation| operation.meter.bytes)
+            .sum();
+    }
+    expected_bytes(&record.workload)
+}
+
+fn expected_bytes(workload: &Workload) -> u64 {
+    let mean = match &workload.work {
+        Work::Classic(classic) => (classic.size_low_bytes as f64 + classic.size_high_bytes as f64) / 2.0,
+        Work::Mix(mix) => mix.sizes.mean(),
+    };
+    let pools = if workload.crew.is_shared() {
+        1
+    } else {
+        workload.crew.workers()
+    };
+    (mean * workload.files() as f64 * f64::from(pools)) as u64
+}
+
+/// What reads fetched, where that is not what the run says of them. What it does not speak of is as it is.
+fn not_as_asked(record: &Record, fetched: &FetchedSummary) -> Option<Reason> {
+    let device_bytes = *fetched.device_bytes.known()?;
+    let read_bytes = fetched.read_bytes;
+    let asked = match fetched.surprise {
+        Some(Surprise::MuchThoughWarm) => {
+            return Some(Reason::ReadsFromDevice {
+                device_bytes,
+                read_bytes,
+            });
+        }
+        Some(Surprise::LittleThoughCold) => record.how.cache.clone(),
+        None if record.how.direct && fetched.fraction? < FETCHED_COLD_MIN => "direct".to_owned(),
+        None => return None,
+    };
+    is_counted(&record.locations).then_some(Reason::ReadsFromMemory {
+        asked,
+        device_bytes,
+        read_bytes,
+    })
+}
+
+/// Whether the kernel counts for this process what it fetches from all of these: of networks, FUSE and layers it may
+/// not.
+fn is_counted(locations: &[LocationRecord]) -> bool {
+    locations.iter().all(|location| {
+        let class = location.target.known().and_then(|target| target.class.known());
+        matches!(class, Some(Class::Block | Class::Memory))
+    })
+}
+
+fn durability_in_memory(record: &Record) -> Option<Reason> {
+    let durability = &record.how.durability;
+    if durability.is_empty() || durability == "none" {
+        return None;
+    }
+    record.locations.iter().find_map(|location| {
+        let target = location.target.known()?;
+        let is_memory = target.class.known() == Some(&Class::Memory);
+        let is_beneath = target.device.known().is_some_and(is_memory_beneath);
+        (is_memory || is_beneath).then(|| Reason::DurabilityInMemory {
+            durability: durability.clone(),
+            path: location.directory.clone(),
+            place: target.one_line(),
+            is_beneath: !is_memory,
+        })
+    })
+}
+
+/// Whether a device, or one of those that it lies on, is memory. Persistent memory is none.
+fn is_memory_beneath(device: &Device) -> bool {
+    let of_file = device.loop_backing.known().is_some_and(|backing| {
+        let class = backing.mount.known().map(|mount| mount.class());
+        class == Some(Class::Memory) || backing.device.known().is_some_and(|device| is_memory_beneath(device))
+    });
+    let of_members = device.members.known();
+    matches!(device.kind, DeviceKind::Ram | DeviceKind::Zram)
+        || of_file
+        || of_members.is_some_and(|members| members.iter().any(is_memory_beneath))
+}

@@ -1,0 +1,160 @@
+//! How long it was measured, how steady it was, and whether the rate was achieved.
+
+use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
+use observe::Fact;
+use workload::Phase;
+
+use super::limits::{
+    ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN, SECONDS_FOR_ROUNDS, SECONDS_FOR_SLOPE,
+};
+use super::{Measured, Reason, Seen, Steadiness, is_ladder, is_partial, transactions};
+use crate::driven::{ArrivalsAsked, SteadyFound};
+use crate::run::{PhaseRecord, Record};
+use crate::summary::{operations, phase};
+
+pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
+    let found = [
+        seen.measured.and_then(too_short),
+        not_steady(record, seen),
+        rate_not_reached(record),
+    ];
+    found.into_iter().flatten().collect()
+}
+
+/// The phase that the run is about.
+fn judged(record: &Record) -> Option<&PhaseRecord> {
+    if is_ladder(record) || is_partial(record) {
+        return None;
+    }
+    if record.workload.transactions() > 0 {
+        return transactions(record);
+    }
+    let mut phases = record.actual.phases.iter();
+    phases.find(|phase| phase.phase == Phase::Prepare)
+}
+
+pub(super) fn measured(record: &Record) -> Option<Measured> {
+    let phase = judged(record)?;
+    Some(Measured {
+        phase: phase.phase,
+        ns: phase.measured_ns(),
+        operations: operations(phase).map(|operation| operation.meter.operations).sum(),
+    })
+}
+
+fn too_short(measured: Measured) -> Option<Reason> {
+    let Measured { phase, ns, operations } = measured;
+    // A hundredth less is no matter.
+    let is_short = ns < MEASURED_MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
+    is_short.then_some(Reason::TooShort {
+        phase,
+        measured_ns: ns,
+        operations,
+    })
+}
+
+/// Operations a second of each whole second (slice) that was measured while all workers were at work.
+fn seconds(phase: &PhaseRecord) -> Vec<f64> {
+    let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
+        return Vec::new();
+    };
+    let zero_ns = phase.segments.iter().map(|segment| segment.began_ns).min().unwrap_or(0);
+    let until_ns = phase
+        .first_done
+        .map_or(last.ended_ns, |first_done| first_done.at_ns.min(last.ended_ns));
+    let width_ns = phase.slices.width_ns();
+    // The borders of seconds and of segments are some operations apart.
+    let slack_ns = width_ns / 100;
+    let begin = (first.began_ns - zero_ns).saturating_sub(slack_ns).div_ceil(width_ns);
+    let end = (until_ns.saturating_sub(zero_ns) + slack_ns) / width_ns;
+    if phase.slices.is_empty() || end <= begin {
+        return Vec::new();
+    }
+    let rate = |operations: u64| operations as f64 * 1e9 / width_ns as f64;
+    let mut rates: Vec<f64> = phase
+        .slices
+        .iter()
+        .map(|slice| rate(slice.values().map(|meter| meter.operations).sum()))
+        .collect();
+    // Nothing was done after the last one that has something.
+    rates.resize(rates.len().max(end as usize), 0.0);
+    rates[begin as usize..end as usize].to_vec()
+}
+
+pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
+    let unknown = |why: &str| Fact::Unavailable(why.to_owned());
+    let Some(phase) = judged(record).filter(|phase| phase.phase == Phase::Transactions) else {
+        return Fact::NotApplicable;
+    };
+    if let Some(found) = &phase.steady {
+        return match by_the_rule(found) {
+            Some(steadiness) => Fact::Known(steadiness),
+            None => unknown("there was no whole window of rounds"),
+        };
+    }
+    if record.how.driven.arrivals.is_some() {
+        // What is done in a second is what arrives in it.
+        return Fact::NotApplicable;
+    }
+    if phase.slices.is_empty() {
+        return unknown("what was done in each second was not recorded");
+    }
+    let seconds = seconds(phase);
+    let found = if seconds.len() >= SECONDS_FOR_SLOPE {
+        steady::drift(&seconds, DRIFT_MAX).map(Steadiness::Slope)
+    } else if seconds.len() >= SECONDS_FOR_ROUNDS {
+        steady::window(&rounds(&seconds)).map(Steadiness::Rounds)
+    } else {
+        return unknown("fewer than 5 whole seconds were measured with all workers at work");
+    };
+    found.map_or_else(|| unknown("nothing was done in these seconds"), Fact::Known)
+}
+
+/// What the rule found that was to end the run.
+fn by_the_rule(found: &SteadyFound) -> Option<Steadiness> {
+    let slope = found.slope.map(Steadiness::Slope);
+    slope.or(found.snia.map(Steadiness::Rounds))
+}
+
+/// The means of five rounds that differ by at most a second in length.
+fn rounds(seconds: &[f64]) -> Vec<f64> {
+    let border = |round: usize| round * seconds.len() / WINDOW_ROUNDS;
+    (0..WINDOW_ROUNDS)
+        .map(|round| {
+            let of_round = &seconds[border(round)..border(round + 1)];
+            of_round.iter().sum::<f64>() / of_round.len() as f64
+        })
+        .collect()
+}
+
+fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {
+    let phase = judged(record)?;
+    if let Some(found) = &phase.steady {
+        let rule = record.how.driven.steady?.rule;
+        return (!found.is_steady).then(|| Reason::SteadyStateNotReached {
+            rule,
+            rounds: found.rounds.len() as u64,
+            last: by_the_rule(found),
+        });
+    }
+    let found = *seen.steadiness.known()?;
+    (!found.is_steady()).then_some(Reason::NotSteady { found })
+}
+
+/// Of what was due until the first worker was done: from then on not all arrivals are met.
+fn rate_not_reached(record: &Record) -> Option<Reason> {
+    let ArrivalsAsked { per_second, form } = record.how.driven.arrivals.as_ref()?;
+    let summary = phase::summary(judged(record)?);
+    let until = summary.first_done.unwrap_or(summary.last_done);
+    let due = per_second * until.ns as f64 / 1e9;
+    // One transaction of each worker may be under way.
+    let mut allowed = due * (1.0 - ACHIEVED_MIN) + f64::from(record.workload.crew.workers());
+    if form != "constant" {
+        allowed += ARRIVALS_DEVIATIONS * due.sqrt();
+    }
+    let is_missed = due - until.done.count as f64 > allowed;
+    is_missed.then(|| Reason::RateNotReached {
+        requested: *per_second,
+        achieved: until.done.per_second.unwrap_or(0.0),
+    })
+}

@@ -1,0 +1,12 @@
+//! Every reason of a verdict on both sides of its threshold, on records that are well but for one thing; and that the
+//! documentation has exactly these reasons.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+mod made;
+
+mod course;
+mod list;
+mod load;
+mod memory;
+mod pace;
