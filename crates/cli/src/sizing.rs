@@ -294,7 +294,8 @@ fn takes(sizing: &Sizing, calibration: &Calibration, meant: &Meant) -> String {
             time(length.as_secs_f64()),
             about(count as f64)
         )),
-        (_, _, Some(rate)) => {
+        // Those without end are ended by something that nobody can foretell.
+        (_, _, Some(rate)) if meant.workload.transactions() < Workload::ENDLESS => {
             let all = meant.workload.transactions() as f64 * f64::from(meant.workload.crew.workers());
             text.push_str(&format!(
                 ", and the transactions about {} at the least",
