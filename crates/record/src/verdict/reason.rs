@@ -448,14 +448,14 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
     }
     let why = if measured_ns < MEASURED_LEAST_NS {
         format!(
-            "less than {} s is within how exactly a phase begins and ends",
-            seconds(MEASURED_LEAST_NS)
+            "below {} ms it matters how exactly a phase begins and ends",
+            MEASURED_LEAST_NS / 1_000_000
         )
     } else if operations < OPERATIONS_MIN {
         format!("fewer than {OPERATIONS_MIN} operations have no 99th percentile")
     } else {
         format!(
-            "in less than {} s the kernel hardly begins to write back",
+            "less than {} s tells little of how it goes on (write-back, journals)",
             MEASURED_MIN_NS / 1_000_000_000
         )
     };
