@@ -25,7 +25,7 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
     let mut all: Option<Record> = None;
     while let Some(load) = next_load(&ladder.asked, &climbed) {
         events.event(Event::Rung(climbed.len() as u32, load));
-        let record = perform(&rung(request, load), storage, &SystemClock, events)?;
+        let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, events)?;
         let is_whole = record.actual.outcome == Outcome::Complete;
         let climbed_now = Rung {
             load,
@@ -51,8 +51,10 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
 }
 
 /// The run of one rung.
-fn rung(request: &Request, load: Load) -> Request {
+fn rung(request: &Request, load: Load, number: usize) -> Request {
     let mut request = request.clone();
+    // It is the same for all, and that of the first is in the record.
+    request.own_cost &= number == 0;
     let ladder = request.drive.ladder.take();
     let arrivals = ladder.map_or(ArrivalProcess::Poisson, |ladder| ladder.arrivals);
     match load {

@@ -388,9 +388,8 @@ fn the_programs_own_cost_is_weighed_against_the_workers_times() {
     // The transactions of a ladder are in its rungs.
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.rungs = vec![Rung {
-        requested_per_second: None,
+        load: record::Load::Closed,
         workers: 2,
-        waiting: None,
         phases: vec![transactions],
     }];
     assert_eq!(Summary::of(&record).own_cost.unwrap().fraction, Some(0.1));

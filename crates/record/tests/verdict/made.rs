@@ -161,6 +161,7 @@ pub fn arrivals(record: &mut Record, per_second: f64, form: &str) {
 
 pub fn own_cost(record: &mut Record, ns_per_operation: f64) {
     record.actual.own_cost = Fact::Known(OwnCost {
+        workers: 1,
         files: 500,
         transactions: 500,
         operations: 1_000,
@@ -201,14 +202,12 @@ pub fn ladder(record: &mut Record, phase: PhaseRecord) {
         climb: Climb::Rates(vec![1_000_000.0]),
         arrivals: "constant".to_owned(),
         fresh: false,
-        bisect: false,
         goal_p99_ns: None,
     });
     record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
     record.actual.rungs = vec![Rung {
-        requested_per_second: Some(1_000_000.0),
+        load: record::Load::Rate(1_000_000.0),
         workers: 1,
-        waiting: Some(5),
         phases: vec![phase],
     }];
 }
