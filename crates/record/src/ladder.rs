@@ -9,11 +9,9 @@ use workload::Phase;
 
 use crate::run::PhaseRecord;
 
-/// A rung holds where at least this share of what has arrived was done by its end: then what was requested is achieved, and the
-/// queue is bounded.
+/// A rung holds where at least this share of what has arrived was done by its end, or where every worker was up to its arrivals in
+/// the last fifth of it ([`PhaseRecord::queue_is_bounded`]): then what waits at the end is a moment's.
 pub const ACHIEVED_MIN: f64 = 0.99;
-/// It holds, too, where no more transactions of each worker are waiting than these: what is under way, and what is about to be.
-pub const WAITING_MIN: u64 = 2;
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
 /// A limit is narrowed down by no more rungs than these.
@@ -153,7 +151,7 @@ impl RungSummary {
             summary.waiting = waiting;
             summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
             summary.holds &= fraction.is_some_and(|fraction| fraction >= ACHIEVED_MIN)
-                || waiting.is_some_and(|waiting| waiting <= WAITING_MIN * u64::from(rung.workers));
+                || rung.transactions().is_some_and(PhaseRecord::queue_is_bounded);
         }
         summary
     }
@@ -249,8 +247,9 @@ impl LadderSummary {
 }
 
 fn goal(p99_ns: u64, rungs: &[RungSummary]) -> GoalSummary {
-    let is_met = rungs.iter().any(|rung| rung.meets(p99_ns));
-    let all = rungs.iter().enumerate();
+    let of_rates = |(_, rung): &(usize, &RungSummary)| rung.rate().is_some();
+    let all = rungs.iter().enumerate().filter(of_rates);
+    let is_met = all.clone().any(|(_, rung)| rung.meets(p99_ns));
     let nearest = all.filter_map(|(index, rung)| Some((index, rung.p99_ns?)));
     GoalSummary {
         p99_ns,

@@ -296,6 +296,9 @@ pub struct PhaseRecord {
     pub first_done: Option<FirstDone>,
     /// Transactions that were due and not begun when they ended; nothing in a closed loop.
     pub waiting: Option<u64>,
+    /// Until then every worker had been up to its arrivals at least once more, in nanoseconds since the origin; nothing in a
+    /// closed loop, and where one never was.
+    pub caught_up_ns: Option<u64>,
     /// How long workers waited for one another's files; nothing in private pools.
     pub claim_waits: Vec<ClaimWaits>,
     /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups are in it, too.
@@ -339,6 +342,14 @@ impl PhaseRecord {
         let done = self.transactions();
         let arrived = done + self.waiting?;
         (arrived > 0).then(|| done as f64 / arrived as f64)
+    }
+
+    /// Whether the queue of an open loop was bounded: every worker was up to its arrivals in the last fifth of the measured time.
+    /// What is waiting at the very end may be a moment's.
+    pub fn queue_is_bounded(&self) -> bool {
+        let ended_ns = self.measured().last().map_or(0, |segment| segment.ended_ns);
+        let since_ns = ended_ns.saturating_sub(self.measured_ns() / 5);
+        self.caught_up_ns.is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
     }
 
     /// Transactions of the measured stretches.

@@ -76,7 +76,8 @@ impl Summary {
             partial: record.actual.outcome != Outcome::Complete,
             shares: shares(&record.workload),
             elapsed_ns,
-            paper: paper::applies(&record.workload).then(|| paper::figures(phases, elapsed_ns)),
+            paper: (paper::applies(&record.workload) && record.how.driven.ladder.is_none())
+                .then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
             ladder: record
                 .how

@@ -74,6 +74,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         workers,
         first_done: None,
         waiting: None,
+        caught_up_ns: None,
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),

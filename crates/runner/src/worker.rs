@@ -148,6 +148,8 @@ pub(crate) struct PhaseReport {
     pub segments: Vec<SegmentReport>,
     /// Transactions that were due and not begun at the end; nothing in a closed loop.
     pub waiting: Option<u64>,
+    /// When it was up to its arrivals last; nothing in a closed loop, and where it never was.
+    pub caught_up_ns: Option<u64>,
     pub slowest: Vec<SlowestRecord>,
     pub waits: Option<Histogram>,
     /// What all workers together had done when this one was done.
@@ -200,6 +202,8 @@ struct Worker<O, S, C, W, R> {
     tickets: u64,
     /// When the operation that comes next was due, where arrivals say so.
     due_ns: Option<u64>,
+    /// When it was up to its arrivals last: nothing was due.
+    caught_up_ns: Option<u64>,
     report: Report,
 }
 
@@ -218,6 +222,7 @@ where
         rendezvous,
         tickets: 0,
         due_ns: None,
+        caught_up_ns: None,
         report: Report::default(),
     };
     match worker.stages() {
@@ -356,6 +361,7 @@ where
         let done_by_all = self.tools.control.progress().done;
         // One that was waited for until the end was not begun.
         let due_ns = self.due_ns.take();
+        let caught_up_ns = self.caught_up_ns.take();
         let waiting = self.tools.pacer.is_open().then(|| {
             let waited_for = due_ns.is_some_and(|due_ns| due_ns <= ended_ns);
             u64::from(waited_for) + self.tools.pacer.waiting(ended_ns)
@@ -371,6 +377,7 @@ where
             slowest,
             segments,
             waiting: waiting.filter(|_| phase == Phase::Transactions),
+            caught_up_ns: caught_up_ns.map(|ns| ns.saturating_sub(self.tools.origin_ns)),
             waits: self.tools.source.take_waits(),
             done_by_all,
         });
@@ -458,7 +465,12 @@ where
             return Ok(true);
         };
         self.due_ns = Some(due_ns);
-        while let Some(left_ns) = due_ns.checked_sub(self.tools.clock.now_ns()).filter(|left| *left > 0) {
+        loop {
+            let now_ns = self.tools.clock.now_ns();
+            let Some(left_ns) = due_ns.checked_sub(now_ns).filter(|left| *left > 0) else {
+                return Ok(true);
+            };
+            self.caught_up_ns = Some(now_ns);
             self.tools.clock.sleep(left_ns.min(LOOK_EVERY_NS));
             if control.is_stopping() {
                 return Err(Left::Stopped);
@@ -467,7 +479,6 @@ where
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 
     #[inline]

@@ -16,7 +16,7 @@ pub(super) fn render(text: &mut String, summary: &Summary) {
             text,
             "Limit",
             limit,
-            "a rung holds where at least 99 % of what has arrived was done by its end",
+            "a rung holds where at least 99 % of what has arrived was done by its end, or its queue was empty again shortly before",
         );
     }
     if let Some(goal) = &ladder.goal {

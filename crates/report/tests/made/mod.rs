@@ -93,6 +93,7 @@ fn phase(
         }],
         workers,
         waiting: None,
+        caught_up_ns: None,
         claim_waits: Vec::new(),
         slices: Slices::default(),
         slowest: Vec::new(),

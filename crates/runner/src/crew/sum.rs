@@ -320,6 +320,7 @@ pub(crate) fn phase_record(
             .iter()
             .filter_map(|(_, report)| report.waiting)
             .reduce(|a, b| a + b),
+        caught_up_ns: caught_up(&workers),
         claim_waits: Vec::new(),
         slices: beside.slices,
         slowest: Vec::new(),
@@ -357,6 +358,12 @@ pub(crate) fn phase_record(
     merged.claim_waits = waits.into_values().collect();
     merged.segments = segments.into_values().collect();
     merged
+}
+
+/// The last moment at which each of them had been up to its arrivals; nothing where one never was.
+fn caught_up(workers: &[(u32, PhaseReport)]) -> Option<u64> {
+    let each: Option<Vec<u64>> = workers.iter().map(|(_, report)| report.caught_up_ns).collect();
+    each?.into_iter().min()
 }
 
 /// A segment that begins and ends as this report of it, with nothing done.
