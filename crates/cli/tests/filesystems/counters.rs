@@ -9,7 +9,7 @@ use crate::runs::{Ran, Run};
 use crate::support::{FileSystem, Scene, Volume};
 
 const TRANSACTIONS: u64 = 400;
-const WORK: &str = "--mix append=1 --files 40 --transactions 400 --size 4096..8192";
+const WORK: &str = "--mix create=1 --files 40 --transactions 400 --size 4096..8192";
 
 fn transactions(ran: &Ran) -> &MachineSummary {
     let machine = ran.phase(Phase::Transactions).machine.as_ref();
