@@ -105,7 +105,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         Work::Classic(classic) => classic.weights = weights,
         Work::Mix(mix) => mix.location_weights = weights,
     }
-    let paced_by = match (&options.ladder, options.rate) {
+    let paced_by = match (&options.ladder, options.rate.map(|rate| rate.0)) {
         (Some(ladder), _) => Some(format!("the ladder {ladder}")),
         (None, Some(rate)) => Some(format!("the rate of {rate} a second")),
         (None, None) => None,

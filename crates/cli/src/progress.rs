@@ -49,6 +49,19 @@ impl Display {
         self.began = Instant::now();
         self.said = self.began;
         self.second.clear();
+        if stage == Stage::CleanUp && !self.quiet {
+            let tell = || {
+                // Nobody may be reading.
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "postmark: removing what the run has made; another signal ends that at once and leaves the rest for 'postmark clean'"
+                );
+            };
+            match &self.bar {
+                Some(bar) => bar.suspend(tell),
+                None => tell(),
+            }
+        }
         if let Some(bar) = &self.bar {
             bar.set_style(style(progress.total.is_some()));
             bar.set_message("");

@@ -13,7 +13,8 @@ use workload::Edition;
 pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
 pub use values::{
-    Bytes, CacheName, Count, OnErrorSaid, SizesSaid, SteadyName, StorageName, ThinkSaid, Time, WorkerSeedsName,
+    Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
+    WorkerSeedsName,
 };
 
 /// The benchmark for small files and metadata: PostMark, built anew.

@@ -381,6 +381,9 @@ where
             waits: self.tools.source.take_waits(),
             done_by_all,
         });
+        if left.is_err() {
+            self.report.borders_s.push(self.tools.clock.wall_s());
+        }
         let performed = left?;
         let end = match phase {
             Phase::Transactions => self.tools.source.end(),

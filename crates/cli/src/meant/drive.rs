@@ -12,7 +12,7 @@ use workload::quantity::duration_text;
 
 use super::MeaningError;
 use super::error::refuse;
-use crate::said::{LadderSaid, Options, Time};
+use crate::said::{LadderSaid, Options, PerSecond, Time};
 
 /// A rung is measured for at least so long.
 const RUNG_MIN: Duration = Duration::from_secs(10);
@@ -73,7 +73,7 @@ pub(super) fn mean(options: &Options) -> Result<Drive, MeaningError> {
 }
 
 fn pace(options: &Options) -> Result<Pace, MeaningError> {
-    match (options.rate, options.arrivals) {
+    match (options.rate.map(|rate| rate.0), options.arrivals) {
         (None, None) => Ok(Pace::Closed),
         (None, Some(form)) => refuse(format!(
             "--arrivals {form} without --rate: nothing arrives: say how many a second with --rate"
@@ -141,7 +141,7 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
 fn climb(options: &Options, said: &LadderSaid, run_for: Option<Duration>) -> Result<Drive, MeaningError> {
     let LadderSaid(climb) = said;
     let workers = matches!(climb, Climb::Workers(_));
-    if let Some(rate) = options.rate {
+    if let Some(PerSecond(rate)) = options.rate {
         return refuse(format!(
             "--rate {rate} with --ladder {said}: the ladder says the rates itself: leave one out"
         ));

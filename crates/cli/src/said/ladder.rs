@@ -6,7 +6,7 @@ use std::str::FromStr;
 use record::Climb;
 use workload::quantity::{self, duration_text};
 
-use super::values::from_text;
+use super::values::{PerSecond, from_text};
 
 /// Shares of the closed loop's rate that `auto` climbs.
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
@@ -30,12 +30,10 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, InvalidLadder> {
 }
 
 fn number(text: &str) -> Result<f64, InvalidLadder> {
-    let text = text.trim();
-    let found = text.parse::<f64>().ok();
-    found
-        .or_else(|| quantity::count(text).ok().map(|count| count as f64))
+    let number = text.parse::<PerSecond>().ok().map(|rate| rate.0);
+    number
         .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| InvalidLadder(format!("`{text}` is no number above 0")))
+        .ok_or_else(|| InvalidLadder(format!("`{}` is no number above 0", text.trim())))
 }
 
 /// From low to high, without one twice, not too many.

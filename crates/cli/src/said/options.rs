@@ -15,7 +15,8 @@ use workload::{Edition, Weights};
 use super::LocationSaid;
 use super::ladder::{GoalSaid, LadderSaid};
 use super::values::{
-    Bytes, CacheName, Count, OnErrorSaid, SizesSaid, SteadyName, StorageName, ThinkSaid, Time, WorkerSeedsName,
+    Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
+    WorkerSeedsName,
 };
 
 /// Declares [`Options`] with what options over a file's come to.
@@ -68,8 +69,8 @@ options! {
     warm_up: Time,
     /// Transactions a second of all workers together, due whether or not those before are done; latencies are then from
     /// the moment at which they were due [default: none, the next one follows the last one].
-    #[arg(long, value_name = "PER_SECOND", help_heading = "Driving")]
-    rate: f64,
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, help_heading = "Driving")]
+    rate: PerSecond,
     /// How transactions arrive at a rate: constant or poisson [default: poisson].
     #[arg(long, value_name = "FORM", help_heading = "Driving")]
     arrivals: ArrivalProcess,

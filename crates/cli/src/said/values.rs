@@ -232,6 +232,43 @@ impl FromStr for ThinkSaid {
 
 from_text!(ThinkSaid);
 
+/// How many of something a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PerSecond(pub f64);
+
+/// No rate.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no number: write how many a second, like 1500, 0.5 or 2k")]
+pub struct InvalidRate(String);
+
+impl FromStr for PerSecond {
+    type Err = InvalidRate;
+
+    fn from_str(text: &str) -> Result<Self, InvalidRate> {
+        let text = text.trim();
+        let number = text.parse::<f64>().ok();
+        number
+            .or_else(|| quantity::count(text).ok().map(|count| count as f64))
+            .map(Self)
+            .ok_or_else(|| InvalidRate(text.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for PerSecond {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Said {
+            Number(f64),
+            Text(String),
+        }
+        match Said::deserialize(deserializer)? {
+            Said::Number(number) => Ok(Self(number)),
+            Said::Text(text) => text.parse().map_err(serde::de::Error::custom),
+        }
+    }
+}
+
 /// A rule of steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -97,6 +97,8 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     ("run --for 0s", &["--for 0s", "2m"]),
     ("run --rate 0", &["--rate", "above 0"]),
+    ("run --rate -5", &["--rate", "above 0"]),
+    ("run --rate abc", &["'abc' is no number", "2k"]),
     ("run --rate 1e10", &["--rate", "1000000000"]),
     ("run --arrivals poisson", &["--arrivals poisson without --rate"]),
     (
