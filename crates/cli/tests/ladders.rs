@@ -1,5 +1,8 @@
 //! Ladders of loads and steady states as a user has them: on a pool in memory, with the program itself.
 
+// Helpers of tests are tests: what is not as it should be ends them.
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use std::path::Path;

@@ -403,6 +403,7 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
     let wish = Wish {
         locations: start.directories.clone(),
         in_own_directories: request.place == Place::OwnDirectory,
+        begins: begins(workload),
         numbers_max: workload.numbers_max(),
         subdirectories: workload.classic().map_or(1, |classic| classic.subdirectories),
         workers: private,
@@ -437,6 +438,16 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
         positions: Vec::new(),
         devices,
     })
+}
+
+/// What every file of the original's work begins with. Its contents are the same text in all of them.
+fn begins(workload: &Workload) -> Option<String> {
+    /// More would tell no more.
+    const BYTES: u64 = 64;
+    let classic = workload
+        .classic()
+        .filter(|_| workload.contents.is_none() && workload.crew == Crew::ONE)?;
+    String::from_utf8(workload::stream::text_begins(classic, BYTES)).ok()
 }
 
 fn refuse_nul(request: &Request) -> Result<(), Refused> {

@@ -283,6 +283,14 @@ impl Stream for ClassicStream {
     }
 }
 
+/// What every file of a workload begins with, as far as it reaches: so many bytes of the text at most.
+pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
+    let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
+    (0..bytes.min(workload.size_high_bytes))
+        .map(|_| 32 + generator.draw(95) as u8)
+        .collect()
+}
+
 /// The text of a workload: printable characters, one draw each. The original draws twice the upper bound of
 /// sizes and uses the first half.
 fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, StreamError> {
@@ -304,6 +312,14 @@ mod tests {
 
     fn intents(stream: &mut ClassicStream, phase: Phase) -> Vec<Intent> {
         std::iter::from_fn(|| stream.next(phase)).collect()
+    }
+
+    #[test]
+    fn the_text_begins_as_is_said() {
+        let workload = Classic::default();
+        let text = ClassicStream::new(&workload).unwrap().text();
+        assert_eq!(text_begins(&workload, 64), text[..64]);
+        assert_eq!(text_begins(&workload, u64::MAX), *text);
     }
 
     #[test]

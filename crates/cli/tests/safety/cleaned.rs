@@ -112,6 +112,17 @@ fn a_file_of_another_owner() {
     }
 }
 
+/// Beside the user's own files a number as a name is not enough: the run knows what its files begin with.
+#[test]
+fn a_new_file_with_a_number_of_the_run() {
+    let killed = killed(Prompt(Stdio), 1);
+    for (name, content) in [("30001", "mine\n"), ("30002", "0123456789\n")] {
+        std::fs::write(killed.files.join(name), content).unwrap();
+    }
+    let not_ours = "it does not begin as the files of this run do";
+    killed.leaves(&[("30001", not_ours), ("30002", not_ours)]);
+}
+
 /// Numbers that the run could not have come to, and ways to write numbers that are not its own, are not even
 /// looked at.
 #[test]

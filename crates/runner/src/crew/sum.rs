@@ -274,8 +274,11 @@ fn fetched([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<F
 pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
     for (worker, reports) in phases.iter_mut().enumerate() {
-        let of_phase = reports.extract_if(.., |report| report.phase == phase);
-        taken.extend(of_phase.map(|report| (worker as u32, report)));
+        let (of_phase, others): (Vec<_>, Vec<_>) = std::mem::take(reports)
+            .into_iter()
+            .partition(|report| report.phase == phase);
+        *reports = others;
+        taken.extend(of_phase.into_iter().map(|report| (worker as u32, report)));
     }
     taken
 }

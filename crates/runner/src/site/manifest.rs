@@ -56,6 +56,10 @@ pub(crate) struct Manifest {
     /// How the files and directories of a mix are called; nothing in a classic run.
     #[serde(default)]
     pub mix: Option<MixNames>,
+    /// What every file begins with, as far as it reaches, where they lie beside the user's own; nothing where that is not the same
+    /// for all.
+    #[serde(default)]
+    pub begins: Option<String>,
     /// The birth of the first manifest, where this one was written later in its place.
     #[serde(default)]
     pub born: Option<Birth>,

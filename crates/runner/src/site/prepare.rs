@@ -35,6 +35,8 @@ pub(crate) struct Wish {
     pub workers: u32,
     /// How a mix calls what it makes.
     pub mix: Option<MixNames>,
+    /// What every file begins with, as far as it reaches, where that is the same for all.
+    pub begins: Option<String>,
     pub tool: String,
     pub host: String,
 }
@@ -192,6 +194,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         subdirectories: wish.subdirectories,
         workers: wish.workers,
         mix: wish.mix.clone(),
+        begins: wish.begins.clone().filter(|_| !wish.in_own_directories),
         born: None,
         kept: None,
         before,

@@ -1,5 +1,6 @@
 //! Removing what a run has made, from its manifest: never by a wildcard, never through a link, never what was
-//! born before the manifest or belongs to another owner.
+//! born before the manifest or belongs to another owner; and beside the user's own files never what does not begin as the
+//! run's files do.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -261,9 +262,37 @@ impl<'a> Removal<'a> {
             Whose::Others("it is older than the run".to_owned())
         } else if kind == FileType::RegularFile && links > 1 && self.manifest.mix.is_none() {
             Whose::Others("it has other names besides, which this run does not make".to_owned())
+        } else if kind == FileType::RegularFile && !self.begins_as_ours(directory, name)? {
+            Whose::Others("it does not begin as the files of this run do".to_owned())
         } else {
             Whose::Ours
         })
+    }
+
+    /// Whether a file begins with what the run writes, where that is known. Zeros are what a crash may have left of it.
+    fn begins_as_ours(&self, directory: &OwnedFd, name: &OsStr) -> Result<bool, Errno> {
+        let Some(begins) = &self.manifest.begins else {
+            return Ok(true);
+        };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(directory, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT) => return Err(Errno::NOENT),
+            // What cannot be read tells nothing.
+            Err(_) => return Ok(true),
+        };
+        let mut found = vec![0; begins.len()];
+        let mut length = 0;
+        while length < found.len() {
+            match rustix::io::pread(&file, &mut found[length..], length as u64) {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(Errno::INTR) => {}
+                Err(_) => return Ok(true),
+            }
+        }
+        let found = &found[..length];
+        Ok(found == &begins.as_bytes()[..length] || found.iter().all(|byte| *byte == 0))
     }
 
     /// Something of the run's own cannot be removed.
