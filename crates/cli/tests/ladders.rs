@@ -18,7 +18,7 @@ fn of_words(words: &str, at: &Path) -> Value {
 fn a_ladder_of_rates_finds_its_limit() {
     let at = directory();
     let report = of_words(
-        "run --quiet --mix read=2,append=1 --files 200 --size 1KiB --ladder 500,5000000 --warm-up 200ms --for 10s",
+        "run --quiet --mix read=2,stat=1 --files 200 --size 1KiB --ladder 500,5000000 --warm-up 200ms --for 10s",
         at.path(),
     );
     let ladder = &report["summary"]["ladder"];

@@ -85,9 +85,6 @@ fn words_survive_configuration_files() {
         "--for 500ms --rate 0.25",
         "--steady snia --round 3s --for 1m --warm-up 5s",
         "--mix read=1 --steady slope --rate 70",
-        "--mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
-        "--ladder 10%,55.5%,110% --fresh --warm-up 3s",
-        "--ladder workers=1,2,4",
         "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
         "--at . --weight 2 --at .. --mix create=1,delete=1",
     ] {
@@ -100,6 +97,14 @@ fn words_survive_configuration_files() {
             .concat(),
             at.path(),
         );
+    }
+    // They end by time.
+    for words in [
+        "plan --files 40 --mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
+        "plan --files 40 --ladder 10%,55.5%,110% --fresh --warm-up 3s",
+        "plan --files 40 --ladder workers=1,2,4",
+    ] {
+        round_trip(&split(words), at.path());
     }
 }
 

@@ -438,14 +438,14 @@ impl Supervisor<'_, '_> {
             for (slot, total) in self.watch.slots.iter().zip(&self.totals) {
                 slot.begin(*total);
             }
+            if let Stage::Phase(_) = stage {
+                self.machine.begin(self.now_ns());
+            }
             self.events.event(Event::Began(stage, self.watch.control.progress()));
             self.current = Some(stage);
             self.at_work = self.alive;
             self.stage_began = Instant::now();
             self.seconds = Seconds::default();
-            if let Stage::Phase(_) = stage {
-                self.machine.begin(self.now_ns());
-            }
             self.watch.control.begin_phase((self.watch.now_ns)());
             if stage == Stage::Phase(Phase::Transactions) {
                 self.transactions_began = Some(self.stage_began);

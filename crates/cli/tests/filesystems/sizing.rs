@@ -92,7 +92,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         );
     }
     let quiet = Run::new(&ground.at, LITTLE)
-        .and("--mix stat=1 --transactions 100 --quiet")
+        .and("--mix stat=1 --transactions 20000 --quiet")
         .perform();
     quiet.is_complete().has_all_phases();
     is_as_large_as_was_asked_for(&quiet, 1);

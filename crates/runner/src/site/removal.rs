@@ -45,6 +45,8 @@ pub(crate) struct Removal<'a> {
     left_more: u64,
     /// Something that is the run's own is still there.
     is_incomplete: bool,
+    /// What the run's files begin with, as far as they reach, where that is known.
+    begins: Option<&'a [u8]>,
 }
 
 impl<'a> Removal<'a> {
@@ -63,6 +65,7 @@ impl<'a> Removal<'a> {
             done: CleanUp::default(),
             left_more: 0,
             is_incomplete: false,
+            begins: manifest.begins.as_deref().map(str::as_bytes),
         }
     }
 
@@ -95,7 +98,7 @@ impl<'a> Removal<'a> {
     }
 
     /// Removes what a run has made beneath a mount point that lost its file system, after it was last seen well. Its
-    /// files there may have any number: a stream that is opened to append makes its file, too. A subdirectory there
+    /// files there may have any number and begin anyhow: a stream that is opened to append makes its file, too. A subdirectory there
     /// may be somebody else's and hold files of the run all the same.
     pub(crate) fn beneath(&mut self, directory: &OwnedFd, path: &Path, since_ns: i64) {
         let before = self.done.files;
@@ -104,6 +107,7 @@ impl<'a> Removal<'a> {
             since_ns.rem_euclid(1_000_000_000) as u32,
         );
         self.birth.born = self.birth.born.max(since);
+        self.begins = None;
         if self.manifest.mix.is_some() || self.manifest.workers > 1 {
             self.directory(directory, path);
         } else if self.manifest.subdirectories > 1 {
@@ -271,7 +275,7 @@ impl<'a> Removal<'a> {
 
     /// Whether a file begins with what the run writes, where that is known. Zeros are what a crash may have left of it.
     fn begins_as_ours(&self, directory: &OwnedFd, name: &OsStr) -> Result<bool, Errno> {
-        let Some(begins) = &self.manifest.begins else {
+        let Some(begins) = self.begins else {
             return Ok(true);
         };
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -292,7 +296,7 @@ impl<'a> Removal<'a> {
             }
         }
         let found = &found[..length];
-        Ok(found == &begins.as_bytes()[..length] || found.iter().all(|byte| *byte == 0))
+        Ok(found == &begins[..length] || found.iter().all(|byte| *byte == 0))
     }
 
     /// Something of the run's own cannot be removed.
