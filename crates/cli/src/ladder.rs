@@ -26,7 +26,8 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
     while let Some(load) = next_load(&ladder.asked, &climbed) {
         events.event(Event::Rung(climbed.len() as u32, load));
         let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, events)?;
-        let is_whole = record.actual.outcome == Outcome::Complete;
+        // Of a pool that has run dry nothing is told by more.
+        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == End::Complete;
         let climbed_now = Rung {
             load,
             workers: record.workload.crew.workers(),

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use record::{Action, Load, SliceMeter, Stuck};
+use record::units::counted;
+use record::{Action, Load, Phase, SliceMeter, Stuck};
 use runner::{Event, Events, Progress, Second, Stage};
 
 /// How often a line is written where there is no terminal.
@@ -151,7 +152,7 @@ fn loaded(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(rate) => format!("{rate:.1}/s"),
-        Load::Workers(workers) => format!("{workers} workers"),
+        Load::Workers(workers) => counted(workers.into(), "worker"),
     }
 }
 
@@ -192,7 +193,9 @@ impl Events for Display {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                     if counts(stage) {
-                        bar.set_message(format!("{:.0}/s{}{}", self.rate(progress), self.rung, self.second));
+                        let is_of_rung = stage == Stage::Phase(Phase::Transactions);
+                        let rung = if is_of_rung { &self.rung[..] } else { "" };
+                        bar.set_message(format!("{:.0}/s{rung}{}", self.rate(progress), self.second));
                     }
                 }
                 self.line(stage, progress, false);

@@ -143,6 +143,12 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
                 .to_owned(),
         ));
     }
+    let ladder = meant.how.drive.ladder.as_ref();
+    if arguments.no_latencies && ladder.is_some_and(|ladder| ladder.asked.goal_p99_ns.is_some()) {
+        return Err(MeaningError::Contradiction(
+            "--goal with --no-latencies: it is one of latencies: leave one out".to_owned(),
+        ));
+    }
     if arguments.live.is_some() && arguments.no_slices {
         return Err(MeaningError::Contradiction(
             "--live with --no-slices: its lines are what was done in each second: leave one out".to_owned(),

@@ -32,10 +32,6 @@ fn a_ladder_of_rates_finds_its_limit() {
         ladder["limit"]["lowest_beyond"].as_f64().unwrap(),
     );
     assert!(500.0 <= highest && highest < beyond && beyond < 5_000_000.0, "{ladder}");
-    assert!(
-        ladder["goal"]["limit"]["highest"].as_f64().unwrap() >= 500.0,
-        "{ladder}"
-    );
     assert_eq!(
         report["record"]["actual"]["rungs"].as_array().unwrap().len(),
         rungs.len()

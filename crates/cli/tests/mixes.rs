@@ -103,6 +103,7 @@ fn words_survive_configuration_files() {
         "plan --files 40 --mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
         "plan --files 40 --ladder 10%,55.5%,110% --fresh --warm-up 3s",
         "plan --files 40 --ladder workers=1,2,4",
+        "plan --files 40 --mix read=1 --ladder 10,20 --warm-up 0s",
     ] {
         round_trip(&split(words), at.path());
     }

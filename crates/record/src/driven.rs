@@ -70,9 +70,9 @@ pub struct SteadyFound {
     pub rounds: Vec<f64>,
     /// Transactions a second of each second of the last window.
     pub seconds: Vec<f64>,
-    /// The verdict of SNIA's rule on the last window, where it was asked for.
+    /// The verdict of SNIA's rule on the last window, whichever was asked for; nothing where there was no whole window.
     pub snia: Option<Steady>,
-    /// The verdict of the slope rule on the seconds of the last window, where it was asked for.
+    /// The verdict of the slope rule on the seconds of the last window, likewise, and nothing where they are too few.
     pub slope: Option<Drift>,
 }
 

@@ -9,9 +9,6 @@ use workload::Phase;
 
 use crate::run::PhaseRecord;
 
-/// A rung holds where at least this share of what has arrived was done by its end, or where every worker was up to its arrivals in
-/// the last fifth of it ([`PhaseRecord::queue_is_bounded`]): then what waits at the end is a moment's.
-pub const ACHIEVED_MIN: f64 = 0.99;
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
 /// A limit is narrowed down by no more rungs than these.
@@ -103,7 +100,8 @@ pub struct RungSummary {
     pub service_p99_ns: Option<u64>,
     /// Operations that failed.
     pub failed: u64,
-    /// Whether it bore its load: what has arrived was done and the queue was bounded. A closed loop always does.
+    /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
+    /// ([`PhaseRecord::queue_is_bounded`]). A closed loop always does.
     pub holds: bool,
 }
 
@@ -150,8 +148,8 @@ impl RungSummary {
             summary.achieved_fraction = fraction;
             summary.waiting = waiting;
             summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
-            summary.holds &= fraction.is_some_and(|fraction| fraction >= ACHIEVED_MIN)
-                || rung.transactions().is_some_and(PhaseRecord::queue_is_bounded);
+            // Up to the moment at which all workers were up to their arrivals, all that had been requested was done.
+            summary.holds &= rung.transactions().is_some_and(PhaseRecord::queue_is_bounded);
         }
         summary
     }
@@ -192,10 +190,10 @@ impl Limit {
         }
     }
 
-    /// The rate between both, where they are not near enough yet.
+    /// The rate between both (their geometric mean: rates differ by factors), where they are not near enough yet.
     fn between(self) -> Option<f64> {
         let (low, high) = (self.highest?, self.lowest_beyond?);
-        (high > low * (1.0 + PRECISION)).then_some(f64::midpoint(low, high))
+        (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
     }
 }
 
@@ -279,22 +277,32 @@ pub fn next_load(asked: &LadderAsked, rungs: &[RungSummary]) -> Option<Load> {
             return Some(Load::Rate(*rate));
         }
     }
-    // How often was halved: for the limit first, then for the goal, each as often as it may at most.
     let asked_for = rungs
         .iter()
-        .filter_map(RungSummary::rate)
-        .filter(|rate| rates.contains(rate))
+        .filter(|rung| rung.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
-    let halved = climbed - asked_for;
-    let limit = Limit::of(rungs, |rung| rung.holds).between();
-    let goal = asked
-        .goal_p99_ns
-        .and_then(|goal| Limit::of(rungs, |rung| rung.meets(goal)).between());
-    let allowed = BISECTIONS_MAX * (1 + usize::from(asked.goal_p99_ns.is_some()));
-    if halved >= allowed {
-        return None;
+    // What was halved for follows from the rungs before.
+    let (mut for_limit, mut for_goal) = (0, 0);
+    for climbed in asked_for..rungs.len() {
+        match halving(asked, &rungs[..climbed], for_limit, for_goal) {
+            Some((true, _)) => for_limit += 1,
+            Some((false, _)) => for_goal += 1,
+            None => {}
+        }
     }
-    limit.or(goal).map(Load::Rate)
+    halving(asked, rungs, for_limit, for_goal).map(|(_, rate)| Load::Rate(rate))
+}
+
+/// The next rate between what is well and what is not: for the limit first (`true`), then for the goal, each so often at most.
+fn halving(asked: &LadderAsked, rungs: &[RungSummary], for_limit: usize, for_goal: usize) -> Option<(bool, f64)> {
+    let limit = Limit::of(rungs, |rung| rung.holds)
+        .between()
+        .filter(|_| for_limit < BISECTIONS_MAX);
+    let goal = || {
+        let goal_p99_ns = asked.goal_p99_ns.filter(|_| for_goal < BISECTIONS_MAX)?;
+        Limit::of(rungs, |rung| rung.meets(goal_p99_ns)).between()
+    };
+    limit.map(|rate| (true, rate)).or_else(|| Some((false, goal()?)))
 }
 
 #[cfg(test)]
@@ -333,7 +341,7 @@ mod tests {
             max_ns: None,
             service_p99_ns: None,
             failed: 0,
-            holds: fraction.is_none_or(|fraction| fraction >= ACHIEVED_MIN),
+            holds: fraction.is_none_or(|fraction| fraction >= 0.99),
         }
     }
 
@@ -354,15 +362,16 @@ mod tests {
     fn a_limit_is_narrowed_down_from_both_sides() {
         let asked = asked(Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]), None);
         let rungs = climbed(&asked, 1_000.0);
-        // 1,600 does not hold, 3,200 neither; from there halves of what lies between.
-        assert_eq!(
-            rates(&rungs),
-            [
-                100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0, 1_200.0, 1_000.0, 1_100.0, 1_050.0
-            ]
-        );
+        // 1,600 does not hold, 3,200 neither; from there what lies between.
+        let all = rates(&rungs);
+        assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
+        assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
         let limit = Limit::of(&rungs, |rung| rung.holds);
-        assert_eq!((limit.highest, limit.lowest_beyond), (Some(1_000.0), Some(1_050.0)));
+        let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
+        assert!(
+            highest <= 1_010.2 && beyond >= 1_010.0 && beyond <= highest * 1.05,
+            "{limit:?}"
+        );
     }
 
     #[test]

@@ -237,6 +237,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
             climbs: self.request.drive.ladder.is_some(),
+            first_round: self.request.drive.first_round(),
             slices: self.request.slices && self.request.latencies,
             actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
             hasher: StreamHasher::of(&self.request.workload.work),

@@ -226,6 +226,8 @@ struct Supervisor<'a, 'e> {
     seconds: Seconds,
     rounds: Rounds,
     machine: MachineWatch,
+    /// Transactions have ended because the pool had nothing left for them.
+    ran_dry: bool,
     /// While they go on.
     transactions_began: Option<Instant>,
     deletion_took: Duration,
@@ -265,6 +267,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         stage_began: Instant::now(),
         seconds: Seconds::default(),
         rounds: Rounds::default(),
+        ran_dry: false,
         transactions_began: None,
         deletion_took: Duration::ZERO,
         looked: Instant::now(),
@@ -385,6 +388,7 @@ impl Supervisor<'_, '_> {
         self.events.event(Event::Ended(stage, progress, end));
         self.current = None;
         if stage == Stage::Phase(Phase::Transactions) {
+            self.ran_dry |= end != End::Complete;
             self.transactions_ended();
         }
         if stage == Stage::Phase(Phase::Delete) {

@@ -129,6 +129,8 @@ pub(crate) struct Duty {
     pub keep: bool,
     /// Whether transactions are asked for again and again: the rungs of a ladder.
     pub climbs: bool,
+    /// The number of the first segment of the transactions after a warm-up.
+    pub first_round: u32,
     /// What can occur, by phase.
     pub actions: [Vec<Action>; Phase::ALL.len()],
     /// Whether slices of a second are handed over.
@@ -269,15 +271,15 @@ where
                     }
                 }
             }
-            self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
+            let mut goes_on = self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             if phase != Phase::Delete {
                 self.report.borders_s.push(self.tools.clock.wall_s());
             }
-            self.phase(phase)?;
-            if phase == Phase::Transactions && self.duty.climbs {
-                while self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))? {
-                    self.phase(phase)?;
-                }
+            while goes_on {
+                self.phase(phase)?;
+                goes_on = phase == Phase::Transactions
+                    && self.duty.climbs
+                    && self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             }
         }
         if self.duty.has_directories {
@@ -353,6 +355,7 @@ where
                 u64::MAX
             },
             ended: Vec::new(),
+            first_round: self.duty.first_round,
             slowest: BTreeMap::new(),
             current: self.segment(phase, self.tools.clock.now_ns()),
         };
@@ -362,7 +365,8 @@ where
         // One that was waited for until the end was not begun.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
-        let waiting = self.tools.pacer.is_open().then(|| {
+        let is_open = phase == Phase::Transactions && self.tools.pacer.is_open();
+        let waiting = is_open.then(|| {
             let waited_for = due_ns.is_some_and(|due_ns| due_ns <= ended_ns);
             u64::from(waited_for) + self.tools.pacer.waiting(ended_ns)
         });
@@ -376,7 +380,7 @@ where
             ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
             slowest,
             segments,
-            waiting: waiting.filter(|_| phase == Phase::Transactions),
+            waiting,
             caught_up_ns: caught_up_ns.map(|ns| ns.saturating_sub(self.tools.origin_ns)),
             waits: self.tools.source.take_waits(),
             done_by_all,

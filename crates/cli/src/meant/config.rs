@@ -79,6 +79,8 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
         lines.plain("dedup", dedup);
     }
     match workload.crew {
+        // The ladder says how many.
+        Crew::Private { .. } if climbs_workers(&meant.how.drive) => {}
         Crew::Private { workers } => lines.plain("workers", workers),
         Crew::Shared { writers, readers } => {
             lines.plain("writers", writers);
@@ -126,6 +128,11 @@ fn write_transactions(lines: &mut Lines, transactions: u64) {
     }
 }
 
+fn climbs_workers(drive: &Drive) -> bool {
+    let climb = drive.ladder.as_ref().map(|ladder| &ladder.asked.climb);
+    matches!(climb, Some(Climb::Workers(_)))
+}
+
 fn write_drive(lines: &mut Lines, drive: &Drive) {
     let text = |time: Duration| duration_text(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     match drive.stop {
@@ -140,7 +147,8 @@ fn write_drive(lines: &mut Lines, drive: &Drive) {
             );
         }
     }
-    if !drive.warm_up.is_zero() {
+    // A rung has a warm-up of its own where none is said.
+    if !drive.warm_up.is_zero() || drive.ladder.is_some() {
         lines.text("warm-up", text(drive.warm_up));
     }
     if let Pace::Open { rate, arrivals } = drive.pace {
@@ -150,7 +158,7 @@ fn write_drive(lines: &mut Lines, drive: &Drive) {
     if let Some(ladder) = &drive.ladder {
         let asked = &ladder.asked;
         lines.text("ladder", LadderSaid(asked.climb.clone()));
-        if !matches!(asked.climb, Climb::Workers(_)) {
+        if !climbs_workers(drive) {
             lines.text("arrivals", ladder.arrivals);
         }
         if asked.fresh {

@@ -23,6 +23,9 @@ const ROUND: Duration = Duration::from_secs(10);
 /// No more rounds where nothing else is said: after so many SNIA's specification lets a test end without a steady state.
 const ROUNDS_MAX: u32 = 25;
 
+/// And never more than these.
+const ROUNDS_LIMIT: u32 = 1_000;
+
 /// Whether something else than their number ends the transactions.
 pub(super) fn ends_otherwise(options: &Options) -> bool {
     options.run_for.is_some() || options.steady.is_some() || options.ladder.is_some()
@@ -122,6 +125,14 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
         None => ROUNDS_MAX,
         Some(run_for) => u32::try_from(run_for.as_nanos() / round.as_nanos()).unwrap_or(u32::MAX),
     };
+    if rounds_max > ROUNDS_LIMIT {
+        return refuse(format!(
+            "--steady {name} with --for {}: there is room for {rounds_max} rounds of {}, and at most {ROUNDS_LIMIT} rounds are judged: give \
+             a longer --round",
+            text(run_for.unwrap_or_default()),
+            text(round)
+        ));
+    }
     if rounds_max < window {
         return refuse(format!(
             "--steady {name} with --for {}: there is room for {rounds_max} rounds of {}, and the rule judges {window}, so it could \
@@ -165,6 +176,7 @@ fn climb(options: &Options, said: &LadderSaid, run_for: Option<Duration>) -> Res
             ("--readers", options.readers.is_some()),
             ("--arrivals", options.arrivals.is_some()),
             ("--goal", options.goal.is_some()),
+            ("--beyond-cache", options.beyond_cache.is_some()),
         ];
         if let Some((option, _)) = said.iter().find(|(_, is_said)| *is_said) {
             return refuse(format!(

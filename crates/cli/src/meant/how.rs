@@ -111,6 +111,11 @@ impl How {
             );
         }
         drive::judge(&self.drive, self.keeping, workload)?;
+        if self.journal.is_some() && self.drive.ladder.is_some() {
+            return refuse(
+                "--journal with --ladder: a journal proves what one run was told, and makes it wait: leave one out",
+            );
+        }
         let is_shared = matches!(workload.crew, Crew::Shared { .. });
         if self.keeping.keep && is_shared && workload.transactions() > 0 {
             return refuse(format!(

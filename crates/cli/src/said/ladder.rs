@@ -10,6 +10,8 @@ use super::values::{PerSecond, from_text};
 
 /// Shares of the closed loop's rate that `auto` climbs.
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
+/// More of what a closed loop reaches is never borne.
+const SHARE_MAX: f64 = 10.0;
 /// No ladder has more rungs than these.
 const RUNGS_MAX: usize = 64;
 
@@ -88,7 +90,11 @@ impl FromStr for LadderSaid {
         if words.iter().all(|word| word.ends_with('%')) {
             let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
             let shares: Result<Vec<f64>, _> = words.iter().map(share).collect();
-            return rising(shares?).map(Climb::OfClosedLoop).map(Self);
+            let shares = shares?;
+            if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
+                return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
+            }
+            return rising(shares).map(Climb::OfClosedLoop).map(Self);
         }
         let rates: Result<Vec<f64>, _> = words.into_iter().map(number).collect();
         rising(rates?).map(Climb::Rates).map(Self)
@@ -179,6 +185,7 @@ mod tests {
             "1..9:1",
             "1..9:1000",
             "50%,60",
+            "50%,2000%",
             "workers=",
             "workers=0",
             "workers=2,1",

@@ -147,6 +147,22 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         "run --ladder 10,20 --fresh --keep",
         &["--keep or --reuse", "leave --fresh out"],
     ),
+    (
+        "run --ladder 10,20 --journal /proc/x",
+        &["--journal with --ladder", "leave one out"],
+    ),
+    (
+        "run --ladder workers=1,2 --beyond-cache 2",
+        &["--beyond-cache with --ladder workers=…"],
+    ),
+    (
+        "run --ladder auto --goal p99<5ms --no-latencies",
+        &["--goal with --no-latencies"],
+    ),
+    (
+        "run --steady snia --round 1s --for 10h",
+        &["--for 10h", "at most 1000 rounds", "--round"],
+    ),
     ("run --fresh", &["--fresh without --ladder", "--ladder auto"]),
     ("run --goal p99<5ms", &["--goal without --ladder", "--ladder auto"]),
     ("run --ladder auto --goal 5ms", &["`5ms` is no goal", "p99<10ms"]),

@@ -3,8 +3,8 @@
 use measure::Histogram;
 use workload::End;
 
-use super::{Reason, all_phases, is_partial, transactions};
-use crate::run::{PhaseRecord, Record};
+use super::{Reason, all_phases, is_partial};
+use crate::run::{Outcome, PhaseRecord, Record};
 use crate::summary::operations;
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
@@ -39,8 +39,13 @@ fn errors(record: &Record) -> Option<Reason> {
         errors,
         operations,
         allowed: record.how.on_error.clone(),
-        is_exceeded: is_exceeded(&record.how.on_error, errors, operations),
+        // A run of a ladder's that came to its end has kept to what is allowed; their sum need not.
+        is_exceeded: !is_complete_ladder(record) && is_exceeded(&record.how.on_error, errors, operations),
     })
+}
+
+fn is_complete_ladder(record: &Record) -> bool {
+    record.how.driven.ladder.is_some() && record.actual.outcome == Outcome::Complete
 }
 
 /// Whether so many errors are more than is allowed in the words of `--on-error`: a number, a share, or `stop`.
@@ -62,7 +67,7 @@ fn wrong_names(record: &Record) -> Option<Reason> {
 fn ran_dry(record: &Record) -> Option<Reason> {
     (record.actual.end != End::Complete).then(|| Reason::RanDry {
         end: record.actual.end,
-        transactions: transactions(record).map_or(0, PhaseRecord::transactions),
+        transactions: record.actual.transactions().map(PhaseRecord::transactions).sum(),
     })
 }
 

@@ -8,7 +8,7 @@ use super::limits::{
     ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN, SECONDS_FOR_ROUNDS, SECONDS_FOR_SLOPE,
 };
 use super::{Measured, Reason, Seen, Steadiness, is_ladder, is_partial, transactions};
-use crate::driven::{ArrivalsAsked, SteadyFound};
+use crate::driven::{ArrivalsAsked, SteadyFound, SteadyRule};
 use crate::run::{PhaseRecord, Record};
 use crate::summary::{operations, phase};
 
@@ -87,7 +87,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
         return Fact::NotApplicable;
     };
     if let Some(found) = &phase.steady {
-        return match by_the_rule(found) {
+        return match by_the_rule(record, found) {
             Some(steadiness) => Fact::Known(steadiness),
             None => unknown("there was no whole window of rounds"),
         };
@@ -111,9 +111,11 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
 }
 
 /// What the rule found that was to end the run.
-fn by_the_rule(found: &SteadyFound) -> Option<Steadiness> {
-    let slope = found.slope.map(Steadiness::Slope);
-    slope.or(found.snia.map(Steadiness::Rounds))
+fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
+    match record.how.driven.steady?.rule {
+        SteadyRule::Snia => found.snia.map(Steadiness::Rounds),
+        SteadyRule::Slope => found.slope.map(Steadiness::Slope),
+    }
 }
 
 /// The means of five rounds that differ by at most a second in length.
@@ -134,7 +136,7 @@ fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {
         return (!found.is_steady).then(|| Reason::SteadyStateNotReached {
             rule,
             rounds: found.rounds.len() as u64,
-            last: by_the_rule(found),
+            last: by_the_rule(record, found),
         });
     }
     let found = *seen.steadiness.known()?;
@@ -153,7 +155,8 @@ fn rate_not_reached(record: &Record) -> Option<Reason> {
         allowed += ARRIVALS_DEVIATIONS * due.sqrt();
     }
     let is_missed = due - until.done.count as f64 > allowed;
-    is_missed.then(|| Reason::RateNotReached {
+    // What waits at the very end of a run may be a moment's.
+    (is_missed && !judged(record)?.queue_is_bounded()).then(|| Reason::RateNotReached {
         requested: *per_second,
         achieved: until.done.per_second.unwrap_or(0.0),
     })

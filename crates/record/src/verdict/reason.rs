@@ -380,7 +380,7 @@ impl Reason {
                 "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."
             }
             Self::RanDry { .. } => {
-                "Give more files, or fewer transactions, or a mix that creates as much as it deletes."
+                "Give more files, or fewer transactions (on a ladder: fewer or shorter rungs), or a mix that creates as much as it deletes."
             }
             Self::TooShort { measured_ns: 0, .. } => "Give a shorter --warm-up, or more work.",
             Self::TooShort {

@@ -179,10 +179,14 @@ fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
         is_steady: false,
         rounds: rounds.to_vec(),
         seconds: rounds.to_vec(),
-        snia: steady::rounds(rounds, steady::WINDOW_ROUNDS).filter(|_| rule == SteadyRule::Snia),
-        slope: steady::drift(rounds, steady::DRIFT_MAX).filter(|_| rule == SteadyRule::Slope),
+        snia: steady::rounds(rounds, steady::WINDOW_ROUNDS),
+        slope: steady::drift(rounds, steady::DRIFT_MAX),
     };
-    let is_steady = found.snia.is_some_and(|found| found.is_steady) || found.slope.is_some_and(|found| found.is_steady);
+    // The rule that was asked for decides, whatever the other says.
+    let is_steady = match rule {
+        SteadyRule::Snia => found.snia.is_some_and(|found| found.is_steady),
+        SteadyRule::Slope => found.slope.is_some_and(|found| found.is_steady),
+    };
     move |record| {
         record.how.driven.steady = Some(SteadyAsked {
             rule,

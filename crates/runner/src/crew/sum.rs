@@ -430,7 +430,8 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
     }
 }
 
-fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord) {
+/// Adds to those of the same role and kind.
+pub(crate) fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord) {
     let same = |known: &&mut OperationRecord| (known.role, known.action) == (record.role, record.action);
     let Some(known) = operations.iter_mut().find(same) else {
         operations.push(record);

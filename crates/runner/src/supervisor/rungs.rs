@@ -22,6 +22,10 @@ impl Supervisor<'_, '_> {
             });
         };
         self.end_rung();
+        if self.ran_dry {
+            // Whatever comes is no load any more.
+            return None;
+        }
         let summaries: Vec<RungSummary> = self.watched.rungs.iter().map(RungSummary::of).collect();
         let load = next_load(&ladder.asked, &summaries)?;
         let rate = match load {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use measure::steady::WINDOW_ROUNDS;
 use measure::{SLICE_NS, Slice, Slow, Slowest};
 use record::{OperationRecord, SlowOperation, SlowStep, SlowestRecord};
 use storage::Session;
@@ -9,6 +10,7 @@ use workload::{Action, Phase, Role};
 
 use super::{Rendezvous, Worker};
 use crate::clock::Clock;
+use crate::crew::sum;
 use crate::source::Source;
 use crate::stopwatch::{Meters, Recorded, SlowThing, Stopwatch};
 
@@ -36,6 +38,8 @@ pub(super) struct Done {
     pub(super) slice: u64,
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
+    /// The number of the first segment after a warm-up.
+    pub(super) first_round: u32,
     /// Of the whole phase.
     pub(super) slowest: BTreeMap<Action, Slowest<SlowThing>>,
     pub(super) current: Current,
@@ -70,6 +74,30 @@ impl Done {
             bytes,
             records: ended.meters.into_records(self.role),
         });
+        self.merge_old();
+    }
+
+    /// Rounds that a window can no longer begin with become one: what they came to is in no number but theirs together.
+    fn merge_old(&mut self) {
+        let first = self
+            .ended
+            .iter()
+            .position(|segment| segment.number >= self.first_round)
+            .unwrap_or(0);
+        // One more than a window: the transactions may end within a round.
+        while self.ended.len() > first + WINDOW_ROUNDS + 2 {
+            let next = self.ended.remove(first + 1);
+            let old = &mut self.ended[first];
+            old.ended_ns = next.ended_ns;
+            old.transactions += next.transactions;
+            old.nothing += next.nothing;
+            old.skipped += next.skipped;
+            old.operations += next.operations;
+            old.bytes += next.bytes;
+            for record in next.records {
+                sum::add(&mut old.records, record);
+            }
+        }
     }
 
     pub(super) fn finish(&mut self, now_ns: u64) -> Vec<SegmentReport> {
