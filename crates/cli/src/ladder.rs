@@ -1,11 +1,11 @@
 //! Ladders that need a pool for each rung: several runs, of which one record is made.
 
 use record::ladder::next_load;
-use record::{Check, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Record, Rung, RungSummary};
+use record::{Check, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Record, Rung, RungRun, RungSummary};
 use runner::{Event, Events, Pace, Refused, Request, SystemClock};
 use workload::arrivals::ArrivalProcess;
 
-use crate::perform::perform;
+use crate::perform::{Signals, perform, perform_with};
 use crate::said::StorageName;
 
 /// Whether each rung is to have a pool of its own.
@@ -16,22 +16,52 @@ pub fn is_of_runs(request: &Request) -> bool {
 /// Climbs the ladder, a run for each rung, until one does not come to its end. The record is the first one's, with all rungs.
 ///
 /// # Errors
-/// Where a run was refused: the runs before have removed what they made.
+/// Where the first run was refused: nothing was touched. What becomes of a later one is in the record.
 pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -> Result<Record, Refused> {
     let Some(ladder) = &request.drive.ladder else {
         return perform(request, storage, &SystemClock, events);
     };
+    // From the first run on, between two of them, too: a signal is to leave the rungs that were climbed.
+    let mut signals = Signals::default();
     let mut climbed: Vec<RungSummary> = Vec::new();
     let mut all: Option<Record> = None;
     while let Some(load) = next_load(&ladder.asked, &climbed) {
-        events.event(Event::Rung(climbed.len() as u32, load));
-        let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, events)?;
+        if let (Some(signal), Some(all)) = (signals.caught(), &mut all) {
+            all.actual.outcome = Outcome::Interrupted { signal };
+            signals.followed();
+            break;
+        }
+        let number = climbed.len();
+        events.event(Event::Rung(number as u32, load));
+        let performed = perform_with(
+            &rung(request, load, number),
+            storage,
+            &SystemClock,
+            &mut signals,
+            events,
+        );
+        let record = match (performed, &mut all) {
+            (Ok(record), _) => record,
+            (Err(refused), None) => return Err(refused),
+            (Err(refused), Some(all)) => {
+                all.actual.outcome = Outcome::Failed {
+                    why: format!("rung {} was refused: {refused}", number + 1),
+                };
+                break;
+            }
+        };
         // Of a pool that has run dry nothing is told by more.
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == End::Complete;
         let climbed_now = Rung {
             load,
             workers: record.workload.crew.workers(),
             phases: record.actual.phases.clone(),
+            of_run: (number > 0).then(|| RungRun {
+                fingerprint: record.fingerprint.clone(),
+                origin_unix_ns: record.origin_unix_ns,
+                during: record.during.clone(),
+                room: record.room.clone(),
+            }),
         };
         climbed.push(RungSummary::of(&climbed_now));
         let mut sum = match all.take() {
@@ -72,6 +102,7 @@ fn first(request: &Request, mut record: Record) -> Record {
     record.how.driven.arrivals = None;
     record.actual.phases = Vec::new();
     record.actual.classic = None;
+    record.actual.stream_hash = Fact::Unavailable("each rung has a run, and with it a stream, of its own".to_owned());
     record
 }
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
-use record::{DeviceRole, Fact, MachineSlice, SliceMeter};
+use record::{DeviceRole, Fact, Load, MachineSlice, SliceMeter};
 use runner::{Event, Events, Second};
 use serde::Serialize;
 
@@ -21,6 +21,8 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 pub struct Live {
     state: State,
     lost: u64,
+    /// Which rung of a ladder is climbed, from 1, with its load.
+    rung: Option<(u32, Load)>,
 }
 
 enum State {
@@ -42,6 +44,10 @@ struct Line<'a> {
     /// The phase, and its second from 0.
     phase: &'a str,
     second: u64,
+    /// On a ladder: which rung, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the ladder.
+    rung: Option<u32>,
+    requested_per_second: Option<f64>,
+    requested_workers: Option<u32>,
     /// All kinds together.
     operations: u64,
     bytes: u64,
@@ -194,6 +200,7 @@ impl Live {
         Self {
             state: State::Ready(output),
             lost: 0,
+            rung: None,
         }
     }
 
@@ -235,7 +242,8 @@ impl Live {
 impl Events for Live {
     fn event(&mut self, event: Event) {
         // A rung is told of before anybody knows whether its run is refused.
-        if matches!(event, Event::Rung(..)) {
+        if let Event::Rung(number, load) = event {
+            self.rung = Some((number + 1, load));
             return;
         }
         if let State::Ready(_) = self.state {
@@ -244,7 +252,7 @@ impl Events for Live {
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        match lines.try_send(line(&second, self.lost)) {
+        match lines.try_send(line(&second, self.rung, self.lost)) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => {}
@@ -252,13 +260,17 @@ impl Events for Live {
     }
 }
 
-fn line(second: &Second, lost: u64) -> String {
+fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
+    let load = rung.map(|(_, load)| load);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let sum = |part: fn(&SliceMeter) -> u64| second.meters.iter().map(|(_, meter)| part(meter)).sum();
     let line = Line {
         unix_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
         phase: second.phase.name(),
         second: second.number,
+        rung: rung.map(|(number, _)| number),
+        requested_per_second: load.and_then(Load::rate),
+        requested_workers: load.and_then(Load::workers),
         operations: sum(|meter| meter.operations),
         bytes: sum(|meter| meter.bytes),
         failed: sum(|meter| meter.failed),
@@ -312,7 +324,7 @@ mod tests {
     }
 
     fn written(second: &Second) -> Value {
-        serde_json::from_str(&line(second, 0)).unwrap()
+        serde_json::from_str(&line(second, Some((2, Load::Rate(500.0))), 0)).unwrap()
     }
 
     #[test]
@@ -344,6 +356,11 @@ mod tests {
         let mut second = second();
         let line = written(&second);
         assert_eq!(line["counted_ns"], 1_000_000_020);
+        assert_eq!(
+            (&line["rung"], &line["requested_per_second"]),
+            (&2.into(), &500.0.into())
+        );
+        assert!(line["requested_workers"].is_null(), "{line}");
         for name in [
             "cpu_user_ns",
             "machine_busy_ns",

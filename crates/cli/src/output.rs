@@ -15,6 +15,11 @@ pub struct OutputFile {
     is_new: bool,
 }
 
+/// Whether a file's name means standard output.
+pub fn is_standard_output(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// A file, or standard output.
 trait Target: Write + Send {
     /// Takes out what is in it, where that can be done.
@@ -39,11 +44,18 @@ impl Target for std::io::Stdout {
 }
 
 impl OutputFile {
-    /// Opens a file, which stays as it is for now, or makes it.
+    /// Opens a file, which stays as it is for now, or makes it; `-` is standard output.
     ///
     /// # Errors
     /// What the system answered.
     pub fn open(path: PathBuf) -> Result<Self, MeaningError> {
+        if is_standard_output(&path) {
+            return Ok(Self {
+                path: PathBuf::from("standard output"),
+                file: Box::new(std::io::stdout()),
+                is_new: false,
+            });
+        }
         let made = OpenOptions::new()
             .write(true)
             .create_new(true)
@@ -61,21 +73,6 @@ impl OutputFile {
             }),
             Err(cause) => Err(MeaningError::Output { path, cause }),
         }
-    }
-
-    /// The same, and `-` is standard output.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn open_for_lines(path: PathBuf) -> Result<Self, MeaningError> {
-        if path == Path::new("-") {
-            return Ok(Self {
-                path,
-                file: Box::new(std::io::stdout()),
-                is_new: false,
-            });
-        }
-        Self::open(path)
     }
 
     /// Writes all of it in the place of what was there.

@@ -1,5 +1,7 @@
 //! From a storage's name to a run on it.
 
+use std::sync::atomic::Ordering;
+
 use record::{Outcome, Record};
 use runner::{Clock, Control, Events, Refused, Request};
 use storage::null::Null;
@@ -20,21 +22,54 @@ pub fn perform<C: Clock>(
     clock: &C,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let mut signals = None;
-    let mut take_control = || {
+    perform_with(request, storage, clock, &mut Signals::default(), events)
+}
+
+/// The process's signals for one run or for several in a row, taken when the first of them begins.
+#[derive(Default)]
+pub struct Signals(Option<InRun>);
+
+impl Signals {
+    fn take(&mut self) -> Control {
         // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
-        signals = InRun::begin().ok();
-        signals
-            .as_ref()
-            .map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
-    };
+        self.0 = self.0.take().or_else(|| InRun::begin().ok());
+        let signals = self.0.as_ref();
+        signals.map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
+    }
+
+    /// A signal that no run has followed.
+    pub fn caught(&self) -> Option<i32> {
+        let number = self.0.as_ref()?.caught().load(Ordering::SeqCst);
+        i32::try_from(number).ok().filter(|number| *number != 0)
+    }
+
+    /// The work has ended because of the signal: it is not to end what comes after.
+    pub fn followed(&self) {
+        if let Some(signals) = &self.0 {
+            signals.followed();
+        }
+    }
+}
+
+/// The same under signals that may be taken for longer than this run.
+///
+/// # Errors
+/// As [`perform`].
+pub fn perform_with<C: Clock>(
+    request: &Request,
+    storage: StorageName,
+    clock: &C,
+    signals: &mut Signals,
+    events: &mut dyn Events,
+) -> Result<Record, Refused> {
+    let mut take_control = || signals.take();
     let record = match storage {
         StorageName::Stdio => runner::run(request, &Stdio, clock, &mut take_control, events),
         StorageName::Raw => runner::run(request, &Raw, clock, &mut take_control, events),
         StorageName::Posix => runner::run(request, &Posix, clock, &mut take_control, events),
         StorageName::Null => runner::run(request, &Null, clock, &mut take_control, events),
     }?;
-    if let (Some(signals), Outcome::Interrupted { .. }) = (&signals, &record.actual.outcome) {
+    if let Outcome::Interrupted { .. } = &record.actual.outcome {
         signals.followed();
     }
     Ok(record)

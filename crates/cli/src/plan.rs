@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use observe::{ProcessTimes, Sources};
-use record::{Fact, PlanRecord};
+use record::{Fact, How, PlanRecord};
 use workload::{Planner, Workload, fingerprint};
 
 use crate::meant::{Meant, mean, to_config};
@@ -78,7 +78,10 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
     Ok(PlanRecord {
         tool: record::Tool::this(),
         workload: meant.workload.clone(),
-        sizing: meant.sizing.clone(),
+        how: How {
+            sizing: meant.sizing.clone(),
+            ..meant.request(Vec::new()).how()
+        },
         storage: meant.storage.name().to_owned(),
         plan,
         shortage: room.known().and_then(runner::room::shortage),

@@ -9,7 +9,7 @@ use runner::{Drive, Event, Events, SystemClock};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
-use crate::output::OutputFile;
+use crate::output::{OutputFile, is_standard_output};
 use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
@@ -29,7 +29,8 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         (true, Format::Json) => Some(PlanFormat::Json),
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
-    let output = arguments.output.clone().map(OutputFile::open).transpose()?;
+    let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
+    let output = output_path.clone().map(OutputFile::open).transpose()?;
     if let Some(format) = dry_format {
         let text = plan::text(&meant, format)?;
         deliver(output, &text)?;
@@ -47,7 +48,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         request.own_cost = false;
     }
     request.slices = request.latencies && !arguments.no_slices;
-    let live = match arguments.live.clone().map(OutputFile::open_for_lines).transpose() {
+    let live = match arguments.live.clone().map(OutputFile::open).transpose() {
         Ok(live) => live,
         Err(error) => {
             if let Some(output) = output {
@@ -88,9 +89,9 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let text = render(&record, arguments.format);
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
     if !is_seen {
-        say_how_it_ended(&record, arguments.output.as_deref());
+        say_how_it_ended(&record, output_path.as_deref());
         if matches!(arguments.format, Format::Text | Format::Json) {
-            say_if_invalid(&record, &verdict, arguments.output.as_deref());
+            say_if_invalid(&record, &verdict, output_path.as_deref());
         }
     }
     deliver(output, &text)?;
@@ -132,7 +133,9 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
              or json"
         )));
     }
-    if arguments.live.as_deref() == Some(Path::new("-")) && arguments.output.is_none() {
+    if arguments.live.as_deref().is_some_and(is_standard_output)
+        && arguments.output.as_deref().is_none_or(is_standard_output)
+    {
         return Err(MeaningError::Contradiction(
             "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
         ));

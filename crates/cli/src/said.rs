@@ -102,7 +102,7 @@ pub struct RunArguments {
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Write the report to this file instead of standard output.
+    /// Write the report to this file instead of standard output (which - is).
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write a line of JSON for each second to this file or pipe, or to standard output with -.

@@ -55,6 +55,15 @@ fn a_ladder_of_workers_has_a_pool_for_each_rung() {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert!(!text.contains("Limit"), "rates have limits\n{text}");
+    // What the phases of all rungs took together: 10 s each, and a little for their pools.
+    let elapsed = text.lines().find_map(|line| line.strip_prefix("Elapsed ")).unwrap();
+    let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
+    assert!((20.0..40.0).contains(&elapsed), "{elapsed}");
+    assert!(text.contains("p99, µs"), "by operation, too\n{text}");
+    assert!(
+        !text.contains("Latency, µs"),
+        "it has no phases but those of its rungs\n{text}"
+    );
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
 }
 
@@ -78,6 +87,7 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
         "Steady      STEADY by the rule snia after",
         "rounds, transactions a second",
         "until they are steady",
+        "Requested 2,000/s (constant arrivals); achieved",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }

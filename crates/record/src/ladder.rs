@@ -3,16 +3,18 @@
 //! Pure: [`next_load`] says what is to be climbed next after the rungs so far, whoever climbs them.
 
 use measure::knee::SENSITIVITY;
-use measure::{Histogram, Knee, knee};
+use measure::{Histogram, Knee, Meter, knee};
 use serde::{Deserialize, Serialize};
-use workload::Phase;
+use workload::{Action, Fingerprint, Phase, Role};
 
-use crate::run::PhaseRecord;
+use crate::run::{PhaseRecord, Room, SystemDuring};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
 /// A limit is narrowed down by no more rungs than these.
 pub const BISECTIONS_MAX: usize = 6;
+/// Of a rung that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
+pub const FAILED_MAX: f64 = 0.01;
 /// After so many rungs that did not hold no higher ones are climbed.
 pub const FAILURES_MAX: usize = 2;
 
@@ -53,6 +55,24 @@ pub enum Load {
     Workers(u32),
 }
 
+impl Load {
+    /// Transactions a second, where it is a rate.
+    pub fn rate(self) -> Option<f64> {
+        match self {
+            Self::Rate(rate) => Some(rate),
+            Self::Closed | Self::Workers(_) => None,
+        }
+    }
+
+    /// Workers, where it is a number of them.
+    pub fn workers(self) -> Option<u32> {
+        match self {
+            Self::Workers(workers) => Some(workers),
+            Self::Closed | Self::Rate(_) => None,
+        }
+    }
+}
+
 /// One rung.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rung {
@@ -60,8 +80,24 @@ pub struct Rung {
     pub load: Load,
     /// Workers that were at work.
     pub workers: u32,
-    /// Its phases: the transactions, and with a pool of its own those before and after them.
+    /// Its phases: the transactions, and with a pool of its own those before and after them. Their moments are since the
+    /// origin of the run that it was climbed in.
     pub phases: Vec<PhaseRecord>,
+    /// The run that it was climbed in, where each rung has one; nothing for the first, whose run's facts are the record's own.
+    pub of_run: Option<RungRun>,
+}
+
+/// What a run of a rung's own says besides its phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RungRun {
+    /// The fingerprint of its workload: with other workers it is another.
+    pub fingerprint: Fingerprint,
+    /// Wall clock at its origin, in nanoseconds of the epoch.
+    pub origin_unix_ns: u64,
+    /// The machine while it went on.
+    pub during: SystemDuring,
+    /// The check for room; nothing where the storage takes none.
+    pub room: Option<Room>,
 }
 
 impl Rung {
@@ -98,11 +134,63 @@ pub struct RungSummary {
     pub max_ns: Option<u64>,
     /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the latency.
     pub service_p99_ns: Option<u64>,
+    /// Operations that were completed without an error.
+    pub operations: u64,
     /// Operations that failed.
     pub failed: u64,
+    /// Operations that were not sent, because an earlier one on the same file had failed.
+    pub skipped: u64,
+    /// The same by kind of operation.
+    pub by_operation: Vec<RungOperation>,
     /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
-    /// ([`PhaseRecord::queue_is_bounded`]). A closed loop always does.
+    /// ([`PhaseRecord::queue_is_bounded`]; a closed loop always is), and no more than [`FAILED_MAX`] of the operations failed or
+    /// were skipped.
     pub holds: bool,
+}
+
+/// Operations of one kind on a rung.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RungOperation {
+    /// Who did them.
+    pub role: Role,
+    /// Which kind.
+    pub action: Action,
+    /// How many were completed without an error.
+    pub operations: u64,
+    /// How many failed.
+    pub failed: u64,
+    /// The median of their latencies, in nanoseconds; nothing where none succeeded or latencies were not recorded.
+    pub p50_ns: Option<u64>,
+    /// The 99th percentile.
+    pub p99_ns: Option<u64>,
+    /// The 99.9th percentile.
+    pub p999_ns: Option<u64>,
+    /// The greatest.
+    pub max_ns: Option<u64>,
+}
+
+/// Operations of the measured segments by role and kind, in the order in which they are first seen.
+fn by_operation(phase: &PhaseRecord) -> Vec<RungOperation> {
+    let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
+    for operation in phase.measured().flat_map(|segment| &segment.operations) {
+        let same =
+            |(role, action, _): &&mut (Role, Action, Meter)| (*role, *action) == (operation.role, operation.action);
+        match kinds.iter_mut().find(same) {
+            Some((_, _, meter)) => meter.merge(&operation.meter),
+            None => kinds.push((operation.role, operation.action, operation.meter.clone())),
+        }
+    }
+    let of_kind = |(role, action, meter): (Role, Action, Meter)| RungOperation {
+        role,
+        action,
+        operations: meter.operations,
+        failed: meter.failed,
+        p50_ns: meter.latency.percentile(50.0),
+        p99_ns: meter.latency.percentile(99.0),
+        p999_ns: meter.latency.percentile(99.9),
+        max_ns: meter.latency.max_ns(),
+    };
+    kinds.into_iter().map(of_kind).collect()
 }
 
 impl RungSummary {
@@ -110,13 +198,13 @@ impl RungSummary {
     pub fn of(rung: &Rung) -> Self {
         let mut latency = Histogram::default();
         let mut service: Option<Histogram> = None;
-        let mut failed = 0;
         let (mut transactions, mut ns) = (0, 0);
+        let mut by_operation = Vec::new();
+        let mut skipped = 0;
         let mut waiting = None;
         if let Some(phase) = rung.transactions() {
             for operation in phase.measured().flat_map(|segment| &segment.operations) {
                 latency.merge(&operation.meter.latency);
-                failed += operation.meter.failed;
                 if let Some(more) = &operation.meter.service {
                     service.get_or_insert_default().merge(more);
                 }
@@ -124,7 +212,12 @@ impl RungSummary {
             transactions = phase.transactions();
             ns = phase.measured_ns();
             waiting = phase.waiting;
+            by_operation = self::by_operation(phase);
+            skipped = phase.skipped();
         }
+        let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
+        let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
+        let undone = failed + skipped;
         let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let percentile = |percent| latency.percentile(percent);
         let mut summary = Self {
@@ -140,8 +233,11 @@ impl RungSummary {
             p999_ns: percentile(99.9),
             max_ns: latency.max_ns(),
             service_p99_ns: None,
+            operations,
             failed,
-            holds: achieved_per_second.is_some(),
+            skipped,
+            by_operation,
+            holds: achieved_per_second.is_some() && undone as f64 <= (operations + undone) as f64 * FAILED_MAX,
         };
         if let Load::Rate(_) = rung.load {
             let fraction = rung.transactions().and_then(PhaseRecord::done_fraction);
@@ -155,10 +251,7 @@ impl RungSummary {
     }
 
     fn rate(&self) -> Option<f64> {
-        match self.load {
-            Load::Rate(rate) => Some(rate),
-            Load::Closed | Load::Workers(_) => None,
-        }
+        self.load.rate()
     }
 
     /// Whether it holds, and 99 % of its operations stay below the goal.
@@ -340,7 +433,10 @@ mod tests {
             p999_ns: tail(0.001),
             max_ns: None,
             service_p99_ns: None,
+            operations: (achieved * 10.0) as u64,
             failed: 0,
+            skipped: 0,
+            by_operation: Vec::new(),
             holds: fraction.is_none_or(|fraction| fraction >= 0.99),
         }
     }

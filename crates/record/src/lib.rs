@@ -16,7 +16,9 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
-pub use ladder::{Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungSummary};
+pub use ladder::{
+    Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungOperation, RungRun, RungSummary,
+};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;

@@ -4,8 +4,7 @@ use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
 use workload::{Plan, Workload};
 
-use crate::driven::Sizing;
-use crate::run::{Room, Tool};
+use crate::run::{How, Room, Tool};
 
 /// See the module's text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -14,8 +13,8 @@ pub struct PlanRecord {
     pub tool: Tool,
     /// The complete workload as meant.
     pub workload: Workload,
-    /// How files were chosen, where an intent was said in their place.
-    pub sizing: Option<Sizing>,
+    /// How it would be done: driven, kept durable, verified; and how files were chosen, where an intent was said in their place.
+    pub how: How,
     /// The storage's name.
     pub storage: String,
     /// What the stream would do.

@@ -1,7 +1,7 @@
 //! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
 
 mod machine;
-mod own_cost;
+pub(crate) mod own_cost;
 mod paper;
 pub(crate) mod phase;
 pub(crate) mod reads;
@@ -49,12 +49,15 @@ pub struct Summary {
     pub partial: bool,
     /// How often a mix asks for each operation, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: all phases together, in nanoseconds.
+    /// Elapsed time: all phases together, those of rungs, too, in nanoseconds. What lies between them (settling, checks, caches) is
+    /// not the original's work.
     pub elapsed_ns: u64,
     /// The paper's list; nothing for workloads that have other operations than the paper's.
     pub paper: Option<PaperFigures>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
+    /// What an open loop came to; nothing of a closed one, and of a ladder, whose rungs have it.
+    pub arrivals: Option<ArrivalsSummary>,
     /// What a ladder came to; nothing where none was climbed.
     pub ladder: Option<LadderSummary>,
     /// What the transactions' reads fetched from the device; nothing where that was not looked at.
@@ -71,7 +74,8 @@ impl Summary {
     /// What follows from a record.
     pub fn of(record: &Record) -> Self {
         let phases = &record.actual.phases;
-        let elapsed_ns = elapsed_ns(phases);
+        let of_rungs = record.actual.rungs.iter().flat_map(|rung| &rung.phases);
+        let elapsed_ns = phases.iter().chain(of_rungs).map(PhaseRecord::measured_ns).sum();
         Self {
             partial: record.actual.outcome != Outcome::Complete,
             shares: shares(&record.workload),
@@ -79,6 +83,7 @@ impl Summary {
             paper: (paper::applies(&record.workload) && record.how.driven.ladder.is_none())
                 .then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
+            arrivals: arrivals(record),
             ladder: record
                 .how
                 .driven
@@ -102,9 +107,32 @@ impl Summary {
     }
 }
 
-/// The phases together. What lies between them (settling, checks, caches) is not the original's work.
-fn elapsed_ns(phases: &[PhaseRecord]) -> u64 {
-    phases.iter().map(PhaseRecord::measured_ns).sum()
+/// What an open loop came to, beside what was requested of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArrivalsSummary {
+    /// Transactions a second that were requested, of all workers together.
+    pub requested_per_second: f64,
+    /// `constant` or `poisson`.
+    pub form: String,
+    /// Transactions a second that were done; nothing where no time was measured.
+    pub achieved_per_second: Option<f64>,
+    /// The share that was done of those that had arrived; nothing where none had.
+    pub done_fraction: Option<f64>,
+    /// Transactions that were due and not begun when they ended.
+    pub waiting: u64,
+}
+
+fn arrivals(record: &Record) -> Option<ArrivalsSummary> {
+    let asked = record.how.driven.arrivals.as_ref()?;
+    let mut phases = record.actual.phases.iter();
+    let phase = phases.find(|phase| phase.phase == Phase::Transactions)?;
+    Some(ArrivalsSummary {
+        requested_per_second: asked.per_second,
+        form: asked.form.clone(),
+        achieved_per_second: Rate::over(phase.transactions(), phase.measured_ns()).per_second,
+        done_fraction: phase.done_fraction(),
+        waiting: phase.waiting?,
+    })
 }
 
 /// Of the measured segments.

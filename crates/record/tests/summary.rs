@@ -392,6 +392,7 @@ fn the_programs_own_cost_is_weighed_against_the_workers_times() {
         load: record::Load::Closed,
         workers: 2,
         phases: vec![transactions],
+        of_run: None,
     }];
     assert_eq!(Summary::of(&record).own_cost.unwrap().fraction, Some(0.1));
     record.actual.rungs.clear();

@@ -6,7 +6,7 @@ use record::{Action, Crew, End, Fact, Phase, PlanRecord, Work};
 use crate::classic;
 use crate::environment;
 use crate::table::Table;
-use crate::text::{kind, line, sentence, workload_lines};
+use crate::text::{how, kind, line, sentence, workload_lines, wrapped};
 use crate::units::{bytes, counted, grouped};
 
 /// The whole plan.
@@ -23,7 +23,8 @@ pub fn render(record: &PlanRecord) -> String {
         ),
     );
     text.push_str(&workload_lines(&record.workload, &shares(&record.workload)));
-    if let Some(sizing) = &record.sizing {
+    wrapped(&mut text, "How", "", &how(&record.how));
+    if let Some(sizing) = &record.how.sizing {
         let words = format!(
             "{} How long that takes is told by a run, after a short calibration on the target.",
             sizing.sentence

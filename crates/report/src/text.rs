@@ -15,8 +15,7 @@ use record::summary::PaperFigures;
 use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
-use self::heading::wrapped;
-pub(crate) use self::heading::{kind, sentence, workload_lines};
+pub(crate) use self::heading::{how, kind, sentence, workload_lines, wrapped};
 use crate::environment;
 use crate::table::Table;
 use crate::units::{bytes, grouped, rate, seconds};

@@ -262,7 +262,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
     assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
     record.how.sizing = Some(sizing.clone());
     let mut plan = made::plan(&record, record.workload.clone());
-    plan.sizing = Some(sizing);
+    plan.how.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),
         (report::plan::render(&plan), " How long that takes is told by a run"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::{LadderAsked, SteadyAsked};
+use record::{ArrivalsAsked, Driven, How, LadderAsked, SteadyAsked};
 use storage::{Durability, Unsupported};
 use workload::Workload;
 use workload::arrivals::ArrivalProcess;
@@ -214,6 +214,35 @@ pub struct Request {
     pub own_cost: bool,
 }
 
+impl Drive {
+    /// The same as a record has it.
+    fn driven(&self) -> Driven {
+        Driven {
+            warm_up_ns: ns(self.warm_up),
+            for_ns: match self.stop {
+                Stop::Transactions | Stop::Steady(_) => None,
+                Stop::After(time) => Some(ns(time)),
+            },
+            arrivals: match self.pace {
+                Pace::Closed => None,
+                Pace::Open { rate, arrivals } => Some(ArrivalsAsked {
+                    per_second: rate,
+                    form: arrivals.to_string(),
+                }),
+            },
+            steady: match self.stop {
+                Stop::Steady(asked) => Some(asked),
+                Stop::Transactions | Stop::After(_) => None,
+            },
+            ladder: self.ladder.as_ref().map(|ladder| ladder.asked.clone()),
+        }
+    }
+}
+
+fn ns(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl Request {
     /// The classic run of a workload: no more than the original does.
     pub fn classic(workload: Workload, locations: Vec<RequestedLocation>, place: Place) -> Self {
@@ -240,6 +269,27 @@ impl Request {
             journal: None,
             prepared: false,
             own_cost: false,
+        }
+    }
+
+    /// How the work is to be done, as records and plans have it.
+    pub fn how(&self) -> How {
+        How {
+            driven: self.drive.driven(),
+            sizing: None,
+            durability: self.durability.to_string(),
+            direct: self.direct,
+            cache: self.cache.name().to_owned(),
+            verify: self.verify,
+            on_error: self.on_error.to_string(),
+            pinned: self.pin,
+            reused: self.keeping.reuse,
+            kept: self.keeping.keep,
+            settle: self.settle,
+            check: self.check,
+            steps: self.steps,
+            stuck_after_ns: ns(self.stuck_after),
+            journal: self.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
-use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
+use record::{CleanUp, End, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
@@ -18,7 +18,7 @@ use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::journal::{self, Journal};
 use crate::own_cost;
-use crate::request::{Cache, Drive, Pace, Place, Refused, Request, RequestedLocation, Stop};
+use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
 use crate::room::{self, Volumes};
 use crate::site::manifest::{Kept, MixNames, Position};
 use crate::site::{self, NoSite, Site, Wish};
@@ -91,7 +91,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         said: request.said.clone(),
         workload: request.workload.clone(),
         storage: storage.name().to_owned(),
-        how: how(request),
+        how: request.how(),
         latencies: request.latencies,
         locations: locations
             .map(|(((location, weight), target), ground)| LocationRecord {
@@ -112,49 +112,6 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         actual,
         hints: Vec::new(),
     })
-}
-
-fn how(request: &Request) -> How {
-    How {
-        driven: driven(&request.drive),
-        sizing: None,
-        durability: request.durability.to_string(),
-        direct: request.direct,
-        cache: request.cache.name().to_owned(),
-        verify: request.verify,
-        on_error: request.on_error.to_string(),
-        pinned: request.pin,
-        reused: request.keeping.reuse,
-        kept: request.keeping.keep,
-        settle: request.settle,
-        check: request.check,
-        steps: request.steps,
-        stuck_after_ns: u64::try_from(request.stuck_after.as_nanos()).unwrap_or(u64::MAX),
-        journal: request.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
-    }
-}
-
-fn driven(drive: &Drive) -> Driven {
-    let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    Driven {
-        warm_up_ns: ns(drive.warm_up),
-        for_ns: match drive.stop {
-            Stop::Transactions | Stop::Steady(_) => None,
-            Stop::After(time) => Some(ns(time)),
-        },
-        arrivals: match drive.pace {
-            Pace::Closed => None,
-            Pace::Open { rate, arrivals } => Some(ArrivalsAsked {
-                per_second: rate,
-                form: arrivals.to_string(),
-            }),
-        },
-        steady: match drive.stop {
-            Stop::Steady(asked) => Some(asked),
-            Stop::Transactions | Stop::After(_) => None,
-        },
-        ladder: drive.ladder.as_ref().map(|ladder| ladder.asked.clone()),
-    }
 }
 
 /// Whether a run would be refused for what it asks of its storage, machine and target; touches nothing. Room, and a pool

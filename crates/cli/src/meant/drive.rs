@@ -112,13 +112,14 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
             text(round)
         ));
     }
-    // The slope is judged on the whole seconds of the window.
-    if rule == SteadyRule::Slope && u128::from(window) * u128::from(round.as_secs()) < BATCHES as u128 {
+    // The slope is judged on the whole seconds of the window, of which its borders may take one.
+    let seconds_min = BATCHES + 1;
+    if rule == SteadyRule::Slope && u128::from(window) * u128::from(round.as_secs()) < seconds_min as u128 {
         return refuse(format!(
-            "--steady slope --round {}: its {window} rounds have fewer than the {BATCHES} seconds that the rule needs, so it could \
+            "--steady slope --round {}: its {window} rounds have fewer than the {seconds_min} seconds that the rule needs, so it could \
              never come true: give --round {}s or longer",
             text(round),
-            BATCHES.div_ceil(WINDOW_ROUNDS)
+            seconds_min.div_ceil(WINDOW_ROUNDS)
         ));
     }
     let rounds_max = match run_for {

@@ -28,6 +28,7 @@ mod durability;
 mod errors;
 mod frozen;
 mod kept;
+mod ladders;
 mod presets;
 mod races;
 mod sharing;

@@ -174,7 +174,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --steady snia --round 10ms", &["--round 10ms", "at least a second"]),
     (
         "run --steady slope --round 2s",
-        &["--steady slope --round 2s", "never come true", "--round 4s"],
+        &["--steady slope --round 2s", "never come true", "--round 5s"],
     ),
     (
         "run --steady snia --for 30s",

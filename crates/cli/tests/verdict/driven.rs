@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use record::verdict::Steadiness;
-use record::{Fact, Level, Outcome, Phase, Reason, Record, Verdict};
-use runner::{Clock, Control, Drive, NoEvents, Pace, Place, Request, RequestedLocation, SystemClock};
+use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
+use runner::{Clock, Control, Drive, NoEvents, Pace, Place, Request, RequestedLocation, Stop, SystemClock};
 use storage::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
-use workload::Mix;
 use workload::arrivals::ArrivalProcess;
+use workload::{Mix, Workload};
 
 use crate::has;
 
@@ -151,6 +151,52 @@ fn one_that_slows_down_is_not_steady() {
             panic!("{verdict:?}");
         };
         assert_eq!(matches!(found, Steadiness::Slope(_)), is_slope, "{found:?}");
+    }
+}
+
+/// A run that was to go on until it is steady, in rounds of a second, eight at most.
+fn until_steady(rule: SteadyRule, round_s: u64, takes_ns: fn(u64) -> u64) -> Record {
+    let asked = Request {
+        drive: Drive {
+            stop: Stop::Steady(SteadyAsked {
+                rule,
+                round_ns: round_s * 1_000 * MS,
+                rounds_max: 8,
+            }),
+            ..Drive::default()
+        },
+        ..request(Workload::ENDLESS)
+    };
+    perform(&asked, Virtual::default(), takes_ns)
+}
+
+#[test]
+fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_reached_is_not() {
+    /// From 1 ms on a tenth slower with every second.
+    fn ever_slower(number: u64) -> u64 {
+        MS + MS / 10_000 * number
+    }
+    for (rule, round_s) in [(SteadyRule::Snia, 2), (SteadyRule::Slope, 5)] {
+        let never = Verdict::of(&until_steady(rule, round_s, ever_slower));
+        assert_eq!(never.level, Level::Invalid, "{rule:?}: {never:?}");
+        assert!(
+            has!(never, Reason::SteadyStateNotReached { rule: asked, rounds: 8, last: Some(_) } if *asked == rule),
+            "{rule:?}: {never:?}"
+        );
+        let record = until_steady(rule, round_s, a_millisecond);
+        let found = Verdict::of(&record);
+        assert!(
+            !has!(found, Reason::SteadyStateNotReached { .. }),
+            "{rule:?}: {found:?}"
+        );
+        assert_eq!(found.level, Level::Valid, "{rule:?}: {found:?}");
+        let transactions = record.actual.transactions().next().unwrap();
+        assert!(
+            transactions
+                .steady
+                .as_ref()
+                .is_some_and(|steady| steady.rounds.len() == 5)
+        );
     }
 }
 

@@ -3,29 +3,37 @@
 use observe::Fact;
 use serde::{Deserialize, Serialize};
 
-use crate::run::Actual;
+use crate::run::{Actual, PhaseRecord};
 
 /// What the program itself cost in the transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnCostSummary {
     /// A worker's time for one operation on the null storage, in nanoseconds.
     pub ns_per_operation: f64,
-    /// That, for every operation of the transactions, over the times that the workers were in them; nothing where they
-    /// took no time.
+    /// That, for every operation of the transactions, over the times that the workers were in them; of a ladder the greatest of
+    /// its rungs, since most of them have workers who wait. Nothing where they took no time.
     pub fraction: Option<f64>,
 }
 
-pub(super) fn summary(actual: &Actual) -> Option<OwnCostSummary> {
+pub(crate) fn summary(actual: &Actual) -> Option<OwnCostSummary> {
     let Fact::Known(own) = &actual.own_cost else {
         return None;
     };
-    let workers = || actual.transactions().flat_map(|phase| &phase.workers);
-    let operations: u64 = workers().map(|worker| worker.operations).sum();
-    let ns: u64 = workers()
-        .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns))
-        .sum();
+    let fractions = actual
+        .transactions()
+        .filter_map(|phase| fraction(phase, own.ns_per_operation));
     Some(OwnCostSummary {
         ns_per_operation: own.ns_per_operation,
-        fraction: (ns > 0).then(|| own.ns_per_operation * operations as f64 / ns as f64),
+        fraction: fractions.reduce(f64::max),
     })
+}
+
+fn fraction(phase: &PhaseRecord, ns_per_operation: f64) -> Option<f64> {
+    let operations: u64 = phase.workers.iter().map(|worker| worker.operations).sum();
+    let times = phase
+        .workers
+        .iter()
+        .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns));
+    let ns: u64 = times.sum();
+    (ns > 0).then(|| ns_per_operation * operations as f64 / ns as f64)
 }

@@ -1,12 +1,12 @@
 //! Who used the processors, and what became of the clocks.
 
-use observe::Fact;
+use observe::{CountersDifference, Fact};
 use workload::Phase;
 
 use super::limits::{OTHERS_MAX, OWN_MAX, SHARES_FROM_NS, STEAL_MAX};
-use super::{Reason, Seen, is_ladder, transactions};
-use crate::run::Record;
-use crate::summary::operations;
+use super::{Reason, Seen};
+use crate::run::{Record, SystemDuring};
+use crate::summary::own_cost;
 
 /// The storage that measures the program itself.
 const NULL: &str = "null";
@@ -27,61 +27,71 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
     }
-    let clocks = &record.during.clocks;
-    if clocks.suspended_ns > 0 {
-        reasons.push(Reason::Suspended {
-            ns: clocks.suspended_ns,
-        });
+    reasons.extend(clocks(record));
+    reasons
+}
+
+/// What became of the clocks in all runs together.
+fn clocks(record: &Record) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let all = || runs(record).map(|during| &during.clocks);
+    let ns = all().map(|clocks| clocks.suspended_ns).sum();
+    if ns > 0 {
+        reasons.push(Reason::Suspended { ns });
     }
-    if clocks.wall_clock_stepped_ns != 0 {
-        reasons.push(Reason::WallClockStepped {
-            ns: clocks.wall_clock_stepped_ns,
-        });
+    let steps = all().map(|clocks| clocks.wall_clock_stepped_ns);
+    let greatest = steps.max_by_key(|step| step.unsigned_abs()).unwrap_or(0);
+    if greatest != 0 {
+        reasons.push(Reason::WallClockStepped { ns: greatest });
     }
-    if let (Some(true), Some(before), Some(after)) = (
-        clocks.clock_source_changed.known(),
-        clocks.clock_source_before.known(),
-        clocks.clock_source_after.known(),
-    ) {
-        reasons.push(Reason::ClockSourceChanged {
-            before: before.clone(),
-            after: after.clone(),
-        });
+    let changed = all().find_map(|clocks| {
+        let is_changed = clocks.clock_source_changed.known()?;
+        let (before, after) = (clocks.clock_source_before.known()?, clocks.clock_source_after.known()?);
+        is_changed.then(|| (before.clone(), after.clone()))
+    });
+    if let Some((before, after)) = changed {
+        reasons.push(Reason::ClockSourceChanged { before, after });
     }
     reasons
+}
+
+/// The machine during the run; during each of them, where the rungs of a ladder had one each.
+fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
+    let of_rungs = record.actual.rungs.iter().filter_map(|rung| rung.of_run.as_ref());
+    std::iter::once(&record.during).chain(of_rungs.map(|run| &run.during))
 }
 
 /// What the program itself costs for each operation, over the workers' time. That is what it takes by itself on the
 /// null storage: how the C library's buffers, page faults and waiting for a processor show in its processor time is the
 /// storage's and the machine's matter. What the caches of a busy processor add is not in it.
 pub(super) fn own_fraction(record: &Record) -> Fact<f64> {
-    if record.storage == NULL || is_ladder(record) {
+    if record.storage == NULL || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
     }
-    let Some(phase) = transactions(record) else {
-        return Fact::NotApplicable;
-    };
-    let workers_ns: u64 = phase
-        .workers
-        .iter()
-        .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns))
-        .sum();
-    let operations: u64 = operations(phase).map(|operation| operation.meter.operations).sum();
-    if workers_ns == 0 {
-        return Fact::Unavailable(format!("no time was measured in {}", Phase::Transactions.name()));
-    }
-    let share = |ns_per_operation: f64| (ns_per_operation * operations as f64 / workers_ns as f64).min(1.0);
-    record.actual.own_cost.as_ref().map(|cost| share(cost.ns_per_operation))
+    record.actual.own_cost.as_ref().and_then(
+        |_| match own_cost::summary(&record.actual).and_then(|own| own.fraction) {
+            Some(fraction) => Fact::Known(fraction.min(1.0)),
+            None => Fact::Unavailable(format!("no time was measured in {}", Phase::Transactions.name())),
+        },
+    )
 }
 
-/// Where the run was long enough for the kernel's ticks.
-fn judged(record: &Record, fraction: Fact<f64>) -> Fact<f64> {
-    if record.during.clocks.elapsed_ns < SHARES_FROM_NS {
-        return Fact::Unavailable(
-            "the run was shorter than a second, of which the kernel's ticks tell too little".to_owned(),
-        );
-    }
-    fraction
+/// The greatest share of all runs that were long enough for the kernel's ticks.
+fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>) -> Fact<f64> {
+    let judged = |during: &SystemDuring| {
+        if during.clocks.elapsed_ns < SHARES_FROM_NS {
+            return Fact::Unavailable(
+                "the run was shorter than a second, of which the kernel's ticks tell too little".to_owned(),
+            );
+        }
+        fraction(&during.counted)
+    };
+    let greater = |one: Fact<f64>, other: Fact<f64>| match (one, other) {
+        (Fact::Known(one), Fact::Known(other)) => Fact::Known(one.max(other)),
+        (known @ Fact::Known(_), _) => known,
+        (_, other) => other,
+    };
+    runs(record).map(judged).reduce(greater).unwrap_or(Fact::NotApplicable)
 }
 
 /// In user mode: write-back, journals and loop devices are threads of the kernel that work for the run, too, and have
@@ -92,9 +102,9 @@ pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     if kinds.any(|kind| kind == "fuse" || kind.starts_with("fuse.")) {
         return Fact::Unavailable("the target's own program (FUSE) is among the others".to_owned());
     }
-    judged(record, record.during.counted.others_user_fraction())
+    greatest(record, CountersDifference::others_user_fraction)
 }
 
 pub(super) fn steal_fraction(record: &Record) -> Fact<f64> {
-    judged(record, record.during.counted.steal_fraction())
+    greatest(record, CountersDifference::steal_fraction)
 }

@@ -209,5 +209,6 @@ pub fn ladder(record: &mut Record, phase: PhaseRecord) {
         load: record::Load::Rate(1_000_000.0),
         workers: 1,
         phases: vec![phase],
+        of_run: None,
     }];
 }

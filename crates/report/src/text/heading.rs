@@ -196,8 +196,8 @@ fn crew(text: &mut String, workload: &Workload) {
     line(text, format_args!("Workers     {words}; {seeds}"));
 }
 
-/// How it was done, where that is not the plain way.
-fn how(how: &How) -> Vec<String> {
+/// How it is done, where that is not the plain way.
+pub(crate) fn how(how: &How) -> Vec<String> {
     let mut words = driven(&how.driven);
     for (what, value, plain) in [
         ("durability", &how.durability, "none"),
@@ -296,7 +296,7 @@ pub(crate) fn sentence(text: &mut String, label: &str, sentence: &str) {
 }
 
 /// Words with commas between them under a label, in as many lines as they need; none where there are no words.
-pub(super) fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
+pub(crate) fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
     let mut current = format!("{label:<LABEL_WIDTH$}{lead}");
     for (index, word) in words.iter().enumerate() {
         let is_last = index + 1 == words.len();

@@ -1,22 +1,26 @@
 //! The rungs of a ladder, its limits and its knee; and what a rule of steady state found.
 
-use record::{GoalSummary, LadderSummary, Limit, Load, PhaseSummary, RungSummary, SteadyAsked, Summary};
+use record::{Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungSummary, SteadyAsked, Summary};
 
 use super::{line, wrapped};
 use crate::table::Table;
 use crate::units::{counted, grouped, microseconds, percent, rate};
+
+/// So many kinds of operations stand beside one another.
+const KINDS_MAX: usize = 8;
 
 pub(super) fn render(text: &mut String, summary: &Summary) {
     let Some(ladder) = &summary.ladder else {
         return;
     };
     rungs(text, ladder);
+    by_operation(text, ladder);
     if let Some(limit) = &ladder.limit {
         self::limit(
             text,
             "Limit",
             limit,
-            "a rung holds where at least 99 % of what has arrived was done by its end, or its queue was empty again shortly before",
+            "a rung holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
         );
     }
     if let Some(goal) = &ladder.goal {
@@ -35,7 +39,8 @@ fn load(load: Load) -> String {
 }
 
 fn rungs(text: &mut String, ladder: &LadderSummary) {
-    let header = [
+    let any_failed = ladder.rungs.iter().any(|rung| rung.failed + rung.skipped > 0);
+    let mut header = vec![
         "Rung",
         "load",
         "",
@@ -49,10 +54,13 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
         "max",
         "service p99",
     ];
+    if any_failed {
+        header.extend(["failed", "skipped"]);
+    }
     let mut table = Table::new(3, &header);
     let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64));
     for (number, rung) in ladder.rungs.iter().enumerate() {
-        table.row(vec![
+        let mut cells = vec![
             (number + 1).to_string(),
             load(rung.load),
             if rung.holds { "" } else { "TOO MUCH" }.to_owned(),
@@ -66,13 +74,64 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
             micros(rung.max_ns),
             rung.service_p99_ns
                 .map_or_else(String::new, |ns| microseconds(ns as f64)),
-        ]);
+        ];
+        if any_failed {
+            cells.extend([grouped(rung.failed), grouped(rung.skipped)]);
+        }
+        table.row(cells);
     }
     text.push_str(&table.render());
     line(
         text,
-        format_args!("  (latencies of all operations together, from the due moment where a rate was requested)"),
+        format_args!("  (latencies of all operations together, from the due moment where a rate was requested)\n"),
     );
+}
+
+/// A column for each kind of operation that occurred on any rung.
+fn by_operation(text: &mut String, ladder: &LadderSummary) {
+    let mut kinds: Vec<(Role, Action)> = Vec::new();
+    for operation in ladder.rungs.iter().flat_map(|rung| &rung.by_operation) {
+        let kind = (operation.role, operation.action);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds.sort_unstable();
+    // More do not fit beside one another.
+    for kinds in kinds.chunks(KINDS_MAX) {
+        let names: Vec<String> = kinds
+            .iter()
+            .map(|(role, action)| of_role(*role, action.name()))
+            .collect();
+        let mut header = vec!["p99, µs", "load"];
+        header.extend(names.iter().map(String::as_str));
+        let mut table = Table::new(2, &header);
+        for (number, rung) in ladder.rungs.iter().enumerate() {
+            let of_kind = |(role, action): &(Role, Action)| {
+                let mut all = rung.by_operation.iter();
+                let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));
+                let p99_ns = found.and_then(|operation| operation.p99_ns);
+                p99_ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64))
+            };
+            let mut cells = vec![(number + 1).to_string(), load(rung.load)];
+            cells.extend(kinds.iter().map(of_kind));
+            table.row(cells);
+        }
+        if !table.is_empty() {
+            text.push_str(&table.render());
+        }
+    }
+    line(
+        text,
+        format_args!("  (each rung's seconds, slowest operations and counters of the machine: --format json)"),
+    );
+}
+
+fn of_role(role: Role, name: &str) -> String {
+    match role {
+        Role::Worker => name.to_owned(),
+        Role::Writer | Role::Reader => format!("{} {name}", role.name()),
+    }
 }
 
 fn limit(text: &mut String, label: &str, limit: &Limit, meaning: &str) {

@@ -14,8 +14,13 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
                 "Own cost: {} µs an operation on the null storage{}",
                 microseconds(own.ns_per_operation),
                 own.fraction.map_or_else(String::new, |fraction| format!(
-                    ", {} of the workers' time in transactions",
-                    percent(fraction)
+                    ", {} of the workers' time in {}",
+                    percent(fraction),
+                    if summary.ladder.is_some() {
+                        "the rung that has most of it"
+                    } else {
+                        "transactions"
+                    }
                 ))
             ),
         ),

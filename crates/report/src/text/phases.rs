@@ -5,11 +5,16 @@ use record::{Fact, OperationSummary, Phase, PhaseSummary, Rate, Role, Summary};
 
 use super::{line, role};
 use crate::table::Table;
-use crate::units::{bytes, grouped, rate, seconds};
+use crate::units::{bytes, grouped, percent, rate, seconds};
 
 pub(super) fn render(text: &mut String, summary: &Summary) {
+    if summary.phases.is_empty() {
+        // Those of a ladder with a pool for each rung are the rungs'.
+        return;
+    }
     operations(text, summary);
     text.push('\n');
+    arrivals(text, summary);
     moments(text, summary);
     spread(text, summary);
 }
@@ -64,6 +69,32 @@ fn operations(text: &mut String, summary: &Summary) {
         }
     }
     text.push_str(&table.render());
+}
+
+/// What an open loop came to, beside what was requested of it.
+fn arrivals(text: &mut String, summary: &Summary) {
+    let Some(found) = &summary.arrivals else {
+        return;
+    };
+    let of_requested = found.achieved_per_second.map_or_else(
+        || "nothing was achieved".to_owned(),
+        |achieved| {
+            format!(
+                "achieved {}/s, {} of what had arrived",
+                rate(Some(achieved)),
+                found.done_fraction.map_or_else(|| "-".to_owned(), percent)
+            )
+        },
+    );
+    line(
+        text,
+        format_args!(
+            "  Requested {}/s ({} arrivals); {of_requested}; {} due and not begun at the end\n",
+            rate(Some(found.requested_per_second)),
+            found.form,
+            grouped(found.waiting)
+        ),
+    );
 }
 
 /// Bytes of operations that move any.

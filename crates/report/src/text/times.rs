@@ -8,6 +8,9 @@ use crate::table::Table;
 use crate::units::{grouped, microseconds, percent, seconds};
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+    if summary.phases.is_empty() {
+        return;
+    }
     if record.latencies {
         latencies(text, summary);
         slowest(text, record);

@@ -432,7 +432,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
     let room = kept.room.clone().filter(|_| workload == kept.workload);
     PlanRecord {
         tool: kept.tool.clone(),
-        sizing: None,
+        how: kept.how.clone(),
         storage: "posix".to_owned(),
         plan: workload::Planner::new(&workload).plan().unwrap(),
         workload,

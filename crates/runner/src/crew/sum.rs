@@ -128,6 +128,7 @@ impl Performed {
                 load,
                 workers: workers.len() as u32,
                 phases: vec![phase_record(Phase::Transactions, workers, &request.drive, beside)],
+                of_run: None,
             });
         }
         let phases = by_phase(phases);

@@ -57,6 +57,7 @@ impl Supervisor<'_, '_> {
                 self.watch.drive,
                 beside,
             )],
+            of_run: None,
         });
     }
 }
