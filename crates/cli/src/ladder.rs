@@ -102,7 +102,10 @@ fn first(request: &Request, mut record: Record) -> Record {
     record.how.driven.arrivals = None;
     record.actual.phases = Vec::new();
     record.actual.classic = None;
-    record.actual.stream_hash = Fact::Unavailable("each rung has a run, and with it a stream, of its own".to_owned());
+    record.actual.stream_hash = record
+        .actual
+        .stream_hash
+        .and_then(|_| Fact::Unavailable("each rung has a run, and with it a stream, of its own".to_owned()));
     record
 }
 

@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
-use record::{DeviceRole, Fact, Load, MachineSlice, SliceMeter};
-use runner::{Event, Events, Second};
+use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
+use runner::{Event, Events, Second, Stage};
 use serde::Serialize;
 
 use crate::output::OutputFile;
@@ -23,6 +23,8 @@ pub struct Live {
     lost: u64,
     /// Which rung of a ladder is climbed, from 1, with its load.
     rung: Option<(u32, Load)>,
+    /// Whether that rung has a pool of its own.
+    has_own_pool: bool,
 }
 
 enum State {
@@ -201,6 +203,7 @@ impl Live {
             state: State::Ready(output),
             lost: 0,
             rung: None,
+            has_own_pool: false,
         }
     }
 
@@ -249,10 +252,15 @@ impl Events for Live {
         if let State::Ready(_) = self.state {
             self.begin();
         }
+        if let Event::Began(Stage::Phase(Phase::Prepare), _) = event {
+            self.has_own_pool = self.rung.is_some();
+        }
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        match lines.try_send(line(&second, self.rung, self.lost)) {
+        // What is deleted of a pool that all rungs had is of none of them.
+        let is_of_rung = second.phase != Phase::Delete || self.has_own_pool;
+        match lines.try_send(line(&second, self.rung.filter(|_| is_of_rung), self.lost)) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => {}
@@ -297,7 +305,7 @@ fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
 #[cfg(test)]
 mod tests {
     use observe::{Counters, Sources, WatchedDevices};
-    use record::{Action, Phase};
+    use record::Action;
     use serde_json::Value;
 
     use super::*;

@@ -114,6 +114,8 @@ pub struct RungSummary {
     pub load: Load,
     /// Workers that were at work.
     pub workers: u32,
+    /// Whether it was climbed to its end; where it was not, no limit, goal or knee is taken from it.
+    pub complete: bool,
     /// Transactions that were measured.
     pub transactions: u64,
     /// Transactions a second; nothing where none were measured.
@@ -143,7 +145,7 @@ pub struct RungSummary {
     /// The same by kind of operation.
     pub by_operation: Vec<RungOperation>,
     /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
-    /// ([`PhaseRecord::queue_is_bounded`]; a closed loop always is), and no more than [`FAILED_MAX`] of the operations failed or
+    /// ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no more than [`FAILED_MAX`] of the operations failed or
     /// were skipped.
     pub holds: bool,
 }
@@ -223,6 +225,7 @@ impl RungSummary {
         let mut summary = Self {
             load: rung.load,
             workers: rung.workers,
+            complete: rung.transactions().is_some_and(|phase| phase.complete),
             transactions,
             achieved_per_second,
             achieved_fraction: None,
@@ -272,7 +275,7 @@ pub struct Limit {
 impl Limit {
     fn of(rungs: &[RungSummary], is_well: impl Fn(&RungSummary) -> bool) -> Self {
         let by = |wanted: bool| {
-            let rungs = rungs.iter().filter(|rung| is_well(rung) == wanted);
+            let rungs = rungs.iter().filter(|rung| rung.complete && is_well(rung) == wanted);
             rungs.filter_map(RungSummary::rate).collect::<Vec<f64>>()
         };
         let lowest_beyond = by(false).into_iter().reduce(f64::min);
@@ -327,7 +330,7 @@ impl LadderSummary {
             };
             Some((load, rung.mean_ns?))
         };
-        let points: Vec<(f64, f64)> = rungs.iter().filter(|rung| rung.holds).filter_map(point).collect();
+        let points: Vec<(f64, f64)> = rungs.iter().filter(|rung| rung.complete && rung.holds).filter_map(point).collect();
         Self {
             limit: is_of_rates.then(|| Limit::of(&rungs, |rung| rung.holds)),
             goal: asked.goal_p99_ns.map(|p99_ns| goal(p99_ns, &rungs)),
@@ -338,7 +341,7 @@ impl LadderSummary {
 }
 
 fn goal(p99_ns: u64, rungs: &[RungSummary]) -> GoalSummary {
-    let of_rates = |(_, rung): &(usize, &RungSummary)| rung.rate().is_some();
+    let of_rates = |(_, rung): &(usize, &RungSummary)| rung.complete && rung.rate().is_some();
     let all = rungs.iter().enumerate().filter(of_rates);
     let is_met = all.clone().any(|(_, rung)| rung.meets(p99_ns));
     let nearest = all.filter_map(|(index, rung)| Some((index, rung.p99_ns?)));
@@ -364,7 +367,7 @@ pub fn next_load(asked: &LadderAsked, rungs: &[RungSummary]) -> Option<Load> {
         }
     };
     let climbed = rungs.iter().filter(|rung| rung.rate().is_some()).count();
-    let failures = rungs.iter().filter(|rung| !rung.holds).count();
+    let failures = rungs.iter().filter(|rung| rung.rate().is_some() && !rung.holds).count();
     if failures < FAILURES_MAX {
         if let Some(rate) = rates.get(climbed) {
             return Some(Load::Rate(*rate));
@@ -423,6 +426,7 @@ mod tests {
         RungSummary {
             load,
             workers: 1,
+            complete: true,
             transactions: (achieved * 10.0) as u64,
             achieved_per_second: Some(achieved),
             achieved_fraction: fraction,

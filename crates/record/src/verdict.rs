@@ -5,8 +5,8 @@
 //! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
 //! Thresholds are in [`limits`]; `docs/measurement.md`, "Verdict", has them all in a table.
 //!
-//! A ladder's rungs are there to find out which rates are not reached: of a ladder the machine, the clocks and the
-//! errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
+//! A ladder's rungs are there to find out which rates are not reached: of a ladder the machine, the clocks, the program's
+//! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
 
 use measure::{Drift, Steady};
 use observe::Fact;

@@ -112,14 +112,14 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
             text(round)
         ));
     }
-    // The slope is judged on the whole seconds of the window, of which its borders may take one.
-    let seconds_min = BATCHES + 1;
-    if rule == SteadyRule::Slope && u128::from(window) * u128::from(round.as_secs()) < seconds_min as u128 {
+    // The slope is judged on the whole seconds of the window's rounds, of which each one's border may take one.
+    let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
+    if rule == SteadyRule::Slope && round < round_min {
         return refuse(format!(
-            "--steady slope --round {}: its {window} rounds have fewer than the {seconds_min} seconds that the rule needs, so it could \
-             never come true: give --round {}s or longer",
+            "--steady slope --round {}: its {window} rounds may have fewer than the {BATCHES} whole seconds that the rule needs, so it \
+             could never come true: give --round {} or longer",
             text(round),
-            seconds_min.div_ceil(WINDOW_ROUNDS)
+            text(round_min)
         ));
     }
     let rounds_max = match run_for {

@@ -183,6 +183,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --round 5s", &["--round without --steady", "--steady snia"]),
     ("run --steady snia --format terse", &["--format terse", "text or json"]),
     ("run --live -", &["--live -", "--output"]),
+    ("run --live - --output -", &["--live -", "--output"]),
     ("run --live x --no-latencies", &["--live with --no-latencies"]),
     ("run --live x --no-slices", &["--live with --no-slices"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),

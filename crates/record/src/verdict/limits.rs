@@ -23,7 +23,7 @@ pub const SECONDS_FOR_ROUNDS: usize = measure::steady::WINDOW_ROUNDS;
 /// From so many whole seconds (slices) on the slope rule judges: one for each of its batches.
 pub const SECONDS_FOR_SLOPE: usize = measure::steady::BATCHES;
 
-/// The share of the requested rate that must be achieved, as on a ladder. Above what a system can do a queue grows for
+/// The share of the requested rate that must be achieved. Above what a system can do a queue grows for
 /// as long as the run goes on, and latencies say how long that was (Schroeder, Wierman, Harchol-Balter: Open Versus
 /// Closed: A Cautionary Tale, NSDI 2006).
 pub const ACHIEVED_MIN: f64 = 0.99;

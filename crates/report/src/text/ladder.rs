@@ -1,13 +1,13 @@
 //! The rungs of a ladder, its limits and its knee; and what a rule of steady state found.
 
-use record::{Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungSummary, SteadyAsked, Summary};
+use record::{Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SteadyAsked, Summary};
 
 use super::{line, wrapped};
 use crate::table::Table;
 use crate::units::{counted, grouped, microseconds, percent, rate};
 
 /// So many kinds of operations stand beside one another.
-const KINDS_MAX: usize = 8;
+const KINDS_MAX: usize = 5;
 
 pub(super) fn render(text: &mut String, summary: &Summary) {
     let Some(ladder) = &summary.ladder else {
@@ -39,8 +39,7 @@ fn load(load: Load) -> String {
 }
 
 fn rungs(text: &mut String, ladder: &LadderSummary) {
-    let any_failed = ladder.rungs.iter().any(|rung| rung.failed + rung.skipped > 0);
-    let mut header = vec![
+    let header = [
         "Rung",
         "load",
         "",
@@ -54,16 +53,18 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
         "max",
         "service p99",
     ];
-    if any_failed {
-        header.extend(["failed", "skipped"]);
-    }
     let mut table = Table::new(3, &header);
     let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64));
     for (number, rung) in ladder.rungs.iter().enumerate() {
-        let mut cells = vec![
+        table.row(vec![
             (number + 1).to_string(),
             load(rung.load),
-            if rung.holds { "" } else { "TOO MUCH" }.to_owned(),
+            match (rung.complete, rung.holds) {
+                (false, _) => "PARTIAL",
+                (true, true) => "",
+                (true, false) => "TOO MUCH",
+            }
+            .to_owned(),
             rate(rung.achieved_per_second),
             rung.achieved_fraction.map_or_else(String::new, percent),
             rung.waiting.map_or_else(String::new, grouped),
@@ -74,23 +75,34 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
             micros(rung.max_ns),
             rung.service_p99_ns
                 .map_or_else(String::new, |ns| microseconds(ns as f64)),
-        ];
-        if any_failed {
-            cells.extend([grouped(rung.failed), grouped(rung.skipped)]);
-        }
-        table.row(cells);
+        ]);
     }
     text.push_str(&table.render());
     line(
         text,
-        format_args!("  (latencies of all operations together, from the due moment where a rate was requested)\n"),
+        format_args!("  (latencies of all operations together, from the due moment where a rate was requested)"),
     );
+    for (number, rung) in ladder.rungs.iter().enumerate() {
+        if rung.failed + rung.skipped > 0 {
+            line(
+                text,
+                format_args!(
+                    "  (rung {}: {} failed, {} skipped for that)",
+                    number + 1,
+                    counted(rung.failed, "operation"),
+                    grouped(rung.skipped)
+                ),
+            );
+        }
+    }
+    text.push('\n');
 }
 
-/// A column for each kind of operation that occurred on any rung.
+/// A column for each kind of operation whose latency is known of any rung.
 fn by_operation(text: &mut String, ladder: &LadderSummary) {
     let mut kinds: Vec<(Role, Action)> = Vec::new();
-    for operation in ladder.rungs.iter().flat_map(|rung| &rung.by_operation) {
+    let known = |operation: &&RungOperation| operation.p99_ns.is_some();
+    for operation in ladder.rungs.iter().flat_map(|rung| &rung.by_operation).filter(known) {
         let kind = (operation.role, operation.action);
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -117,13 +129,11 @@ fn by_operation(text: &mut String, ladder: &LadderSummary) {
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
-        if !table.is_empty() {
-            text.push_str(&table.render());
-        }
+        text.push_str(&table.render());
     }
     line(
         text,
-        format_args!("  (each rung's seconds, slowest operations and counters of the machine: --format json)"),
+        format_args!("  (each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json)"),
     );
 }
 

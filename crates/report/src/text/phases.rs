@@ -89,7 +89,7 @@ fn arrivals(text: &mut String, summary: &Summary) {
     line(
         text,
         format_args!(
-            "  Requested {}/s ({} arrivals); {of_requested}; {} due and not begun at the end\n",
+            "  Requested {}/s ({} arrivals); {of_requested};\n  {} due and not begun at the end\n",
             rate(Some(found.requested_per_second)),
             found.form,
             grouped(found.waiting)

@@ -8,7 +8,8 @@ use crate::table::Table;
 use crate::units::{grouped, microseconds, percent, seconds};
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
-    if summary.phases.is_empty() {
+    if record.latencies && summary.phases.is_empty() {
+        // Those of a ladder with a pool for each rung are the rungs'.
         return;
     }
     if record.latencies {
