@@ -138,7 +138,7 @@ enum What {
         #[arg(long, default_value = "mail")]
         preset: String,
         /// What is climbed.
-        #[arg(long, default_value = "30%,60%,90%,120%")]
+        #[arg(long, default_value = "30%,60%,90%,120%,180%,270%,400%")]
         ladder: String,
         /// The latency to stay below.
         #[arg(long, default_value = "p99<10ms")]
