@@ -2,7 +2,7 @@
 
 use record::{Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SteadyAsked, Summary};
 
-use super::{line, wrapped};
+use super::{line, sentence, wrapped};
 use crate::table::Table;
 use crate::units::{counted, grouped, microseconds, percent, rate};
 
@@ -157,21 +157,20 @@ fn limit(text: &mut String, label: &str, limit: &Limit, meaning: &str) {
         ),
         (None, None) => "not found: no rung with a rate was climbed".to_owned(),
     };
-    wrapped(text, label, "", &[format!("{between} ({meaning})")]);
+    sentence(text, label, &format!("{between} ({meaning})"));
 }
 
 fn goal(text: &mut String, goal: &GoalSummary, rungs: &[RungSummary]) {
     let asked = format!("p99 < {} µs", microseconds(goal.p99_ns as f64));
     match goal.nearest.and_then(|(place, p99)| Some((rungs.get(place)?, p99))) {
-        Some((nearest, p99)) => wrapped(
+        Some((nearest, p99)) => sentence(
             text,
             "Goal",
-            "",
-            &[format!(
+            &format!(
                 "{asked}: NOT MET by any rung; the nearest is {} with p99 {} µs",
                 load(nearest.load),
                 microseconds(p99 as f64)
-            )],
+            ),
         ),
         None => limit(text, "Goal", &goal.limit, &asked),
     }
@@ -191,7 +190,7 @@ fn knee(text: &mut String, ladder: &LadderSummary) {
         ),
         None => "none: the rungs that hold are too few, or their latency does not bend upwards".to_owned(),
     };
-    wrapped(text, "Knee", "", &[words]);
+    sentence(text, "Knee", &words);
 }
 
 /// What the rule of steady state found in the transactions.
