@@ -292,7 +292,11 @@ fn takes(sizing: &Sizing, calibration: &Calibration, meant: &Meant) -> String {
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ", and {} of transactions{} are about {} at the most",
             time(length.as_secs_f64()),
-            if meant.how.drive.ladder.is_some() { " on each rung" } else { "" },
+            if meant.how.drive.ladder.is_some() {
+                " on each rung"
+            } else {
+                ""
+            },
             about(count as f64)
         )),
         // Those without end are ended by something that nobody can foretell.

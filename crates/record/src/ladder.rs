@@ -330,7 +330,11 @@ impl LadderSummary {
             };
             Some((load, rung.mean_ns?))
         };
-        let points: Vec<(f64, f64)> = rungs.iter().filter(|rung| rung.complete && rung.holds).filter_map(point).collect();
+        let points: Vec<(f64, f64)> = rungs
+            .iter()
+            .filter(|rung| rung.complete && rung.holds)
+            .filter_map(point)
+            .collect();
         Self {
             limit: is_of_rates.then(|| Limit::of(&rungs, |rung| rung.holds)),
             goal: asked.goal_p99_ns.map(|p99_ns| goal(p99_ns, &rungs)),

@@ -22,7 +22,10 @@ fn a_later_rung_that_is_refused_leaves_the_rungs_before() {
     let ended = Run::new(&ground.at, RUNGS).and("--ladder workers=1,20").end();
     ended.code(1);
     for words in ["rung 2 was refused", "no room"] {
-        assert!(ended.errors.contains(words), "standard error does not say '{words}'\n{ended}");
+        assert!(
+            ended.errors.contains(words),
+            "standard error does not say '{words}'\n{ended}"
+        );
     }
     let record = record(&ended.output);
     let Outcome::Failed { why } = &record.actual.outcome else {

@@ -83,8 +83,16 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         planned.code(0);
         let plan: serde_json::Value = serde_json::from_str(&planned.output).unwrap();
         planned
-            .assert(plan["how"]["sizing"]["files"] == sizing.files, "the plan chooses otherwise")
-            .assert(plan["how"]["sizing"].get("calibration").is_some_and(serde_json::Value::is_null), "a plan calibrates nothing");
+            .assert(
+                plan["how"]["sizing"]["files"] == sizing.files,
+                "the plan chooses otherwise",
+            )
+            .assert(
+                plan["how"]["sizing"]
+                    .get("calibration")
+                    .is_some_and(serde_json::Value::is_null),
+                "a plan calibrates nothing",
+            );
         assert_eq!(
             plan["plan"]["fingerprint"],
             serde_json::to_value(&ran.record.fingerprint).unwrap(),

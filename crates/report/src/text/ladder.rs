@@ -1,6 +1,9 @@
 //! The rungs of a ladder, its limits and its knee; and what a rule of steady state found.
 
-use record::{Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SteadyAsked, Summary};
+use record::{
+    Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SteadyAsked,
+    Summary,
+};
 
 use super::{line, sentence, wrapped};
 use crate::table::Table;
@@ -133,7 +136,9 @@ fn by_operation(text: &mut String, ladder: &LadderSummary) {
     }
     line(
         text,
-        format_args!("  (each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json)"),
+        format_args!(
+            "  (each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json)"
+        ),
     );
 }
 
