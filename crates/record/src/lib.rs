@@ -5,6 +5,7 @@
 
 pub mod classic;
 pub mod driven;
+pub mod harmless;
 pub mod ladder;
 pub mod machine;
 pub mod own_cost;
