@@ -57,10 +57,12 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }
 
-/// Text of several lines, or of a line with its end: newlines stay. For texts of ours into which strings of others were put
-/// that have been made harmless before; what comes from others as a whole can add lines of its own.
+/// Text of several lines, or of a line with its end: newlines and tabs stay. For texts of ours into which strings of others
+/// were put that have been made harmless before; what comes from others as a whole can add lines of its own.
 pub fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |character| character != '\n' && is_harmful(character))
+    escaped(text, |character| {
+        !matches!(character, '\n' | '\t') && is_harmful(character)
+    })
 }
 
 /// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look different.
@@ -250,7 +252,7 @@ mod tests {
         assert_eq!(harmless("one\ntwo\rthree\tfour"), "one\\ntwo\\rthree\\tfour");
         // C1: a control sequence introducer of one character.
         assert_eq!(harmless("\u{9b}31m"), "\\u{9b}31m");
-        assert_eq!(lines("one\n\u{1b}two\r\n"), "one\n\\x1btwo\\r\n");
+        assert_eq!(lines("one\n\u{1b}two\t\r\n"), "one\n\\x1btwo\t\\r\n");
     }
 
     #[test]
@@ -371,7 +373,8 @@ mod tests {
             prop_assert!(!shown.chars().any(is_harmful));
             prop_assert_eq!(harmless(&shown), shown.clone());
             prop_assert_eq!(format!("{}", super::shown(&text)), shown.as_ref());
-            prop_assert!(!lines(&text).chars().any(|character| character != '\n' && is_harmful(character)));
+            let of_lines = lines(&text);
+            prop_assert!(!of_lines.chars().any(|character| !matches!(character, '\n' | '\t') && is_harmful(character)));
             prop_assert!(!markdown(&text).contains(['<', '>']));
             prop_assert!(!csv(&text).chars().any(is_harmful));
         }

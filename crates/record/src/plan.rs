@@ -5,6 +5,7 @@ use serde::Serialize;
 use workload::{Plan, Workload};
 
 use crate::driven::Sizing;
+use crate::harmless;
 use crate::run::{Room, Tool};
 
 /// See the module's text.
@@ -34,7 +35,8 @@ impl PlanRecord {
     /// The plan as JSON.
     pub fn to_json(&self) -> String {
         // Maps have string keys and numbers are finite: writing to memory cannot fail.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let text = serde_json::to_string_pretty(self).unwrap_or_default();
+        let mut text = harmless::json(&text).into_owned();
         text.push('\n');
         text
     }
