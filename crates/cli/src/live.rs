@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
+use record::harmless;
 use record::{DeviceRole, Fact, MachineSlice, SliceMeter};
 use runner::{Event, Events, Second};
 use serde::Serialize;
@@ -279,7 +280,7 @@ fn line(second: &Second, lost: u64) -> String {
         lost,
     };
     // Numbers and names: writing to memory cannot fail.
-    serde_json::to_string(&line).unwrap_or_default() + "\n"
+    harmless::json(&serde_json::to_string(&line).unwrap_or_default()).into_owned() + "\n"
 }
 
 #[cfg(test)]
