@@ -1,11 +1,11 @@
 //! `postmark clean`.
 
-use std::io::Write;
 use std::path::PathBuf;
 
+use record::harmless;
 use runner::Cleaned;
 
-use crate::{Problem, print};
+use crate::{Problem, print, tell};
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
@@ -17,14 +17,13 @@ pub fn clean(paths: &[PathBuf]) -> Result<u8, Problem> {
         let cleaned = match runner::clean(path) {
             Ok(cleaned) => cleaned,
             Err(error) => {
-                // A closed standard error is no reason to stop.
-                let _ = writeln!(std::io::stderr(), "postmark: {error}");
+                tell(error);
                 code = 1;
                 continue;
             }
         };
         if cleaned.is_empty() {
-            print(&format!("{}: nothing of a killed run is here\n", path.display()))?;
+            print(&format!("{}: nothing of a killed run is here\n", harmless::path(path)))?;
         }
         for done in &cleaned {
             let (text, is_left) = describe(done);
@@ -45,9 +44,10 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             clean_up,
             others,
         } => {
-            let mut text = format!("{}: ", directory.display());
+            let mut text = format!("{}: ", harmless::path(directory));
             report::text::clean_up(&mut text, clean_up);
             for other in others {
+                let other = harmless::harmless(other);
                 text.push_str(&format!("  The same run also used {other}: clean it, too\n"));
             }
             (text, !clean_up.left.is_empty())
@@ -57,7 +57,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             (
                 format!(
                     "{}: a run is going on there{process}; nothing was touched\n",
-                    directory.display()
+                    harmless::path(directory)
                 ),
                 true,
             )
@@ -66,14 +66,15 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             format!(
                 "{}: a pool that was kept for a later run (--reuse); nothing was touched: to remove it, give this directory \
                  itself\n",
-                directory.display()
+                harmless::path(directory)
             ),
             false,
         ),
         Cleaned::NotUnderstood { directory, why } => (
             format!(
-                "{}: its manifest cannot be understood ({why}); nothing was touched: clean it with the version of postmark that made it\n",
-                directory.display()
+                "{}: its manifest cannot be understood ({}); nothing was touched: clean it with the version of postmark that made it\n",
+                harmless::path(directory),
+                harmless::harmless(why)
             ),
             true,
         ),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use record::{Classic, Outcome, Record};
+use record::{Classic, Outcome, Record, harmless};
 use runner::{Clock, Place, Request, RequestedLocation};
 
 use crate::classic::{Engine, Progress, RunEnd, Settings};
@@ -44,7 +44,7 @@ impl<C: Clock> Engine for RunnerEngine<C> {
     ) -> RunEnd {
         let mut complain = |text: String| {
             // A closed standard error is no reason to stop.
-            let _ = writeln!(errors, "Error: {text}");
+            let _ = writeln!(errors, "Error: {}", harmless::shown(text));
         };
         let transactions = workload.transactions;
         let locations = settings

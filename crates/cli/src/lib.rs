@@ -25,6 +25,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
+use record::harmless;
 use runner::SystemClock;
 
 use said::{Command, Said};
@@ -34,10 +35,11 @@ const WRONG: u8 = 2;
 
 /// The whole program.
 pub fn main() -> ExitCode {
-    let matches = Said::command().get_matches();
-    let said = match Said::from_arg_matches(&matches) {
-        Ok(said) => said,
-        Err(error) => error.exit(),
+    let parsed = Said::command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Ok((Said::from_arg_matches(&matches)?, matches)));
+    let (said, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => return said::refuse(error),
     };
     if let Some(command) = said
         .file
@@ -48,7 +50,7 @@ pub fn main() -> ExitCode {
         let told = format!(
             "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
         );
-        Said::command().error(ErrorKind::ArgumentConflict, told).exit();
+        return said::refuse(Said::command().error(ErrorKind::ArgumentConflict, told));
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
@@ -77,8 +79,11 @@ pub fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(problem) => {
-            // A closed standard error is no reason to stop.
-            let _ = writeln!(std::io::stderr(), "postmark: {problem}");
+            match &problem {
+                // With the line of the file that it is about.
+                Problem::Meaning(meant::MeaningError::Config { .. }) => complain(&problem.to_string()),
+                problem => tell(problem),
+            }
             ExitCode::from(problem.code())
         }
     }
@@ -137,9 +142,22 @@ impl Problem {
     }
 }
 
-/// Writes to standard output, wholly.
+/// Tells something on standard error in a line of its own, whatever stands in it.
+fn tell(what: impl std::fmt::Display) {
+    complain(&harmless::shown(what).to_string());
+}
+
+/// Tells something on standard error that may have several lines.
+fn complain(lines: &str) {
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "postmark: {}", harmless::lines(lines));
+}
+
+/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
+/// they were put in, so that they begin no lines.
 fn print(text: &str) -> Result<(), Problem> {
     let mut output = std::io::stdout().lock();
+    let text = harmless::lines(text);
     let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
     written.map_err(|cause| Problem::Report {
         to: "standard output".to_owned(),

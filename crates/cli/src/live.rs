@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
-use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
+use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter, harmless};
 use runner::{Event, Events, Second, Stage};
 use serde::Serialize;
 
@@ -299,7 +299,7 @@ fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
         lost,
     };
     // Numbers and names: writing to memory cannot fail.
-    serde_json::to_string(&line).unwrap_or_default() + "\n"
+    harmless::json(&serde_json::to_string(&line).unwrap_or_default()).into_owned() + "\n"
 }
 
 #[cfg(test)]

@@ -13,14 +13,14 @@ mod mix;
 use std::path::PathBuf;
 
 use observe::{Host, Sources};
-use record::Sizing;
+use record::{Sizing, harmless};
 use runner::{Place, Refused, Request, RequestedLocation};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
 use workload::presets::{self, Machine, Preset};
 use workload::{Classic, Crew, InvalidWhole, Mix, Work, WorkerSeeds, Workload};
 
-pub use config::to_config;
+pub use config::{parse_config, to_config};
 pub use error::MeaningError;
 pub use how::How;
 
@@ -58,7 +58,7 @@ impl Words<'_> {
     fn places(&self) -> String {
         let mut places = "the options".to_owned();
         if let Some(path) = &self.arguments.config {
-            places.push_str(&format!(" or {}", path.display()));
+            places.push_str(&format!(" or {}", harmless::path(path)));
         }
         if let Some(preset) = &self.arguments.preset {
             places.push_str(&format!(" or preset {preset}"));

@@ -5,6 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use record::harmless;
+
 use crate::Problem;
 use crate::meant::MeaningError;
 
@@ -82,7 +84,7 @@ impl OutputFile {
     pub fn write(mut self, text: &str) -> Result<(), Problem> {
         let written = self.file.empty().and_then(|()| self.file.write_all(text.as_bytes()));
         written.map_err(|cause| Problem::Report {
-            to: self.path.display().to_string(),
+            to: harmless::path(&self.path).into_owned(),
             cause,
         })
     }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use record::harmless::harmless;
 use record::units::counted;
 use record::{Action, Load, Phase, SliceMeter, Stuck};
 use runner::{Event, Events, Progress, Second, Stage};
@@ -179,8 +180,8 @@ pub(crate) fn stuck_line(stuck: &Stuck) -> String {
         .map_or_else(|| "the run".to_owned(), |worker| format!("worker {worker}"));
     format!(
         "{who} has been in '{}' of {} for {:.1} s",
-        stuck.operation,
-        stuck.path,
+        harmless(&stuck.operation),
+        harmless(&stuck.path),
         stuck.ns as f64 / 1e9
     )
 }
@@ -247,7 +248,11 @@ mod tests {
             "worker 3 has been in 'append' of /mnt/w3/17 for 61.2 s"
         );
         stuck.worker = None;
-        assert!(stuck_line(&stuck).contains("the run has been"));
+        stuck.path = "/mnt/\u{1b}[2J\n17".to_owned();
+        assert_eq!(
+            stuck_line(&stuck),
+            "the run has been in 'append' of /mnt/\\x1b[2J\\n17 for 61.2 s"
+        );
     }
 
     #[test]

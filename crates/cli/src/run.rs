@@ -1,8 +1,9 @@
 //! `postmark run`.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 
+use record::harmless;
 use record::{End, Level, Outcome, Reason, Record, Verdict};
 use runner::{Drive, Event, Events, SystemClock};
 
@@ -14,7 +15,7 @@ use crate::perform::{exit_code, perform};
 use crate::plan;
 use crate::progress::Display;
 use crate::said::{Format, PlanFormat, RunArguments};
-use crate::{Problem, print, sizing};
+use crate::{Problem, print, sizing, tell};
 
 /// Performs the run, reports, and gives the exit code.
 ///
@@ -177,10 +178,10 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
         return;
     };
     let report = output.map_or_else(String::new, |path| {
-        format!("; {} has the report of what was done until then", path.display())
+        let path = harmless::path(path);
+        format!("; {path} has the report of what was done until then")
     });
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "postmark: the run failed: {why}{report}");
+    tell(format_args!("the run failed: {why}{report}"));
 }
 
 /// The same of numbers that are not what they seem, in one line.
@@ -191,13 +192,8 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
     }
     let reasons = verdict.reasons.iter().filter(|reason| reason.level() == Level::Invalid);
     let reasons: Vec<String> = reasons.map(Reason::describe).collect();
-    let report = output.map_or_else(String::new, |path| format!(" (report: {})", path.display()));
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(
-        std::io::stderr(),
-        "postmark: the run is INVALID: {}{report}",
-        reasons.join(" ")
-    );
+    let report = output.map_or_else(String::new, |path| format!(" (report: {})", harmless::path(path)));
+    tell(format_args!("the run is INVALID: {}{report}", reasons.join(" ")));
 }
 
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.

@@ -2,6 +2,7 @@
 
 mod ladder;
 mod options;
+mod refused;
 mod values;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use workload::Edition;
 
 pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
+pub use refused::refuse;
 pub use values::{
     Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
     WorkerSeedsName,

@@ -4,9 +4,11 @@
 //! choose alike. How long it takes is told by a short run of the same work on the same target, which is removed
 //! again and synced before the run begins.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use observe::{CacheBound, Class, Fact, Host, Sources, Target};
+use record::harmless;
 use record::units::{bytes, counted, grouped};
 use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
 use runner::{Cache, Drive, Keeping, Pace, Request, Stop, SystemClock};
@@ -105,7 +107,7 @@ pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
                 "--beyond-cache {}: {} lies in memory, where files are in the cache and nowhere else: give --at a directory on a \
                  disk, or say --files",
                 sizing.beyond_cache,
-                directory.display()
+                harmless::path(directory)
             )));
         }
     }
@@ -139,7 +141,7 @@ pub fn calibrate(meant: &mut Meant, request: &Request, quiet: bool) -> Result<()
     );
     if !quiet {
         // Nobody may be reading; the record has it, too.
-        let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{}\n", sizing.sentence));
+        let _ = writeln!(std::io::stderr(), "{}", harmless::shown(&sizing.sentence));
     }
     meant.sizing = Some(sizing);
     Ok(())

@@ -1,5 +1,6 @@
 //! `postmark verify-after`: what a crash has taken of what was acknowledged.
 
+use record::harmless::{self, harmless};
 use runner::{LossKind, Verified};
 
 use crate::said::{VerifyArguments, VerifyFormat};
@@ -23,7 +24,8 @@ pub fn verify_after(arguments: &VerifyArguments) -> Result<u8, Problem> {
 
 fn json(verified: &Verified) -> String {
     // Maps have string keys and numbers are finite: writing to memory cannot fail.
-    let mut text = serde_json::to_string_pretty(verified).unwrap_or_default();
+    let text = serde_json::to_string_pretty(verified).unwrap_or_default();
+    let mut text = harmless::json(&text).into_owned();
     text.push('\n');
     text
 }
@@ -31,11 +33,13 @@ fn json(verified: &Verified) -> String {
 fn text(verified: &Verified) -> String {
     let mut text = format!(
         "Journal of {}, durability {}, workers {}\n",
-        verified.tool, verified.policy, verified.workers
+        harmless(&verified.tool),
+        harmless(&verified.policy),
+        verified.workers
     );
     for directory in &verified.directories {
         text.push_str(&match directory {
-            Some(directory) => format!("Directory {directory}\n"),
+            Some(directory) => format!("Directory {}\n", harmless(directory)),
             None => "Directory: removed, as the run had ended\n".to_owned(),
         });
     }
@@ -96,7 +100,7 @@ fn losses(text: &mut String, verified: &Verified) {
         ));
     }
     for loss in &verified.lost {
-        text.push_str(&format!("  {loss}\n"));
+        text.push_str(&format!("  {}\n", harmless::shown(loss)));
     }
     let named = verified.lost.len() as u64;
     if named < losses {

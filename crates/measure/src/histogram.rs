@@ -137,6 +137,26 @@ pub(crate) fn nearest_rank(
     Some(max_ns)
 }
 
+/// Whether durations can be so many with such a sum, and the least and the greatest these. What is read may be anybody's:
+/// a sum beyond that of the greatest ones might not be added to others.
+pub(crate) fn is_possible(
+    count: u64,
+    sum_ns: u128,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+) -> Result<(), &'static str> {
+    let (min_ns, max_ns) = match (count, min_ns, max_ns) {
+        (0, None, None) => (0, 0),
+        (1.., Some(min_ns), Some(max_ns)) => (min_ns, max_ns),
+        _ => return Err("a histogram with a least and a greatest duration has some, one without has none"),
+    };
+    let all = |ns: u64| u128::from(ns) * u128::from(count);
+    if !(all(min_ns)..=all(max_ns)).contains(&sum_ns) {
+        return Err("the sum of a histogram's durations is not that of as many between the least and the greatest");
+    }
+    Ok(())
+}
+
 /// The percentiles that reports show, of what gives any.
 pub(crate) fn percentiles(of: impl Fn(f64) -> Option<u64>) -> Vec<Percentile> {
     Histogram::PERCENTS
@@ -223,16 +243,28 @@ impl<'de> Deserialize<'de> for Histogram {
             ..Self::default()
         };
         let used = used(histogram.min_ns, histogram.max_ns);
-        for (index, count) in written.buckets {
+        let mut count = histogram.overflow;
+        let mut next = 0;
+        for (index, in_bucket) in written.buckets {
             *histogram.counts.get_mut(index as usize).ok_or_else(|| {
                 D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1))
-            })? = count;
+            })? = in_bucket;
             if !used.contains(&(index as usize)) {
                 return Err(D::Error::custom(format!(
                     "bucket {index} lies outside of the least and the greatest duration"
                 )));
             }
+            if index < next || in_bucket == 0 {
+                return Err(D::Error::custom(format!(
+                    "bucket {index}: buckets are in their order, each once, and those that have something"
+                )));
+            }
+            next = index + 1;
+            count = count
+                .checked_add(in_bucket)
+                .ok_or_else(|| D::Error::custom("a histogram of more than 2^64 durations"))?;
         }
+        is_possible(count, written.sum_ns, written.min_ns, written.max_ns).map_err(D::Error::custom)?;
         Ok(histogram)
     }
 }
@@ -327,5 +359,35 @@ mod tests {
             let other = json.replace("[5,1]", bucket);
             assert!(serde_json::from_str::<Histogram>(&other).is_err(), "{bucket}");
         }
+    }
+
+    #[test]
+    fn a_histogram_that_nobody_can_have_recorded_is_refused() {
+        let json = serde_json::to_string(&of(&[5, 7, 7])).unwrap();
+        assert!(serde_json::from_str::<Histogram>(&json).is_ok());
+        for (part, other, why) in [
+            ("[7,2]", "[7,18446744073709551615]", "more than 2^64"),
+            ("\"overflow\":0", "\"overflow\":18446744073709551613", "more than 2^64"),
+            ("[7,2]", "[7,0]", "bucket 7"),
+            ("[5,1],[7,2]", "[7,2],[5,1]", "bucket 5"),
+            ("[5,1],[7,2]", "[5,1],[5,2]", "bucket 5"),
+            ("[5,1],[7,2]", "", "has none"),
+            ("\"sum_ns\":19", "\"sum_ns\":14", "the sum"),
+            ("\"sum_ns\":19", "\"sum_ns\":22", "the sum"),
+            ("\"min_ns\":5", "\"min_ns\":null", "outside"),
+            ("\"max_ns\":7", "\"max_ns\":4", "outside"),
+        ] {
+            let other = json.replace(part, other);
+            assert_ne!(other, json, "{part}");
+            let error = serde_json::from_str::<Histogram>(&other).unwrap_err().to_string();
+            assert!(error.contains(why), "{other}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_sum_past_64_bits_is_read_again() {
+        let histogram = of(&[u64::MAX; 3]);
+        let json = serde_json::to_string(&histogram).unwrap();
+        assert_eq!(serde_json::from_str::<Histogram>(&json).unwrap(), histogram);
     }
 }

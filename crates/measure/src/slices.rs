@@ -230,6 +230,11 @@ impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'d
                     slice.index
                 )));
             }
+            if slice.meters.is_empty() {
+                return Err(D::Error::custom(format!(
+                    "slice {index} has nothing: those that have are written"
+                )));
+            }
             read.slices.resize_with(index + 1, BTreeMap::new);
             for (key, meter) in slice.meters {
                 if read.slices[index].insert(key, meter).is_some() {

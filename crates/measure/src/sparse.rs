@@ -13,7 +13,9 @@ use std::slice;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::histogram::{BUCKETS, Histogram, PRECISION_BITS, Percentile, RANGE_BITS, nearest_rank, percentiles, used};
+use crate::histogram::{
+    BUCKETS, Histogram, PRECISION_BITS, Percentile, RANGE_BITS, is_possible, nearest_rank, percentiles, used,
+};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGIT_BITS: u32 = 5;
@@ -307,11 +309,7 @@ impl<'de> Deserialize<'de> for SparseHistogram {
         let Some(count) = in_buckets.checked_add(written.overflow) else {
             return Err(D::Error::custom("a histogram of more than 2^64 durations"));
         };
-        if (written.min_ns.is_some(), written.max_ns.is_some()) != (count > 0, count > 0) {
-            return Err(D::Error::custom(
-                "a histogram with a least and a greatest duration has some, one without has none",
-            ));
-        }
+        is_possible(count, written.sum_ns, written.min_ns, written.max_ns).map_err(D::Error::custom)?;
         Ok(Self {
             packed: written.packed.into_bytes(),
             in_buckets,

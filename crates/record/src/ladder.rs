@@ -219,7 +219,7 @@ impl RungSummary {
         }
         let operations = by_operation.iter().map(|kind| kind.operations).sum::<u64>();
         let failed = by_operation.iter().map(|kind| kind.failed).sum::<u64>();
-        let undone = failed + skipped;
+        let undone = failed as f64 + skipped as f64;
         let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let percentile = |percent| latency.percentile(percent);
         let mut summary = Self {
@@ -240,7 +240,7 @@ impl RungSummary {
             failed,
             skipped,
             by_operation,
-            holds: achieved_per_second.is_some() && undone as f64 <= (operations + undone) as f64 * FAILED_MAX,
+            holds: achieved_per_second.is_some() && undone <= (operations as f64 + undone) * FAILED_MAX,
         };
         if let Load::Rate(_) = rung.load {
             let fraction = rung.transactions().and_then(PhaseRecord::done_fraction);

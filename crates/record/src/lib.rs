@@ -5,10 +5,12 @@
 
 pub mod classic;
 pub mod driven;
+pub mod harmless;
 pub mod ladder;
 pub mod machine;
 pub mod own_cost;
 pub mod plan;
+pub mod read;
 pub mod run;
 pub mod summary;
 pub mod units;
@@ -25,9 +27,10 @@ pub use observe::counters::DeviceRole;
 pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use own_cost::OwnCost;
 pub use plan::PlanRecord;
+pub use read::ReadError;
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
-    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
+    Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};

@@ -8,9 +8,11 @@ use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Driven, Sizing, SteadyFound};
+use crate::harmless;
 use crate::ladder::Rung;
 use crate::machine::MachineOverTime;
 use crate::own_cost::OwnCost;
+use crate::read::{self, ReadError};
 use crate::summary::Summary;
 
 /// The version of the schema that this program writes.
@@ -541,20 +543,6 @@ pub struct Record {
     pub hints: Vec<String>,
 }
 
-/// A record cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// It is no JSON, or not of this schema.
-    #[error("this is no record of a PostMark run: {0}")]
-    Json(#[from] serde_json::Error),
-    /// It comes from a newer program.
-    #[error("this record has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
-    Newer {
-        /// The schema's version in the record.
-        found: u64,
-    },
-}
-
 impl Record {
     /// The record and its summary as JSON, in one line.
     pub fn to_json(&self) -> String {
@@ -568,22 +556,18 @@ impl Record {
             record: self,
         };
         // Maps have string keys and numbers are finite: writing to memory cannot fail.
-        let mut text = serde_json::to_string(&document).unwrap_or_default();
+        let text = serde_json::to_string(&document).unwrap_or_default();
+        let mut text = harmless::json(&text).into_owned();
         text.push('\n');
         text
     }
 
-    /// A record from its JSON. The summary beside it is not read: it follows from the record.
+    /// A record from its JSON, which is not trusted: [`crate::read`] has the limits. The summary beside it is not read: it
+    /// follows from the record.
     ///
     /// # Errors
-    /// Where the text is no record, or one of a newer schema.
+    /// Where the text is no record, one that no run can have written, or one of a newer schema.
     pub fn from_json(text: &str) -> Result<Self, ReadError> {
-        let mut value: serde_json::Value = serde_json::from_str(text)?;
-        let record = value.get_mut("record").map(serde_json::Value::take).unwrap_or_default();
-        let schema = record.get("schema").and_then(serde_json::Value::as_u64);
-        if let Some(found) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
-            return Err(ReadError::Newer { found });
-        }
-        Ok(serde_json::from_value(record)?)
+        read::from_json(text)
     }
 }

@@ -61,7 +61,7 @@ pub fn partial(figures: &ClassicFigures) -> String {
         figures.deleted_alone + figures.deleted_mixed,
         figures.bytes_read,
         figures.bytes_written,
-        figures.ended_s - figures.began_s,
+        figures.ended_s.wrapping_sub(figures.began_s),
     )
 }
 

@@ -36,12 +36,13 @@ pub fn render(record: &PlanRecord) -> String {
         line(
             &mut text,
             format_args!(
-                "ESTIMATE: workers of a shared pool are taken to be equally fast; a run will differ a little.\n"
+                "ESTIMATE: workers of a shared pool are taken to be equally fast; a run will differ a little."
             ),
         );
     } else {
-        line(&mut text, format_args!("Stream      {}\n", plan.stream_hash));
+        line(&mut text, format_args!("Stream      {}", plan.stream_hash));
     }
+    text.push('\n');
     operations(&mut text, record);
     transactions(&mut text, record);
     end(&mut text, record);
@@ -77,10 +78,11 @@ fn operations(text: &mut String, record: &PlanRecord) {
 
 fn transactions(text: &mut String, record: &PlanRecord) {
     let plan = &record.plan;
+    text.push('\n');
     line(
         text,
         format_args!(
-            "\n  {} of {} transactions; {} without an operation",
+            "  {} of {} transactions; {} without an operation",
             grouped(plan.transactions),
             grouped(transactions_meant(&record.workload)),
             match record.workload.work {
@@ -117,7 +119,7 @@ fn data(text: &mut String, record: &PlanRecord) {
     line(
         text,
         format_args!(
-            "  At the peak{}: {}, {} bytes ({})\n",
+            "  At the peak{}: {}, {} bytes ({})",
             if record.workload.streams() > 1 {
                 ", should all workers reach theirs at once"
             } else {
@@ -128,6 +130,7 @@ fn data(text: &mut String, record: &PlanRecord) {
             bytes(plan.bytes_peak as f64)
         ),
     );
+    text.push('\n');
 }
 
 fn end(text: &mut String, record: &PlanRecord) {

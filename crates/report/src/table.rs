@@ -1,5 +1,9 @@
 //! Tables of text: columns as wide as they need to be, words to the left, numbers to the right.
 
+use std::borrow::Cow;
+
+use record::harmless::harmless;
+
 /// A table under construction.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -17,9 +21,13 @@ impl Table {
         }
     }
 
-    /// Adds a row.
+    /// Adds a row, its cells made harmless.
     pub fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells);
+        let shown = cells.into_iter().map(|cell| match harmless(&cell) {
+            Cow::Borrowed(_) => cell,
+            Cow::Owned(shown) => shown,
+        });
+        self.rows.push(shown.collect());
     }
 
     /// Whether there is nothing but the header.
@@ -64,5 +72,11 @@ mod tests {
         table.row(vec!["prepare".into(), "1,000".into()]);
         table.row(vec!["µ".into(), "5".into()]);
         assert_eq!(table.render(), "  phase    files\n  prepare  1,000\n  µ            5\n");
+    }
+    #[test]
+    fn no_cell_is_obeyed_and_columns_line_up_all_the_same() {
+        let mut table = Table::new(1, &["name", "ms"]);
+        table.row(vec!["a\n\u{1b}[2J".into(), "1".into()]);
+        assert_eq!(table.render(), "  name        ms\n  a\\n\\x1b[2J   1\n");
     }
 }

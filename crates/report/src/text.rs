@@ -11,6 +11,7 @@ mod verdict;
 
 use std::fmt::Write;
 
+use record::harmless::Escaping;
 use record::summary::PaperFigures;
 use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
 
@@ -45,9 +46,10 @@ pub fn render(record: &Record) -> String {
     text
 }
 
-/// Writing to a string cannot fail.
+/// Adds a line. What stands in it is made harmless: no name of a record begins a line of its own, or is obeyed by a terminal.
 pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    let _ = text.write_fmt(arguments);
+    // Writing to a string cannot fail.
+    let _ = Escaping(&mut *text).write_fmt(arguments);
     text.push('\n');
 }
 

@@ -374,7 +374,7 @@ fn a_newer_or_foreign_record_is_refused() {
     ));
     for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
         assert!(
-            matches!(Record::from_json(foreign), Err(ReadError::Json(_))),
+            matches!(Record::from_json(foreign), Err(ReadError::NoRecord { .. })),
             "{foreign}"
         );
     }

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use record::{Classic, ClassicFigures, Edition, End};
+use record::{Classic, ClassicFigures, Edition, End, harmless};
 use report::classic;
 
 use super::prompt::{LINE_MAX_BYTES, Source, read_line};
@@ -69,11 +69,12 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// A line for standard error, behind everything that was said on standard output before.
+    /// A line for standard error, behind everything that was said on standard output before. Names and words in it are made
+    /// harmless, other than on standard output, where `show` gives the bytes of paths as the original does.
     fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
         // A closed standard error is no reason to stop.
-        let _ = writeln!(self.errors, "{line}");
+        let _ = writeln!(self.errors, "{}", harmless::shown(line));
         Ok(())
     }
 

@@ -1,10 +1,12 @@
 //! Configuration files: read, and written so that they mean the same.
 
 use std::fmt::{Display, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::Duration;
 
-use record::Climb;
+use record::{Climb, harmless};
 use runner::{Drive, OnError, Pace, Stop};
 use workload::contents::ContentSpec;
 use workload::quantity::duration_text;
@@ -13,15 +15,44 @@ use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
 use super::{How, MeaningError, Meant};
 use crate::said::{GoalSaid, LadderSaid, Options, StorageName};
 
+/// The longest file that is read, in bytes: five times one that has a histogram with as many bins as there may be.
+const BYTES_MAX: u64 = 16 << 20;
+
 /// Reads a configuration file.
 pub(super) fn read(path: &Path) -> Result<Options, MeaningError> {
-    let text = std::fs::read_to_string(path).map_err(|cause| MeaningError::CannotRead {
+    let text = text_of(path).map_err(|cause| MeaningError::CannotRead {
         path: path.to_owned(),
         cause,
     })?;
-    toml::from_str(&text).map_err(|error| MeaningError::Config {
+    parse_config(&text).map_err(|problem| MeaningError::Config {
         path: path.to_owned(),
-        problem: error.to_string().trim_end().to_owned(),
+        problem,
+    })
+}
+
+/// The text of a file that words are read from, and that may be anybody's: not more than [`BYTES_MAX`].
+pub(super) fn text_of(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > BYTES_MAX {
+        let why = format!("it has more than {BYTES_MAX} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    Ok(text)
+}
+
+/// What a configuration file says.
+///
+/// # Errors
+/// What is wrong, with line and column and the line itself.
+pub fn parse_config(text: &str) -> Result<Options, String> {
+    toml::from_str(text).map_err(|error: toml::de::Error| {
+        // Its last line names what was read, which may be of several.
+        let (told, message) = (error.to_string(), error.message().trim_end());
+        match told.trim_end().strip_suffix(message) {
+            Some(place) => format!("{place}{}", harmless::harmless(message)),
+            None => harmless::harmless(told.trim_end()).into_owned(),
+        }
     })
 }
 
@@ -36,7 +67,7 @@ impl Lines {
     }
 
     fn text(&mut self, name: &str, value: impl Display) {
-        self.plain(name, toml::Value::String(value.to_string()));
+        self.plain(name, quoted(&value.to_string()));
     }
 
     /// A number that TOML may not hold as one.
@@ -54,6 +85,24 @@ impl Lines {
     }
 }
 
+/// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings alone have.
+fn quoted(text: &str) -> String {
+    if !text.contains(harmless::is_harmful) {
+        return toml::Value::String(text.to_owned()).to_string();
+    }
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        // Writing to memory cannot fail.
+        let _ = match character {
+            '"' | '\\' => write!(quoted, "\\{character}"),
+            harmful if harmless::is_harmful(harmful) => write!(quoted, "\\U{:08x}", u32::from(harmful)),
+            other => write!(quoted, "{other}"),
+        };
+    }
+    quoted.push('"');
+    quoted
+}
+
 /// What is meant as a configuration file that means the same.
 ///
 /// # Errors
@@ -62,11 +111,17 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     let workload = &meant.workload;
     let mut lines = Lines::default();
     for note in &meant.notes {
-        lines.0.push_str(&format!("# {note}\n"));
+        lines.0.push_str(&format!("# {}\n", harmless::harmless(note)));
     }
     match &workload.work {
         Work::Classic(classic) => write_classic(&mut lines, classic),
         Work::Mix(mix) => write_mix(&mut lines, mix),
+    }
+    // Those without end come with a time.
+    let drive = &meant.how.drive;
+    let is_ended = drive.stop != Stop::Transactions || drive.ladder.is_some();
+    if !(is_ended && workload.transactions() == Workload::ENDLESS) {
+        lines.number("transactions", workload.transactions());
     }
     // What was said, not what it came to on this machine.
     match &meant.sizing {
@@ -96,10 +151,13 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     );
     lines.text("storage", meant.storage.name());
     write_how(&mut lines, &meant.how, meant.storage)?;
-    for (location, weight) in meant.locations.iter().zip(workload.location_weights()) {
-        if !location.path.as_os_str().is_empty() {
+    let weights = workload.location_weights();
+    for (location, weight) in meant.locations.iter().zip(weights) {
+        let is_anywhere = location.path.as_os_str().is_empty();
+        // Where nothing was said, nothing is: a file may be for another directory.
+        if !(is_anywhere && weights == [1]) {
             lines.0.push_str("\n[[at]]\n");
-            lines.path("path", &location.path)?;
+            lines.path("path", if is_anywhere { Path::new(".") } else { &location.path })?;
             lines.plain("weight", weight);
         }
     }
@@ -108,7 +166,6 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
 
 fn write_classic(lines: &mut Lines, classic: &Classic) {
     lines.text("edition", classic.edition);
-    write_transactions(lines, classic.transactions);
     lines.text(
         "size",
         format_args!("{}..{}", classic.size_low_bytes, classic.size_high_bytes),
@@ -119,13 +176,6 @@ fn write_classic(lines: &mut Lines, classic: &Classic) {
     lines.plain("bias-read", i64::from(classic.bias_read));
     lines.plain("bias-create", i64::from(classic.bias_create));
     lines.plain("seed", classic.seed);
-}
-
-/// Those without end come with a time.
-fn write_transactions(lines: &mut Lines, transactions: u64) {
-    if transactions != Workload::ENDLESS {
-        lines.number("transactions", transactions);
-    }
 }
 
 fn climbs_workers(drive: &Drive) -> bool {
@@ -172,7 +222,6 @@ fn write_drive(lines: &mut Lines, drive: &Drive) {
 
 fn write_mix(lines: &mut Lines, mix: &Mix) {
     lines.text("mix", &mix.weights);
-    write_transactions(lines, mix.transactions);
     lines.text("size", &mix.sizes);
     lines.text("append-size", &mix.append_sizes);
     lines.text("range-size", &mix.range_sizes);
@@ -219,5 +268,31 @@ fn write_how(lines: &mut Lines, how: &How, storage: StorageName) -> Result<(), M
     match &how.journal {
         Some(journal) => lines.path("journal", journal),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_of_files_are_harmless_and_mean_the_same() {
+        for text in [
+            "plain",
+            "a \"b\" \\",
+            "\u{1b}[2J\n\"\\",
+            "\u{7f}\u{9b}\u{202e}\u{e0041}ä",
+        ] {
+            let quoted = quoted(text);
+            assert!(!quoted.contains(harmless::is_harmful), "{quoted}");
+            let read: toml::Table = toml::from_str(&format!("a = {quoted}")).unwrap();
+            assert_eq!(read["a"].as_str(), Some(text));
+        }
+    }
+
+    #[test]
+    fn a_file_without_end_is_not_read_to_it() {
+        let error = text_of(Path::new("/dev/zero")).unwrap_err();
+        assert!(error.to_string().contains("more than 16777216 bytes"), "{error}");
     }
 }

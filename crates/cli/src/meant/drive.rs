@@ -143,9 +143,16 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
             text(round * window)
         ));
     }
+    let round_ns = u64::try_from(round.as_nanos()).unwrap_or(u64::MAX);
+    if round_ns.checked_mul(rounds_max.into()).is_none() {
+        return refuse(format!(
+            "--round {}: {rounds_max} of them are longer than can be told: give a shorter one",
+            text(round)
+        ));
+    }
     Ok(SteadyAsked {
         rule,
-        round_ns: u64::try_from(round.as_nanos()).unwrap_or(u64::MAX),
+        round_ns,
         rounds_max,
     })
 }

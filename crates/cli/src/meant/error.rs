@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use record::harmless;
 use workload::InvalidWhole;
 
 use crate::said::WeightWithoutLocation;
@@ -14,15 +15,15 @@ pub enum MeaningError {
     #[error("there is no preset '{0}': 'postmark presets' lists them")]
     NoPreset(String),
     /// The configuration file cannot be read.
-    #[error("cannot read the configuration file {}: {cause}", .path.display())]
+    #[error("cannot read the configuration file {}: {cause}", harmless::path(.path))]
     CannotRead {
         /// The file.
         path: PathBuf,
         /// What the system answered.
         cause: std::io::Error,
     },
-    /// The configuration file is not as it should be. The text says line and column.
-    #[error("in the configuration file {}: {problem}", .path.display())]
+    /// The configuration file is not as it should be. The text says line and column, and shows the line.
+    #[error("in the configuration file {}: {problem}", harmless::path(.path))]
     Config {
         /// The file.
         path: PathBuf,
@@ -30,7 +31,7 @@ pub enum MeaningError {
         problem: String,
     },
     /// A histogram's file is none.
-    #[error("{option} histogram@{}: {problem}", .path.display())]
+    #[error("{option} histogram@{}: {problem}", harmless::path(.path))]
     Histogram {
         /// The option.
         option: &'static str,
@@ -63,7 +64,7 @@ pub enum MeaningError {
     #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at or --journal")]
     NoText(PathBuf),
     /// A file for the report cannot be written.
-    #[error("cannot write to {}: {cause}: give another --output", .path.display())]
+    #[error("cannot write to {}: {cause}: give another --output", harmless::path(.path))]
     Output {
         /// The file.
         path: PathBuf,

@@ -5,7 +5,7 @@ use workload::sizes::{self, SIZE_MAX_BYTES, Sizes};
 use workload::{Action, Classic, Mix, Weights};
 
 use super::error::refuse;
-use super::{MeaningError, set};
+use super::{MeaningError, config, set};
 use crate::said::{Bytes, Options, SizesSaid};
 
 /// What contents that go past the page cache have to be multiples of.
@@ -130,7 +130,7 @@ fn sizes_of(option: &'static str, said: &SizesSaid) -> Result<Sizes, MeaningErro
                 path: path.clone(),
                 problem,
             };
-            let text = std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+            let text = config::text_of(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
             sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
         }
     };

@@ -91,6 +91,9 @@ impl FromStr for LadderSaid {
             let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
             let shares: Result<Vec<f64>, _> = words.iter().map(share).collect();
             let shares = shares?;
+            if shares.contains(&0.0) {
+                return wrong(format!("`{text}` has a share that is too small for a number"));
+            }
             if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
                 return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
             }
@@ -106,16 +109,23 @@ impl fmt::Display for LadderSaid {
         let join = |words: Vec<String>| words.join(",");
         match &self.0 {
             Climb::Rates(rates) => f.write_str(&join(rates.iter().map(f64::to_string).collect())),
-            Climb::OfClosedLoop(shares) => {
-                // A share of a hundredth part, with the noise of its division taken off.
-                let percent = |share: &f64| format!("{}%", (share * 1e8).round() / 1e6);
-                f.write_str(&join(shares.iter().map(percent).collect()))
-            }
+            Climb::OfClosedLoop(shares) => f.write_str(&join(shares.iter().map(|share| percent(*share)).collect())),
             Climb::Workers(workers) => {
                 write!(f, "workers={}", join(workers.iter().map(u32::to_string).collect()))
             }
         }
     }
+}
+
+/// A share in percent, with as few digits as give the same share again.
+fn percent(share: f64) -> String {
+    const DIGITS_MAX: usize = 17;
+    let percent = share * 100.0;
+    let plain = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$}"));
+    let small = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$e}"));
+    let is_same = |text: &String| text.parse::<f64>().is_ok_and(|percent| percent / 100.0 == share);
+    let shortest = plain.chain(small).find(is_same);
+    shortest.unwrap_or_else(|| percent.to_string()) + "%"
 }
 
 /// The latency that 99 % of the operations are to stay below, in nanoseconds.
@@ -160,6 +170,10 @@ mod tests {
             ("1000, 2k,4000.5", Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5])),
             ("100..400:4", Climb::Rates(vec![100.0, 200.0, 300.0, 400.0])),
             ("30%,60%,120%", Climb::OfClosedLoop(vec![0.3, 0.6, 1.2])),
+            (
+                "1e-30%,33.333333333333%",
+                Climb::OfClosedLoop(vec![1e-32, 33.333_333_333_333 / 100.0]),
+            ),
             ("workers=1,2,4", Climb::Workers(vec![1, 2, 4])),
             ("auto", Climb::OfClosedLoop(AUTO.to_vec())),
         ] {
@@ -186,6 +200,7 @@ mod tests {
             "1..9:1000",
             "50%,60",
             "50%,2000%",
+            "5e-324%",
             "workers=",
             "workers=0",
             "workers=2,1",

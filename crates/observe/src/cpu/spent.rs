@@ -68,10 +68,11 @@ impl SystemTimesSpent {
     pub fn fraction_of(&self, part_ns: &Fact<u64>) -> Fact<f64> {
         self.total_ns.as_ref().and_then(|total| {
             part_ns.as_ref().and_then(|part| {
-                if part <= total {
-                    Fact::Known(*part as f64 / *total as f64)
-                } else {
-                    went_backwards()
+                match *total {
+                    // A record of others' may say so.
+                    0 => nothing_counted(),
+                    total if *part <= total => Fact::Known(*part as f64 / total as f64),
+                    _ => went_backwards(),
                 }
             })
         })
@@ -114,6 +115,21 @@ mod tests {
         assert_eq!(spent.steal_ns, Fact::Known(100_000_000));
         assert_eq!(spent.total_ns, Fact::Known(920_000_000));
         assert_eq!(spent.busy_ns, Fact::Known(620_000_000));
+    }
+
+    #[test]
+    fn of_no_time_there_is_no_share() {
+        let mut spent = SystemTimes::parse("cpu 9 0 0 1", 100)
+            .unwrap()
+            .spent_since(&SystemTimes::parse("cpu 1 0 0 0", 100).unwrap());
+        spent.total_ns = Fact::Known(0);
+        assert!(
+            spent
+                .fraction_of(&Fact::Known(0))
+                .why()
+                .unwrap()
+                .contains("no processor time")
+        );
     }
 
     #[test]

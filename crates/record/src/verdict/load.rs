@@ -35,7 +35,7 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
 fn clocks(record: &Record) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let all = || runs(record).map(|during| &during.clocks);
-    let ns = all().map(|clocks| clocks.suspended_ns).sum();
+    let ns = all().map(|clocks| clocks.suspended_ns).fold(0, u64::saturating_add);
     if ns > 0 {
         reasons.push(Reason::Suspended { ns });
     }

@@ -1,5 +1,6 @@
 //! How long it was measured, how steady it was, and whether the rate was achieved.
 
+use measure::SLICES_MAX;
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
 use observe::Fact;
 use workload::Phase;
@@ -66,7 +67,9 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
     // The borders of seconds and of segments are some operations apart.
     let slack_ns = width_ns / 100;
     let begin = (first.began_ns - zero_ns).saturating_sub(slack_ns).div_ceil(width_ns);
-    let end = (until_ns.saturating_sub(zero_ns) + slack_ns) / width_ns;
+    let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
+    // Where nothing was done for longer than a series is, more of nothing tells no more.
+    let end = end.min(2 * SLICES_MAX as u64);
     if phase.slices.is_empty() || end <= begin {
         return Vec::new();
     }

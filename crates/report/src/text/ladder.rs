@@ -86,7 +86,7 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
         format_args!("  (latencies of all operations together, from the due moment where a rate was requested)"),
     );
     for (number, rung) in ladder.rungs.iter().enumerate() {
-        if rung.failed + rung.skipped > 0 {
+        if rung.failed > 0 || rung.skipped > 0 {
             line(
                 text,
                 format_args!(

@@ -170,8 +170,11 @@ fn each(text: &mut String, machine: &MachineSummary) {
     if together.chars().count() <= COLUMNS {
         line(text, format_args!("{together}"));
     } else {
-        let under = format!(";\n{:1$}", "", begin.len());
-        line(text, format_args!("{begin}{})", words.join(&under)));
+        for (index, word) in words.iter().enumerate() {
+            let lead = if index == 0 { begin } else { "" };
+            let end = if index + 1 == words.len() { ")" } else { ";" };
+            line(text, format_args!("{lead:width$}{word}{end}", width = begin.len()));
+        }
     }
 }
 

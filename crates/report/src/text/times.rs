@@ -17,7 +17,8 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
         slowest(text, record);
         steps(text, summary);
     } else {
-        line(text, format_args!("Latencies were not recorded (--no-latencies).\n"));
+        line(text, format_args!("Latencies were not recorded (--no-latencies)."));
+        text.push('\n');
     }
     if record.workload.crew.is_shared() {
         claim_waits(text, summary);
@@ -71,10 +72,11 @@ fn latencies(text: &mut String, summary: &Summary) {
     line(
         text,
         format_args!(
-            "  ({from}; percentiles are off by at most {} of themselves, mean and max are exact)\n",
+            "  ({from}; percentiles are off by at most {} of themselves, mean and max are exact)",
             percent(summary.latency_error_bound)
         ),
     );
+    text.push('\n');
 }
 
 /// Of each kind of the transactions the slowest operation; more of them are in the record.
@@ -164,8 +166,9 @@ fn steps(text: &mut String, summary: &Summary) {
         text.push_str(&table.render());
         line(
             text,
-            format_args!("  (from the end of the step before, or from issued, to the step's own end)\n"),
+            format_args!("  (from the end of the step before, or from issued, to the step's own end)"),
         );
+        text.push('\n');
     }
 }
 
@@ -198,13 +201,14 @@ fn claim_waits(text: &mut String, summary: &Summary) {
     if table.is_empty() {
         line(
             text,
-            format_args!("No worker had to wait for a file that another one used.\n"),
+            format_args!("No worker had to wait for a file that another one used."),
         );
     } else {
         text.push_str(&table.render());
         line(
             text,
-            format_args!("  (for a file that another worker used; before the operation is issued, in no latency)\n"),
+            format_args!("  (for a file that another worker used; before the operation is issued, in no latency)"),
         );
     }
+    text.push('\n');
 }

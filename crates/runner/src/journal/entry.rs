@@ -3,7 +3,7 @@
 //! A line is its checksum (XXH3 with 64 bits, 16 hexadecimal digits), a blank, its text. The checksum of the line
 //! before is the seed, so that a line that is missing, moved or changed is seen at its successor or at itself.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
 use storage::{Durability, Operation};
@@ -210,6 +210,9 @@ pub(crate) enum Unreadable {
     },
 }
 
+/// The longest line that is read, in bytes: the first one has the workload in it.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
 /// Goes through a journal. Gives whether it ends with a whole line: what a crash has torn at its end is left out.
 pub(crate) fn read(
     mut input: impl BufRead,
@@ -220,7 +223,9 @@ pub(crate) fn read(
     let mut bad = None;
     for line in 1.. {
         bytes.clear();
-        if input.read_until(b'\n', &mut bytes).map_err(Unreadable::System)? == 0 {
+        // What is longer is in parts, none of which is good.
+        let read = input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes);
+        if read.map_err(Unreadable::System)? == 0 {
             return if line == 1 {
                 Err(Unreadable::Foreign("it is empty".to_owned()))
             } else {

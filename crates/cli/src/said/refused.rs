@@ -1,0 +1,52 @@
+//! Words that are refused: told with what would be right, and without anything that a terminal obeys.
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue};
+use record::harmless::{harmless, lines};
+
+/// Tells why, or gives the help or version that was asked for, and the exit code.
+pub fn refuse(mut error: clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Help and version are ours alone.
+        error.exit();
+    }
+    let said: Vec<(ContextKind, ContextValue)> = error
+        .context()
+        .filter_map(|(kind, value)| Some((kind, shown(value)?)))
+        .collect();
+    for (kind, value) in said {
+        error.insert(kind, value);
+    }
+    let mut told = error.render().ansi().to_string();
+    if let Some(cause) = error.source().map(ToString::to_string) {
+        // It names the word again, in its own way.
+        told = told.replace(&cause, &harmless(&cause));
+    }
+    // A closed standard error is no reason to stop.
+    let _ = write!(std::io::stderr(), "{}", lines(&plain(&told)));
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}
+
+/// A word in one line, where it is none as it is.
+fn shown(value: &ContextValue) -> Option<ContextValue> {
+    let changed = |text: &String| harmless(text) != *text;
+    match value {
+        ContextValue::String(text) if changed(text) => Some(ContextValue::String(harmless(text).into_owned())),
+        ContextValue::Strings(all) if all.iter().any(changed) => Some(ContextValue::Strings(
+            all.iter().map(|text| harmless(text).into_owned()).collect(),
+        )),
+        _ => None,
+    }
+}
+
+/// Without the colours of the library, which are all that is left of sequences that a terminal obeys.
+fn plain(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |plain, part| {
+        plain + part.split_once('m').map_or(part, |(_, behind)| behind)
+    })
+}

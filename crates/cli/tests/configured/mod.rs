@@ -1,0 +1,93 @@
+//! What is done with a configuration file of others: read, understood, judged, written and read again, without a file system.
+//! Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target `config` comes up with.
+
+use cli::meant::{Meant, mean, parse_config, to_config};
+use cli::said::{Options, SizesSaid, StorageName, WorkArguments};
+use record::harmless;
+use workload::{Phase, Planner, fingerprint};
+
+/// No more files or transactions, of all workers, are planned.
+const PLANNED_MAX: u64 = 2_000;
+
+/// Panics where something is not as it should be. Whether it had a meaning.
+pub fn configure(bytes: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
+    let Some(meant) = meaning(text) else {
+        return false;
+    };
+    judge(&meant);
+    let written = to_config(&meant).expect("what came from a text is a text");
+    assert!(!written.contains(is_harmful), "{written:?}");
+    let again = meaning(&written).unwrap_or_else(|| panic!("what was written has a meaning: {written}"));
+    assert_eq!(again.workload, meant.workload, "{written}");
+    assert_eq!(again.how, meant.how, "{written}");
+    assert_eq!(again.storage, meant.storage, "{written}");
+    true
+}
+
+fn is_harmful(character: char) -> bool {
+    !matches!(character, '\n' | '\t') && harmless::is_harmful(character)
+}
+
+/// What a text means; nothing where it is refused, or where that would depend on files or the machine.
+fn meaning(text: &str) -> Option<Meant> {
+    let options = match parse_config(text) {
+        Ok(options) => options,
+        Err(problem) => {
+            assert!(!harmless::lines(&problem).contains(is_harmful), "{problem:?}");
+            return None;
+        }
+    };
+    if looks_beyond(&options) {
+        return None;
+    }
+    let arguments = WorkArguments {
+        preset: None,
+        config: None,
+        at: Vec::new(),
+        weight: Vec::new(),
+        locations: Ok(options.at.clone()),
+        options,
+    };
+    match mean(&arguments) {
+        Ok(meant) => Some(meant),
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            None
+        }
+    }
+}
+
+fn looks_beyond(options: &Options) -> bool {
+    let sizes = [&options.size, &options.append_size, &options.range_size];
+    let in_file = |said: &&Option<SizesSaid>| matches!(said, Some(SizesSaid::HistogramIn(_)));
+    options.beyond_cache.is_some() || sizes.iter().any(in_file)
+}
+
+/// All that is asked of a workload before a run; the stream itself where it is short.
+fn judge(meant: &Meant) {
+    let workload = &meant.workload;
+    workload.validate().expect("it was validated");
+    for phase in Phase::ALL {
+        assert!(!workload.actions(phase).is_empty());
+    }
+    let workers = u64::from(workload.crew.workers());
+    assert!(workload.files_max() >= workload.files());
+    assert!(workload.numbers_max() >= workload.files());
+    let _ = (workload.directories(), workload.content_bytes_max(), workload.grows());
+    let request = meant.request(Vec::new());
+    if meant.storage == StorageName::Null {
+        // Only its answer matters: it may be refused.
+        let _ = cli::perform::judge(&request, meant.storage);
+    }
+    let all = workload.files().saturating_add(workload.transactions());
+    if all.saturating_mul(workers) <= PLANNED_MAX && workload.directories() <= PLANNED_MAX {
+        // Nor does it matter whether there is a stream.
+        if let Ok(plan) = Planner::new(workload).plan() {
+            assert!(plan.transactions <= all.saturating_mul(workers));
+        }
+        let _ = fingerprint::fingerprint(workload);
+    }
+}

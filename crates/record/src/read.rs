@@ -1,0 +1,302 @@
+//! Reading records, which are data of others and not trusted: how much is read, what makes a record, and what is wrong with
+//! one that is none.
+//!
+//! It goes over the text twice. The first time nothing is kept: the text is counted, against limits that no run comes near
+//! and that bound the memory that reading takes. The second time it becomes a [`Record`], whose numbers are then held against
+//! one another ([`valid`]), so that whoever goes on with it may add, subtract and divide them.
+
+mod valid;
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::harmless;
+use crate::run::{Record, SCHEMA_VERSION};
+
+/// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
+pub const BYTES_MAX: usize = 256 << 20;
+/// The longest string in it, in bytes. The longest that a run writes is a histogram of sizes with
+/// [`workload::sizes::BINS_MAX`] bins, below 3 MB.
+pub const STRING_BYTES_MAX: usize = 4 << 20;
+/// The most numbers, strings, lists and objects: what a run of a day with 64 workers has, five times. Each takes up to some
+/// 50 bytes of memory.
+pub const VALUES_MAX: u64 = 16_000_000;
+/// The most histograms that are not packed: of a thousand rounds, for all operations and some of their steps. Each takes
+/// 35 kB of memory, however little is written of it.
+pub const HISTOGRAMS_MAX: u64 = 1 << 16;
+
+/// Of a problem no more characters are told: a part of it is what was read.
+const TOLD_MAX: usize = 300;
+
+/// A record cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is no JSON, or not of this schema.
+    #[error("this is no record of a PostMark run: {}{why}", at(.field))]
+    NoRecord {
+        /// The place in the record, as far as it was understood; `.` where that is nowhere.
+        field: String,
+        /// What is wrong, with line and column.
+        why: String,
+    },
+    /// It comes from a newer program.
+    #[error("this record has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
+    Newer {
+        /// The schema's version in the record.
+        found: u64,
+    },
+    /// It is longer than any record.
+    #[error("this is no record of a PostMark run: it has {found} bytes, and at most {BYTES_MAX} are read")]
+    TooLong {
+        /// Bytes of the text.
+        found: usize,
+    },
+    /// Its numbers contradict one another, or are none that a run can have.
+    #[error("this record is of no run that can have been: {field}: {why}")]
+    Impossible {
+        /// The place in the record.
+        field: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+fn at(field: &str) -> String {
+    if field == "." {
+        String::new()
+    } else {
+        format!("{field}: ")
+    }
+}
+
+#[derive(Deserialize)]
+struct Document {
+    record: Record,
+}
+
+/// A record from its JSON. The summary beside it is not read: it follows from the record.
+pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
+    if text.len() > BYTES_MAX {
+        return Err(ReadError::TooLong { found: text.len() });
+    }
+    let mut census = Census::default();
+    let counted = census.count(text);
+    if let Some(found) = census.schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
+        return Err(ReadError::Newer { found });
+    }
+    counted.map_err(|error| ReadError::NoRecord {
+        field: ".".to_owned(),
+        why: told(&error.to_string()),
+    })?;
+    let Document { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
+    valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
+        field: format!("record.{field}"),
+        why: told(&why),
+    })?;
+    Ok(record)
+}
+
+/// Reads once more, to know the place.
+fn no_record(text: &str, error: &serde_json::Error) -> ReadError {
+    let again = serde_path_to_error::deserialize::<_, Document>(&mut serde_json::Deserializer::from_str(text));
+    match again {
+        Err(placed) => ReadError::NoRecord {
+            field: told(&placed.path().to_string()),
+            why: told(&placed.inner().to_string()),
+        },
+        // It is behind the record.
+        Ok(_) => ReadError::NoRecord {
+            field: ".".to_owned(),
+            why: told(&error.to_string()),
+        },
+    }
+}
+
+/// Harmless, and the beginning and the end of what is long.
+fn told(problem: &str) -> String {
+    let shown = harmless::harmless(problem);
+    let length = shown.chars().count();
+    if length <= TOLD_MAX {
+        return shown.into_owned();
+    }
+    let half = TOLD_MAX / 2;
+    let (begin, end) = (shown.chars().take(half), shown.chars().skip(length - half));
+    begin.chain(" … ".chars()).chain(end).collect()
+}
+
+/// How much there is in a text.
+#[derive(Default)]
+struct Census {
+    values: u64,
+    histograms: u64,
+    /// How many lists and objects are open.
+    depth: u32,
+    /// Whether what is open is the record itself.
+    is_record: bool,
+    /// The version that the record says it has.
+    schema: Option<u64>,
+}
+
+impl Census {
+    /// Nothing, or what there is too much of.
+    fn count(&mut self, text: &str) -> Result<(), serde_json::Error> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        Value(self).deserialize(&mut deserializer)?;
+        deserializer.end()
+    }
+}
+
+/// Any value; a whole number is told.
+struct Value<'a>(&'a mut Census);
+
+impl<'de> DeserializeSeed<'de> for Value<'_> {
+    type Value = Option<u64>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        self.0.values += 1;
+        if self.0.values > VALUES_MAX {
+            return Err(D::Error::custom(format!("more than {VALUES_MAX} values")));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Value<'_> {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Some(number))
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(None)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text.len() > STRING_BYTES_MAX {
+            return Err(E::custom(format!(
+                "a string of {} bytes, and the longest has {STRING_BYTES_MAX}",
+                text.len()
+            )));
+        }
+        Ok(None)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        self.0.depth += 1;
+        self.0.is_record = false;
+        while list.next_element_seed(Value(self.0))?.is_some() {}
+        self.0.depth -= 1;
+        Ok(None)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+        self.0.depth += 1;
+        let is_document = self.0.depth == 1;
+        let is_record = std::mem::take(&mut self.0.is_record);
+        while let Some(name) = object.next_key::<Name>()? {
+            if name == Name::Buckets {
+                self.0.histograms += 1;
+                if self.0.histograms > HISTOGRAMS_MAX {
+                    return Err(A::Error::custom(format!("more than {HISTOGRAMS_MAX} histograms")));
+                }
+            }
+            self.0.is_record = is_document && name == Name::Record;
+            let number = object.next_value_seed(Value(self.0))?;
+            if is_record && name == Name::Schema {
+                self.0.schema = number;
+            }
+        }
+        self.0.is_record = false;
+        self.0.depth -= 1;
+        Ok(None)
+    }
+}
+
+/// The names of fields that are looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(field_identifier, rename_all = "snake_case")]
+enum Name {
+    Record,
+    Schema,
+    /// What a histogram has that is not packed.
+    Buckets,
+    #[serde(other)]
+    Other,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(text: &str) -> Result<Census, String> {
+        let mut census = Census::default();
+        census.count(text).map_err(|error| error.to_string())?;
+        Ok(census)
+    }
+
+    #[test]
+    fn the_schema_is_that_of_the_record() {
+        for (text, schema) in [
+            (r#"{"record":{"schema":7}}"#, Some(7)),
+            (
+                r#"{"summary":{"schema":1},"record":{"x":{"schema":2},"y":[1],"schema":3}}"#,
+                Some(3),
+            ),
+            (r#"{"schema":4}"#, None),
+            (r#"{"record":[{"schema":4}]}"#, None),
+            (r#"[{"record":{"schema":4}}]"#, None),
+            (r#"{"record":{"schema":"4"}}"#, None),
+        ] {
+            assert_eq!(counted(text).unwrap().schema, schema, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_is_counted() {
+        let census = counted(r#"{"a":[1,-1,2.5,null,true,"x",{"\u0062uckets":[]}],"b":{"buckets":1}}"#).unwrap();
+        assert_eq!((census.values, census.histograms, census.depth), (12, 2, 0));
+    }
+
+    #[test]
+    fn what_there_is_too_much_of_is_told() {
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
+        let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
+        assert!(counted(&long).is_err_and(|error| error.contains("a string of 4194305 bytes")));
+        let many = format!("[{}{{}}]", "{\"buckets\":0},".repeat(1 + HISTOGRAMS_MAX as usize));
+        assert!(counted(&many).is_err_and(|error| error.contains("more than 65536 histograms")));
+        let values = format!("[{}0]", "0,".repeat(VALUES_MAX as usize));
+        assert!(counted(&values).is_err_and(|error| error.contains("more than 16000000 values")));
+    }
+
+    #[test]
+    fn problems_are_short_and_harmless() {
+        assert_eq!(told("a\u{1b}b"), "a\\x1bb");
+        let long = told(&("begin ".to_owned() + &"é".repeat(1_000) + " end"));
+        assert!(
+            long.starts_with("begin é") && long.ends_with("é end") && long.contains(" … "),
+            "{long}"
+        );
+        assert_eq!(long.chars().count(), TOLD_MAX + 3);
+    }
+}

@@ -1,0 +1,12 @@
+//! Bytes as a configuration file of others: the function that `crates/cli/tests/hostile.rs` gives its files to.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+#[path = "../../crates/cli/tests/configured/mod.rs"]
+mod configured;
+
+fuzz_target!(|bytes: &[u8]| {
+    configured::configure(bytes);
+});
