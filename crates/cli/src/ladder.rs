@@ -1,7 +1,7 @@
 //! Ladders that need a pool for each rung: several runs, of which one record is made.
 
 use record::ladder::next_load;
-use record::{Check, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Record, Rung, RungSummary};
+use record::{Check, Completed, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Part, Record, Rung, RungSummary};
 use runner::{Event, Events, Pace, Refused, Request, SystemClock};
 use workload::arrivals::ArrivalProcess;
 
@@ -25,7 +25,12 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
     let mut all: Option<Record> = None;
     while let Some(load) = next_load(&ladder.asked, &climbed) {
         events.event(Event::Rung(climbed.len() as u32, load));
-        let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, events)?;
+        let mut of_rung = OfRung {
+            events: &mut *events,
+            request,
+            is_first: climbed.is_empty(),
+        };
+        let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, &mut of_rung)?;
         // Of a pool that has run dry nothing is told by more.
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == End::Complete;
         let climbed_now = Rung {
@@ -38,6 +43,12 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             None => first(request, record),
             Some(sum) => merge(sum, record),
         };
+        if events.takes_records() && is_whole {
+            events.event(Event::Completed(Box::new(Completed {
+                part: Part::Rung(climbed_now.clone()),
+                during: sum.during.clone(),
+            })));
+        }
         sum.actual.rungs.push(climbed_now);
         all = Some(sum);
         if !is_whole {
@@ -48,6 +59,29 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
         Some(record) => Ok(record),
         // Nobody can say a ladder without rungs.
         None => Err(Refused::Contradiction("--ladder: it has no rung".to_owned())),
+    }
+}
+
+/// What the run of a rung tells those who watch the ladder: its phases are the rung's, and the first one begins the ladder's record.
+struct OfRung<'a> {
+    events: &'a mut dyn Events,
+    request: &'a Request,
+    is_first: bool,
+}
+
+impl Events for OfRung<'_> {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Opened(head) if self.is_first => {
+                self.events.event(Event::Opened(Box::new(first(self.request, *head))));
+            }
+            Event::Opened(_) | Event::Completed(_) => {}
+            event => self.events.event(event),
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        self.events.takes_records()
     }
 }
 
