@@ -31,7 +31,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     for (filter, count) in [
         ("--since 1d", 2),
         ("--until 1d", 0),
-        ("--since 2001-08-27 --until 2999-01-01", 2),
+        ("--since 2001-08-27 --until 2100-01-01", 2),
         ("--preset mail", 1),
         ("--preset web-cache", 0),
         ("--host nobody", 0),
