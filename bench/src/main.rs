@@ -4,10 +4,11 @@
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
 //! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `ladders`, `steady` and `soak` are runs that
-//! are driven; `plan` times plans. Pairs are interleaved
+//! are driven; `plan` times plans, `archive` lists of very many runs. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
 
+mod archive;
 mod classic;
 mod driving;
 mod floor;
@@ -160,6 +161,15 @@ enum What {
     },
     /// Time and memory of plans.
     Plan,
+    /// An archive with very many runs: how long lists, a report and an export take.
+    Archive {
+        /// How many.
+        #[arg(long, default_value_t = 100_000)]
+        runs: u64,
+        /// End with code 1 where a list with a filter is too slow.
+        #[arg(long)]
+        check: bool,
+    },
     /// One of our runs, in a process of its own.
     #[command(hide = true)]
     Ours {
@@ -262,6 +272,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             return Ok(driving::soak(&arguments.ours, run_for, *rate)? || !check);
         }
         What::Plan => own::plan(arguments)?,
+        What::Archive { runs, check } => {
+            let size = archive::Size {
+                runs: *runs,
+                rounds: arguments.pairs(),
+            };
+            return Ok(archive::compare(&arguments.ours, &size)? || !check);
+        }
         What::Ours { .. } => {}
     }
     Ok(true)

@@ -92,6 +92,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
             None => unreachable!("a run of the classic work has the classic figures"),
         },
         Outcome::Failed { why } | Outcome::PlaceGone { why } => complain(why.clone()),
+        Outcome::Unfinished => unreachable!("a run that was performed has ended"),
         Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
     }
     let partial = record
@@ -104,6 +105,6 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
     let _ = output.write_all(partial.as_bytes()).and_then(|()| output.flush());
     match &record.actual.outcome {
         Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => RunEnd::Leave(exit_code(record)),
-        Outcome::Complete | Outcome::Failed { .. } => RunEnd::Failed,
+        Outcome::Complete | Outcome::Failed { .. } | Outcome::Unfinished => RunEnd::Failed,
     }
 }

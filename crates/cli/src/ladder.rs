@@ -1,7 +1,9 @@
 //! Ladders that need a pool for each rung: several runs, of which one record is made.
 
 use record::ladder::next_load;
-use record::{Check, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Record, Rung, RungRun, RungSummary};
+use record::{
+    Check, Completed, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Part, Record, Rung, RungRun, RungSummary,
+};
 use runner::{Event, Events, Pace, Refused, Request, SystemClock};
 use workload::arrivals::ArrivalProcess;
 
@@ -33,12 +35,17 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
         }
         let number = climbed.len();
         events.event(Event::Rung(number as u32, load));
+        let mut of_rung = OfRung {
+            events: &mut *events,
+            request,
+            is_first: number == 0,
+        };
         let performed = perform_with(
             &rung(request, load, number),
             storage,
             &SystemClock,
             &mut signals,
-            events,
+            &mut of_rung,
         );
         let record = match (performed, &mut all) {
             (Ok(record), _) => record,
@@ -56,11 +63,13 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             load,
             workers: record.workload.crew.workers(),
             phases: record.actual.phases.clone(),
-            of_run: (number > 0).then(|| RungRun {
-                fingerprint: record.fingerprint.clone(),
-                origin_unix_ns: record.origin_unix_ns,
-                during: record.during.clone(),
-                room: record.room.clone(),
+            of_run: (number > 0).then(|| {
+                Box::new(RungRun {
+                    fingerprint: record.fingerprint.clone(),
+                    origin_unix_ns: record.origin_unix_ns,
+                    during: record.during.clone(),
+                    room: record.room.clone(),
+                })
             }),
         };
         climbed.push(RungSummary::of(&climbed_now));
@@ -68,6 +77,12 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             None => first(request, record),
             Some(sum) => merge(sum, record),
         };
+        if events.takes_records() && is_whole {
+            events.event(Event::Completed(Box::new(Completed {
+                part: Part::Rung(climbed_now.clone()),
+                during: sum.during.clone(),
+            })));
+        }
         sum.actual.rungs.push(climbed_now);
         all = Some(sum);
         if !is_whole {
@@ -78,6 +93,29 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
         Some(record) => Ok(record),
         // Nobody can say a ladder without rungs.
         None => Err(Refused::Contradiction("--ladder: it has no rung".to_owned())),
+    }
+}
+
+/// What the run of a rung tells those who watch the ladder: its phases are the rung's, and the first one begins the ladder's record.
+struct OfRung<'a> {
+    events: &'a mut dyn Events,
+    request: &'a Request,
+    is_first: bool,
+}
+
+impl Events for OfRung<'_> {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Opened(head) if self.is_first => {
+                self.events.event(Event::Opened(Box::new(first(self.request, *head))));
+            }
+            Event::Opened(_) | Event::Completed(_) => {}
+            event => self.events.event(event),
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        self.events.takes_records()
     }
 }
 

@@ -1,8 +1,9 @@
 //! The binary `postmark`: what was said becomes what is meant, is performed, and is shown.
 //!
 //! [`said`] is the arguments and configuration files, [`meant`] what they come to, [`perform`] wires storage,
-//! clock and signals to a run, [`classic`] is the face of the original.
+//! clock and signals to a run, [`archive`] keeps runs, [`classic`] is the face of the original.
 
+pub mod archive;
 pub mod classic;
 pub mod clean;
 pub mod engine;
@@ -21,6 +22,7 @@ pub mod sizing;
 pub mod verify_after;
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -73,6 +75,13 @@ pub fn main() -> ExitCode {
             plan::plan(&arguments)
         }
         Some(Command::Presets) => presets::list(),
+        Some(Command::List(arguments)) => archive::list(&arguments),
+        Some(Command::Show(arguments)) => archive::show(&arguments),
+        Some(Command::Tag(arguments)) => archive::tag(&arguments),
+        Some(Command::Note(arguments)) => archive::note(&arguments),
+        Some(Command::Delete(arguments)) => archive::delete(&arguments),
+        Some(Command::Export(arguments)) => archive::export(&arguments),
+        Some(Command::Import(arguments)) => archive::import(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
         Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
@@ -113,6 +122,17 @@ pub enum Problem {
     /// Nothing can be said of what a crash has taken.
     #[error(transparent)]
     Verify(#[from] runner::VerifyError),
+    /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
+    #[error("{0}")]
+    Archive(Box<::archive::ArchiveError>),
+    /// A file has no record that could be shown.
+    #[error("cannot read {}: {cause}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered, or what is wrong with its text.
+        cause: String,
+    },
     /// The short run before the run did not come to its end.
     #[error("the calibration for --beyond-cache {why}")]
     Calibration {
@@ -135,7 +155,13 @@ impl Problem {
     /// The exit code: 2 where nothing was touched, 1 where something was done.
     fn code(&self) -> u8 {
         match self {
-            Self::Meaning(_) | Self::Refused(_) | Self::Lacking { .. } | Self::Workload(_) | Self::Verify(_) => WRONG,
+            Self::Meaning(_)
+            | Self::Refused(_)
+            | Self::Lacking { .. }
+            | Self::Workload(_)
+            | Self::Verify(_)
+            | Self::Archive(_)
+            | Self::Unreadable { .. } => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }

@@ -92,7 +92,7 @@ pub fn judge(request: &Request, storage: StorageName) -> Result<(), Refused> {
 pub fn exit_code(record: &Record) -> u8 {
     match &record.actual.outcome {
         Outcome::Complete => 0,
-        Outcome::Failed { .. } | Outcome::PlaceGone { .. } => 1,
+        Outcome::Failed { .. } | Outcome::PlaceGone { .. } | Outcome::Unfinished => 1,
         Outcome::Interrupted { signal } => 128 + u8::try_from(*signal).unwrap_or(0),
     }
 }

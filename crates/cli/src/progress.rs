@@ -207,6 +207,7 @@ impl Events for Display {
                 }
                 self.line(stage, progress, true);
             }
+            Event::Opened(_) | Event::Completed(_) => {}
             Event::Second(second) => self.second = lines(&second),
             Event::Rung(number, load) => {
                 self.rung = format!(" rung {}: {}", number + 1, loaded(load));

@@ -4,9 +4,10 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use record::harmless;
-use record::{End, Level, Outcome, Reason, Record, Verdict};
-use runner::{Drive, Event, Events, SystemClock};
+use record::{End, Level, Outcome, Reason, Record, Sizing, Verdict};
+use runner::{Drive, Event, Events, Request, SystemClock};
 
+use crate::archive::{self, Keeper};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
@@ -31,24 +32,16 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    let output = output_path.clone().map(OutputFile::open).transpose()?;
     if let Some(format) = dry_format {
+        let output = output_path.map(OutputFile::open).transpose()?;
         let text = plan::text(&meant, format)?;
         deliver(output, &text)?;
         return Ok(0);
     }
-    let mut request = meant.request(words);
-    request.latencies = !arguments.no_latencies;
-    request.room_check = !arguments.no_room_check;
-    request.own_cost = !arguments.no_own_cost;
-    if matches!(arguments.format, Format::Classic | Format::Terse) {
-        // The original's whole seconds would have them in.
-        request.settle = false;
-        request.check = false;
-        // And its reports have no place for this.
-        request.own_cost = false;
-    }
-    request.slices = request.latencies && !arguments.no_slices;
+    let place = archive::place(arguments.archive.as_deref())?;
+    let keeper = place.as_ref().map(keeper).transpose()?;
+    let output = output_path.clone().map(OutputFile::open).transpose()?;
+    let request = request(&arguments, &meant, words);
     let live = match arguments.live.clone().map(OutputFile::open).transpose() {
         Ok(live) => live,
         Err(error) => {
@@ -61,8 +54,16 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let mut watchers = Watchers {
         display: Display::new(arguments.quiet),
         live: live.map(Live::new),
+        keeper,
     };
+    meant
+        .notes
+        .extend(place.as_ref().and_then(|place| place.shares(&request)));
     let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
+        if let Some(keeper) = &mut watchers.keeper {
+            let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
+            keeper.adds(move |record| complete(record, &sizing, &notes));
+        }
         let performed = if ladder::is_of_runs(&request) {
             ladder::climb(&request, meant.storage, &mut watchers)
         } else {
@@ -83,12 +84,17 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
             return Err(problem);
         }
     };
-    record.how.sizing = meant.sizing;
-    record.hints = meant.notes;
-    record.hints.extend(hints(&record));
+    complete(&mut record, &meant.sizing, &meant.notes);
     let verdict = Verdict::of(&record);
-    let text = render(&record, arguments.format);
+    let mut text = render(&record, arguments.format);
+    let archived = watchers.keeper.map(|keeper| keep(keeper, &record));
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
+    match &archived {
+        Some(Ok(told)) if is_seen => text.push_str(&format!("{told}\n")),
+        Some(Ok(_)) if arguments.quiet => {}
+        Some(Ok(told) | Err(told)) => tell(told),
+        None => {}
+    }
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         if matches!(arguments.format, Format::Text | Format::Json) {
@@ -97,9 +103,55 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     }
     deliver(output, &text)?;
     Ok(match exit_code(&record) {
+        0 if matches!(archived, Some(Err(_))) => NOT_ARCHIVED,
         0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
         code => code,
     })
+}
+
+/// The run that is meant, with what the options of `run` alone say.
+fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Request {
+    let mut request = meant.request(words);
+    request.preset.clone_from(&arguments.work.preset);
+    request.latencies = !arguments.no_latencies;
+    request.room_check = !arguments.no_room_check;
+    request.own_cost = !arguments.no_own_cost;
+    if matches!(arguments.format, Format::Classic | Format::Terse) {
+        // The original's whole seconds would have them in.
+        request.settle = false;
+        request.check = false;
+        // And its reports have no place for this.
+        request.own_cost = false;
+    }
+    request.slices = request.latencies && !arguments.no_slices;
+    request
+}
+
+/// The run was performed to its end, and is not in the archive.
+const NOT_ARCHIVED: u8 = 1;
+
+/// Opens the archive that is to have the run, and makes it where there is none.
+fn keeper(place: &archive::Place) -> Result<Keeper, Problem> {
+    Keeper::new(place.open(true)?).map_err(|cause| {
+        let told = format!("the system has no thread for the archive: {cause}: give --archive none");
+        MeaningError::Contradiction(told).into()
+    })
+}
+
+/// Adds to a record what its run does not know.
+fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
+    record.how.sizing.clone_from(sizing);
+    record.hints = notes.to_vec();
+    record.hints.extend(hints(record));
+}
+
+/// Writes the whole record, and says where it is, or why it is not.
+fn keep(keeper: Keeper, record: &Record) -> Result<String, String> {
+    let path = keeper.path().display().to_string();
+    match keeper.finish(record) {
+        Ok(number) => Ok(format!("archived as run {number} in {path} (postmark show {number})")),
+        Err(why) => Err(format!("the run was not archived: {why}")),
+    }
 }
 
 /// With `--strict`: the run was performed to its end, and its numbers are not what they seem.
@@ -109,14 +161,23 @@ const INVALID: u8 = 3;
 struct Watchers {
     display: Display,
     live: Option<Live>,
+    keeper: Option<Keeper>,
 }
 
 impl Events for Watchers {
     fn event(&mut self, event: Event) {
+        if let (Some(keeper), Event::Opened(_) | Event::Completed(_)) = (&mut self.keeper, &event) {
+            // Nobody else takes them.
+            return keeper.event(event);
+        }
         if let Some(live) = &mut self.live {
             live.event(event.clone());
         }
         self.display.event(event);
+    }
+
+    fn takes_records(&self) -> bool {
+        self.keeper.is_some()
     }
 }
 
@@ -197,7 +258,7 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
 }
 
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
-fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
+pub(crate) fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
     let Some(output) = output else {
         return print(text);
     };
@@ -207,7 +268,7 @@ fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
     })
 }
 
-fn render(record: &Record, format: Format) -> String {
+pub(crate) fn render(record: &Record, format: Format) -> String {
     match format {
         Format::Text => report::text::render(record),
         Format::Json => record.to_json(),

@@ -1,5 +1,6 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
+mod archive;
 mod ladder;
 mod options;
 mod refused;
@@ -11,6 +12,10 @@ use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use workload::Edition;
 
+pub use self::archive::{
+    ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
+    NoteArguments, ShowArguments, TagArguments,
+};
 pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
 pub use refused::refuse;
@@ -50,6 +55,20 @@ pub enum Command {
     Plan(PlanArguments),
     /// List the workloads that have a name, with where they come from.
     Presets,
+    /// List the runs that were archived.
+    List(ListArguments),
+    /// Show the report of a run that was archived, or of a record in a file.
+    Show(ShowArguments),
+    /// Give words to a run, by which list and export find it.
+    Tag(TagArguments),
+    /// Note something of a run.
+    Note(NoteArguments),
+    /// Remove runs from the archive.
+    Delete(DeleteArguments),
+    /// Write runs that were archived for other programs, documents or machines.
+    Export(ExportArguments),
+    /// Add records of other machines to the archive.
+    Import(ImportArguments),
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
     /// After a crash, compare a journal of acknowledged operations with what is there.
@@ -110,6 +129,10 @@ pub struct RunArguments {
     /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
+    /// Keep the run in this archive, or with none in none [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
+    /// folder].
+    #[arg(long, value_name = "FILE|none")]
+    pub archive: Option<PathBuf>,
     /// Leave with code 3 where the verdict is INVALID. A run that failed leaves with 1 all the same, and one that a signal
     /// ended with 128 and its number.
     #[arg(long)]

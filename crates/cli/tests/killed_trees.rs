@@ -100,6 +100,7 @@ fn command(strace: &Path, root: &Path, work: &Path) -> Command {
     let mut command = Command::new(strace);
     command
         .arg("-f")
+        .env("POSTMARK_ARCHIVE", "none")
         .current_dir(work)
         .stdin(std::fs::File::open(root.join("input")).unwrap())
         .stdout(Stdio::null())

@@ -84,7 +84,7 @@ pub struct Rung {
     /// origin of the run that it was climbed in.
     pub phases: Vec<PhaseRecord>,
     /// The run that it was climbed in, where each rung has one; nothing for the first, whose run's facts are the record's own.
-    pub of_run: Option<RungRun>,
+    pub of_run: Option<Box<RungRun>>,
 }
 
 /// What a run of a rung's own says besides its phases.

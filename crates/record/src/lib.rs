@@ -6,9 +6,12 @@
 pub mod classic;
 pub mod driven;
 pub mod harmless;
+pub mod headline;
+pub mod id;
 pub mod ladder;
 pub mod machine;
 pub mod own_cost;
+pub mod part;
 pub mod plan;
 pub mod read;
 pub mod run;
@@ -18,14 +21,17 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
+pub use headline::{Entry, Headline, State};
+pub use id::RunId;
 pub use ladder::{
     Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungOperation, RungRun, RungSummary,
 };
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
-pub use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
+pub use observe::{Class, ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use own_cost::OwnCost;
+pub use part::{Completed, Part};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::harmless;
+use crate::part::Completed;
 use crate::run::{Record, SCHEMA_VERSION};
 
 /// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
@@ -79,6 +80,26 @@ struct Document {
 
 /// A record from its JSON. The summary beside it is not read: it follows from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
+    count(text)?;
+    let Document { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
+    valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
+        field: format!("record.{field}"),
+        why: told(&why),
+    })?;
+    Ok(record)
+}
+
+/// A part of a record from its JSON. Its numbers are held against one another when the record is put together and read again.
+pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
+    count(text)?;
+    serde_json::from_str(text).map_err(|error| ReadError::NoRecord {
+        field: ".".to_owned(),
+        why: told(&error.to_string()),
+    })
+}
+
+/// Whether a text keeps the limits.
+fn count(text: &str) -> Result<(), ReadError> {
     if text.len() > BYTES_MAX {
         return Err(ReadError::TooLong { found: text.len() });
     }
@@ -90,13 +111,7 @@ pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     counted.map_err(|error| ReadError::NoRecord {
         field: ".".to_owned(),
         why: told(&error.to_string()),
-    })?;
-    let Document { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
-    valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
-        field: format!("record.{field}"),
-        why: told(&why),
-    })?;
-    Ok(record)
+    })
 }
 
 /// Reads once more, to know the place.

@@ -9,6 +9,7 @@ use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
 use crate::classic::ClassicFigures;
 use crate::driven::{Driven, Sizing, SteadyFound};
 use crate::harmless;
+use crate::id::RunId;
 use crate::ladder::Rung;
 use crate::machine::MachineOverTime;
 use crate::own_cost::OwnCost;
@@ -58,6 +59,9 @@ pub enum Outcome {
         /// What was being done, to what, what the system answered, and what to do.
         why: String,
     },
+    /// The program ended before the run did: it was killed, or its machine went down; or it goes on still. The record has the
+    /// phases, and of a ladder the rungs, that were completed by then.
+    Unfinished,
 }
 
 /// Where a part of the pool lies.
@@ -513,10 +517,14 @@ impl Actual {
 pub struct Record {
     /// The version of this schema.
     pub schema: u32,
+    /// What tells this run from all others.
+    pub id: RunId,
     /// What wrote it.
     pub tool: Tool,
     /// The arguments as said.
     pub said: Vec<String>,
+    /// The preset that the workload began with.
+    pub preset: Option<String>,
     /// The complete workload as meant.
     pub workload: Workload,
     /// The storage's name.

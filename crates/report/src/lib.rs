@@ -3,6 +3,8 @@
 
 pub mod classic;
 mod environment;
+pub mod export;
+pub mod list;
 pub mod plan;
 mod table;
 pub mod text;

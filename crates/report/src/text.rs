@@ -68,6 +68,12 @@ fn outcome(text: &mut String, record: &Record) {
             text,
             format_args!("PARTIAL: interrupted by signal {signal}; every number below is of the part that was done."),
         ),
+        Outcome::Unfinished => line(
+            text,
+            format_args!(
+                "UNFINISHED: the program was killed before the run's end, or goes on still; every number below is of the phases that were completed."
+            ),
+        ),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => {
             line(text, format_args!("FAILED: {why}"));
             line(

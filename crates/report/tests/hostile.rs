@@ -117,12 +117,12 @@ fn records() -> Vec<(&'static str, Record)> {
             load,
             workers: 2,
             phases: ladder.actual.phases.clone(),
-            of_run: Some(RungRun {
+            of_run: Some(Box::new(RungRun {
                 fingerprint: ladder.fingerprint.clone(),
                 origin_unix_ns: u64::MAX,
                 during: ladder.during.clone(),
                 room: ladder.room.clone(),
-            }),
+            })),
         });
     }
     vec![

@@ -7,6 +7,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use record::machine::WORKER_THREAD;
+use record::{Record, SystemDuring};
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -15,7 +16,7 @@ use workload::{ClassicStream, Crew, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
 use crate::control::{Aside, Control, Slot};
-use crate::events::Events;
+use crate::events::{Event, Events};
 use crate::failures::{Failures, Spoiled};
 use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
@@ -85,6 +86,13 @@ struct Common<'a, S, C> {
     origin_ns: u64,
 }
 
+/// What is told while the run goes on, and to whom.
+pub(crate) struct Telling<'a> {
+    pub events: &'a mut dyn Events,
+    /// The record before anything is done, and what the machine did since its start; nothing where nobody takes records.
+    pub record: Option<(&'a Record, &'a dyn Fn() -> SystemDuring)>,
+}
+
 /// Performs the work and says what came of it.
 pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &Request,
@@ -93,8 +101,9 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     control: &Control,
     taken: &Taken,
     journal: Option<&Journal>,
-    events: &mut dyn Events,
+    telling: Telling<'_>,
 ) -> Result<Performed, Refused> {
+    let Telling { events, record } = telling;
     let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
     let slots = control.engage(workers);
@@ -129,6 +138,9 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let now_ns = || clock.now_ns();
     let landmarks = site.landmarks();
     let watch = watch_mounts(control.clone(), landmarks.clone());
+    if let Some((record, _)) = record {
+        events.event(Event::Opened(Box::new(record.clone())));
+    }
     let watched = supervise(
         Watch {
             messages: from_workers,
@@ -146,6 +158,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
             stuck_after: request.stuck_after,
             now_ns: &now_ns,
             origin_ns: common.origin_ns,
+            during: record.map(|(_, during)| during),
         },
         events,
     );

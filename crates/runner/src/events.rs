@@ -1,7 +1,7 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
 use measure::SliceMeter;
-use record::{Load, MachineSlice, Stuck};
+use record::{Completed, Load, MachineSlice, Record, Stuck};
 use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -66,12 +66,23 @@ pub enum Event {
     Broken(Stage, Progress),
     /// A worker, or the run itself, has been in one operation for very long.
     Stuck(Stuck),
+    /// Nothing refuses the run any more, and its first stage is about to begin: the record as it would be if nothing else were
+    /// done. Only to those who take records, as the next one.
+    Opened(Box<Record>),
+    /// A phase, or a rung of a ladder, has been performed to its end, and the file systems have settled after it: told while all
+    /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one.
+    Completed(Box<Completed>),
 }
 
 /// Takes events.
 pub trait Events {
     /// Something happened.
     fn event(&mut self, event: Event);
+
+    /// Whether the record is told piece by piece: a piece takes a copy of what the workers have reported.
+    fn takes_records(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody watches.

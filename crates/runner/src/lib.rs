@@ -15,6 +15,7 @@ pub mod verify_after;
 mod advice;
 mod crew;
 mod failures;
+mod head;
 mod journal;
 mod naming;
 mod own_cost;

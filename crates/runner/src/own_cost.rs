@@ -14,7 +14,7 @@ use workload::{Crew, Work, Workload};
 
 use crate::clock::SystemClock;
 use crate::control::Control;
-use crate::crew;
+use crate::crew::{self, Telling};
 use crate::events::NoEvents;
 use crate::request::{Cache, Drive, Keeping, OnError, Place, Request, Stop};
 use crate::run::Taken;
@@ -136,7 +136,11 @@ fn once(request: &Request, control: &Control) -> Result<OwnCost, String> {
         return Err(interrupted(signal));
     }
     let place = Taken::nowhere(request);
-    let performed = crew::perform(request, &Null, &SystemClock, &control, &place, None, &mut NoEvents);
+    let nobody = Telling {
+        events: &mut NoEvents,
+        record: None,
+    };
+    let performed = crew::perform(request, &Null, &SystemClock, &control, &place, None, nobody);
     let actual = performed
         .map_err(|refused| refused.to_string())?
         .into_actual(request, None);
@@ -144,6 +148,7 @@ fn once(request: &Request, control: &Control) -> Result<OwnCost, String> {
         Outcome::Complete => {}
         Outcome::Interrupted { signal } => return Err(interrupted(*signal)),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => return Err(why.clone()),
+        Outcome::Unfinished => return Err("it did not come to its end".to_owned()),
     }
     let workers = || actual.transactions().flat_map(|phase| &phase.workers);
     let operations: u64 = workers().map(|worker| worker.operations).sum();

@@ -169,6 +169,8 @@ impl Drive {
 pub struct Request {
     /// The arguments as said.
     pub said: Vec<String>,
+    /// The preset that the workload began with.
+    pub preset: Option<String>,
     /// The complete workload as meant.
     pub workload: Workload,
     /// One for each of the workload's weights.
@@ -248,6 +250,7 @@ impl Request {
     pub fn classic(workload: Workload, locations: Vec<RequestedLocation>, place: Place) -> Self {
         Self {
             said: Vec::new(),
+            preset: None,
             workload,
             locations,
             place,

@@ -8,14 +8,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
-use record::{CleanUp, End, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
+use record::{CleanUp, End, LocationRecord, Outcome, Record, Room, SystemDuring};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
-use crate::crew::{self, Ground, Performed};
+use crate::crew::{self, Ground, Performed, Telling};
 use crate::events::{Event, Events, Progress, Stage};
+use crate::head::Found;
 use crate::journal::{self, Journal};
 use crate::own_cost;
 use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
@@ -56,11 +57,33 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let sources = Sources::default();
     let devices = taken.devices.clone();
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
-    let (clocks_before, counters_before) = count();
-    let origin_unix_ns = unix_ns();
+    let before = count();
+    let during = || {
+        let (clocks, counters) = count();
+        SystemDuring {
+            counted: counters.since(&before.1),
+            clocks: clocks.since(&before.0),
+        }
+    };
+    let found = Found {
+        storage: storage.name(),
+        how: request.how(),
+        locations: locations(request, start.targets, &taken.grounds),
+        fingerprint,
+        origin_unix_ns: unix_ns(),
+        host,
+        during: during(),
+        room: start.room,
+    };
+    let head = found.into_record(request);
     let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
+    let takes_records = events.takes_records();
     let performed = Journal::open(request, &directories).and_then(|journal| {
-        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), events)?;
+        let telling = Telling {
+            events: &mut *events,
+            record: takes_records.then_some((&head, &during)),
+        };
+        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), telling)?;
         Ok((journal, performed))
     });
     let (journal, performed) = performed.inspect_err(|_| {
@@ -74,44 +97,25 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     if let Some(journal) = journal.filter(|_| !performed.abandoned) {
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
-    let (clocks_after, counters_after) = count();
+    let during = during();
     let mut actual = performed.into_actual(request, clean_up);
     if request.own_cost {
         actual.own_cost = own_cost::measure(request, &actual, &control);
     }
-    let locations = request
-        .locations
-        .iter()
-        .zip(request.workload.location_weights())
-        .zip(start.targets)
-        .zip(&taken.grounds);
-    Ok(Record {
-        schema: record::run::SCHEMA_VERSION,
-        tool: Tool::this(),
-        said: request.said.clone(),
-        workload: request.workload.clone(),
-        storage: storage.name().to_owned(),
-        how: request.how(),
-        latencies: request.latencies,
-        locations: locations
-            .map(|(((location, weight), target), ground)| LocationRecord {
-                path: location.path.to_string_lossy().into_owned(),
-                weight: *weight,
-                directory: ground.directory.to_string_lossy().into_owned(),
-                target,
-            })
-            .collect(),
-        fingerprint,
-        origin_unix_ns,
-        host,
-        during: SystemDuring {
-            counted: counters_after.since(&counters_before),
-            clocks: clocks_after.since(&clocks_before),
-        },
-        room: start.room,
-        actual,
-        hints: Vec::new(),
-    })
+    Ok(Record { during, actual, ..head })
+}
+
+fn locations(request: &Request, targets: Vec<Fact<Target>>, grounds: &[Ground]) -> Vec<LocationRecord> {
+    let weights = request.workload.location_weights();
+    let locations = request.locations.iter().zip(weights).zip(targets).zip(grounds);
+    locations
+        .map(|(((location, weight), target), ground)| LocationRecord {
+            path: location.path.to_string_lossy().into_owned(),
+            weight: *weight,
+            directory: ground.directory.to_string_lossy().into_owned(),
+            target,
+        })
+        .collect()
 }
 
 /// Whether a run would be refused for what it asks of its storage, machine and target; touches nothing. Room, and a pool

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedDevices};
-use record::{Fact, Load, MachineOverTime, Rung, Settle, SteadyFound, Stuck};
+use record::{Fact, Load, MachineOverTime, Rung, Settle, SteadyFound, Stuck, SystemDuring};
 use rustix::pipe::PipeFlags;
 use workload::{Action, End, Phase, Role};
 
@@ -21,6 +21,7 @@ use crate::request::Drive;
 use crate::site::{Landmarks, Site};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
+mod completed;
 mod machine;
 mod rungs;
 mod stuck;
@@ -160,7 +161,7 @@ impl Watched {
 }
 
 /// What was seen beside the work of a phase.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Beside {
     /// What all workers did in each second.
     pub slices: Slices<(Role, Action)>,
@@ -194,6 +195,8 @@ pub(crate) struct Watch<'a> {
     pub stuck_after: Duration,
     pub now_ns: &'a dyn Fn() -> u64,
     pub origin_ns: u64,
+    /// What the machine did since the run's start; nothing where nobody takes records.
+    pub during: Option<&'a dyn Fn() -> SystemDuring>,
 }
 
 /// One worker as its supervisor sees it.
@@ -222,6 +225,8 @@ struct Supervisor<'a, 'e> {
     ended: (u32, u64, End),
     /// The stage that all have ended, and not settled yet.
     unsettled: Option<Phase>,
+    /// The phase that has settled, and is told when its space has been waited for.
+    untold: Option<Phase>,
     stage_began: Instant,
     seconds: Seconds,
     rounds: Rounds,
@@ -264,6 +269,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         current: None,
         ended: (0, 0, End::Complete),
         unsettled: None,
+        untold: None,
         stage_began: Instant::now(),
         seconds: Seconds::default(),
         rounds: Rounds::default(),
@@ -318,6 +324,7 @@ impl Supervisor<'_, '_> {
             self.settle(phase);
         }
         self.wait_for_space();
+        self.tell_last();
         // The end is a border, too.
         self.wait_for_look();
     }
@@ -407,6 +414,7 @@ impl Supervisor<'_, '_> {
     fn border(&mut self, stage: Stage) {
         if let Some(phase) = self.unsettled.take() {
             self.settle(phase);
+            self.tell_settled(phase);
         }
         if self.watched.abandoned {
             // A file system that does not answer is not asked for anything else.

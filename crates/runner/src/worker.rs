@@ -140,7 +140,7 @@ pub(crate) struct Duty {
 }
 
 /// What a worker did in a phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PhaseReport {
     pub phase: Phase,
     pub role: Role,

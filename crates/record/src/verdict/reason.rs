@@ -370,7 +370,7 @@ impl Reason {
     pub fn what_to_do(&self) -> &'static str {
         match self {
             Self::Partial {
-                outcome: Outcome::Interrupted { .. } | Outcome::Complete,
+                outcome: Outcome::Interrupted { .. } | Outcome::Unfinished | Outcome::Complete,
             } => "Run it again, to its end.",
             Self::Partial { .. } => "Remove the cause that the report names, and run it again.",
             Self::Errors { .. } => {
@@ -432,6 +432,7 @@ fn partial(outcome: &Outcome) -> String {
     let how = match outcome {
         Outcome::Interrupted { signal } => format!("The run was interrupted by signal {signal}"),
         Outcome::PlaceGone { .. } => "The run's place went away".to_owned(),
+        Outcome::Unfinished => "The program ended before the run did".to_owned(),
         Outcome::Failed { .. } | Outcome::Complete => "The run failed".to_owned(),
     };
     format!("{how}: every number is of the part that was done before.")

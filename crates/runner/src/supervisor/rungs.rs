@@ -1,7 +1,7 @@
 //! Which load the transactions begin with: the one that was said, or the rungs of a ladder one after another.
 
 use record::ladder::next_load;
-use record::{Load, Rung, RungSummary};
+use record::{Load, Part, Rung, RungSummary};
 use workload::Phase;
 use workload::arrivals::check_rate;
 
@@ -48,7 +48,7 @@ impl Supervisor<'_, '_> {
         };
         let workers = sum::take_phase(&mut self.watched.phases, Phase::Transactions);
         let beside = self.watched.take_beside(Phase::Transactions);
-        self.watched.rungs.push(Rung {
+        let rung = Rung {
             load,
             workers: workers.len() as u32,
             phases: vec![sum::phase_record(
@@ -58,6 +58,10 @@ impl Supervisor<'_, '_> {
                 beside,
             )],
             of_run: None,
-        });
+        };
+        if self.watch.during.is_some() {
+            self.tell_part(Part::Rung(rung.clone()));
+        }
+        self.watched.rungs.push(rung);
     }
 }

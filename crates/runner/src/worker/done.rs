@@ -15,7 +15,7 @@ use crate::source::Source;
 use crate::stopwatch::{Meters, Recorded, SlowThing, Stopwatch};
 
 /// What a worker did in a segment of a phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SegmentReport {
     /// Its number in the phase, from 0.
     pub number: u32,

@@ -1,0 +1,133 @@
+//! An archive with very many runs: how long a list, a report and an export take, and how large the file is.
+
+use std::error::Error;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use ::archive::{Archive, Journal, Opening};
+use record::{Fact, Record, RunId};
+
+use crate::process::{output, output_and_memory};
+use crate::statistics::median;
+
+/// A list with a filter is there within this, in milliseconds.
+const LIST_MAX_MS: f64 = 100.0;
+
+/// What is asked of the archive.
+pub struct Size {
+    pub runs: u64,
+    pub rounds: usize,
+}
+
+/// Fills an archive with runs, and times what is done with them. Whether a list with a filter is fast enough.
+pub fn compare(ours: &Path, size: &Size) -> Result<bool, Box<dyn Error>> {
+    let directory = tempfile::tempdir()?;
+    let path = directory.path().join("archive.db");
+    let record = performed(ours, directory.path())?;
+    let began = Instant::now();
+    fill(&path, &record, size.runs)?;
+    println!(
+        "an archive of {} runs, each of {} bytes of JSON: {:.1} MB; filled in {:.0} s",
+        size.runs,
+        record.to_json().len(),
+        std::fs::metadata(&path)?.len() as f64 / 1e6,
+        began.elapsed().as_secs_f64()
+    );
+    let middle = size.runs / 2;
+    let number = middle.to_string();
+    let mut holds = true;
+    for (what, words, is_limited) in [
+        ("list --host", "list --host host-17", true),
+        ("list --file-system", "list --file-system xfs --limit 100", true),
+        (
+            "list --preset --verdict",
+            "list --preset preset-3 --verdict doubtful --limit 100",
+            true,
+        ),
+        ("list --tag", "list --tag tagged", true),
+        (
+            "list --since --until",
+            "list --since 2001-09-12 --until 2001-09-13",
+            true,
+        ),
+        ("list --limit", "list --limit 20", true),
+        ("list --format csv (all)", "list --format csv", false),
+        ("show", "show RUN", false),
+        ("export --format json", "export RUN", false),
+        (
+            "export --format csv --host",
+            "export --format csv --host host-17",
+            false,
+        ),
+    ] {
+        let words = words.replace("RUN", &number);
+        let command = || {
+            let mut command = Command::new(ours);
+            command.args(words.split(' ')).arg("--archive").arg(&path);
+            command
+        };
+        let (text, memory_bytes) = output_and_memory(&mut command())?;
+        let mut times = Vec::new();
+        for _ in 0..size.rounds {
+            let began = Instant::now();
+            output(&mut command())?;
+            times.push(began.elapsed().as_secs_f64() * 1e3);
+        }
+        let time = median(&times).ok_or("no round")?;
+        let is_fast = !is_limited || time.value < LIST_MAX_MS;
+        holds &= is_fast;
+        println!(
+            "  {what:<28} {} ms, {} lines, {:.0} MB{}",
+            time.show(1),
+            text.lines().count(),
+            memory_bytes as f64 / 1e6,
+            if is_fast { "" } else { "  MISSED" }
+        );
+    }
+    Ok(holds)
+}
+
+/// A run as they are: of a work with several operations, for some seconds.
+fn performed(ours: &Path, at: &Path) -> Result<Record, Box<dyn Error>> {
+    let mut command = Command::new(ours);
+    command.args([
+        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s", "--at",
+    ]);
+    Ok(Record::from_json(&output(command.arg(at))?)?)
+}
+
+/// Runs that differ in what lists filter by.
+fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
+    /// The runs of 2001, one every ten minutes.
+    const FIRST_UNIX_NS: u64 = 978_307_200_000_000_000;
+    const EVERY_NS: u64 = 600_000_000_000;
+    let mut archive = Archive::open(&Opening {
+        path,
+        journal: Journal::WriteAhead,
+        owner: None,
+        make: true,
+    })?;
+    let varied = |number: u64| {
+        let mut record = record.clone();
+        record.id = RunId::new(u128::from(number) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        record.origin_unix_ns = FIRST_UNIX_NS + number * EVERY_NS;
+        record.host.hostname = format!("host-{}", number % 500);
+        record.preset = Some(format!("preset-{}", number % 7));
+        if let Some(Fact::Known(target)) = record.locations.first_mut().map(|location| &mut location.target) {
+            if let Fact::Known(mount) = &mut target.mount {
+                mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();
+            }
+        }
+        record
+    };
+    const AT_ONCE: u64 = 1_000;
+    for first in (0..runs).step_by(AT_ONCE as usize) {
+        let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();
+        archive.import_all(&records)?;
+    }
+    for number in (1..=runs).step_by(997) {
+        archive.add_tags(number, &["tagged".parse()?])?;
+    }
+    Ok(())
+}

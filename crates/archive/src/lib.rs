@@ -1,0 +1,43 @@
+//! Runs kept on this machine, in one SQLite file: written phase by phase while they go on, listed, shown, tagged, exchanged.
+//!
+//! It is the only user of SQLite, and knows records only: where the file lies, whether its file system is one of a network, and
+//! which processes are alive is told by its caller. How it works: `run` has a row for every run, with what is searched and
+//! listed in columns ([`Headline`](record::Headline)); the record itself is JSON, compressed, in a table of its own, so that a
+//! list reads none of it. While a run goes on its phases lie beside that ([`Archive::complete`]), each written in one transaction; at its
+//! end the whole record takes their place ([`Archive::finish`]). A file that is not ours, is cut off, or comes from a newer program is told
+//! apart before anything is written (`look`).
+//!
+//! Contents are compressed with zlib's format: a record is a few kilobytes then, which takes a millisecond, in safe Rust and
+//! without another library in C; its checksum tells of bits that have changed.
+
+mod content;
+mod error;
+mod filter;
+mod look;
+mod open;
+mod read;
+mod schema;
+mod write;
+
+use std::path::PathBuf;
+
+use rusqlite::Connection;
+
+pub use error::ArchiveError;
+pub use filter::Filter;
+pub use open::{Journal, Opening, Owner};
+pub use read::Name;
+pub use schema::VERSION;
+pub use write::{Imported, InvalidTag, Tag};
+
+/// Whether the process that bears this mark, which it gave when its run began, is alive.
+pub type IsAlive<'a> = &'a dyn Fn(&str) -> bool;
+
+/// An open archive.
+#[derive(Debug)]
+pub struct Archive {
+    db: Connection,
+    path: PathBuf,
+    /// Device and inode of the file that was opened.
+    file: (u64, u64),
+}

@@ -1,0 +1,98 @@
+//! A look at a file before SQLite has it: whether it is an archive, of which version, and as long as it says.
+//!
+//! The header is read as the format defines it (<https://sqlite.org/fileformat2.html>, section 1.3). Version and application
+//! are changed with a rollback journal only, never in a write-ahead log, so that what the file says of itself is true.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::error::ArchiveError;
+use crate::schema::{APPLICATION, VERSION};
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Nothing was ever written to it.
+    Empty,
+    /// An archive of this length.
+    Archive {
+        /// In bytes.
+        bytes: u64,
+    },
+}
+
+const HEADER_BYTES: usize = 100;
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Looks at an existing file; changes nothing.
+pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
+    let failed = |cause| ArchiveError::File {
+        doing: "read",
+        path: path.to_owned(),
+        cause,
+    };
+    let foreign = |what: &str| ArchiveError::Foreign {
+        path: path.to_owned(),
+        what: what.to_owned(),
+    };
+    let damaged = |what: String| ArchiveError::Damaged {
+        path: path.to_owned(),
+        what,
+    };
+    let facts = std::fs::metadata(path).map_err(failed)?;
+    if !facts.is_file() {
+        return Err(foreign("it is no regular file"));
+    }
+    let bytes = facts.len();
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    let file = File::open(path).map_err(failed)?;
+    file.take(HEADER_BYTES as u64)
+        .read_to_end(&mut header)
+        .map_err(failed)?;
+    if header.is_empty() {
+        return Ok(Look::Empty);
+    }
+    let known = header.len().min(MAGIC.len());
+    if header[..known] != MAGIC[..known] {
+        return Err(foreign("it is no database of SQLite"));
+    }
+    if header.len() < HEADER_BYTES {
+        return Err(damaged(format!("it is cut off after {bytes} bytes")));
+    }
+    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    if number(68) != APPLICATION {
+        return Err(foreign("it is a database of another program"));
+    }
+    match number(60) {
+        0 => return Err(damaged("its version is 0".to_owned())),
+        found if found > VERSION => {
+            return Err(ArchiveError::Newer {
+                path: path.to_owned(),
+                found,
+            });
+        }
+        _ => {}
+    }
+    // The number of pages is that of the last change only where both counters agree. A journal beside it has the rest.
+    let is_told = number(24) == number(92);
+    let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
+        1 => 65_536,
+        bytes if bytes >= 512 && bytes.is_power_of_two() => u64::from(bytes),
+        bytes => return Err(damaged(format!("its pages have {bytes} bytes"))),
+    };
+    let whole = u64::from(number(28)) * page_bytes;
+    if is_told && bytes < whole && !has_journal(path) {
+        return Err(damaged(format!("it is cut off: it has {bytes} of {whole} bytes")));
+    }
+    Ok(Look::Archive { bytes })
+}
+
+/// Whether a journal of either kind lies beside it.
+fn has_journal(path: &Path) -> bool {
+    ["-journal", "-wal"].iter().any(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        std::fs::metadata(PathBuf::from(name)).is_ok_and(|facts| facts.len() > 0)
+    })
+}

@@ -1,0 +1,211 @@
+//! Lists and records.
+
+use record::headline::class_of;
+use record::{Entry, Headline, Level, Record, RunId, State};
+use rusqlite::{OptionalExtension, Row, ToSql, params_from_iter};
+
+use crate::content;
+use crate::error::ArchiveError;
+use crate::filter::{Condition, Filter, signed};
+use crate::{Archive, IsAlive};
+
+/// How a run is called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Name {
+    /// The one that began last.
+    Last,
+    /// By its number.
+    Number(u64),
+    /// By the first digits of its identity.
+    Identity(String),
+}
+
+/// Shorter numbers are numbers of runs.
+const NUMBER_DIGITS_MAX: usize = 8;
+/// Identities are said with at least so many digits.
+const IDENTITY_DIGITS_MIN: usize = 4;
+
+impl Name {
+    /// The name that a word is: `last`, a number, or at least four hexadecimal digits of an identity; nothing where it is none.
+    pub fn parse(word: &str) -> Option<Self> {
+        let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if word == "last" {
+            Some(Self::Last)
+        } else if word.len() <= NUMBER_DIGITS_MAX && word.bytes().all(|byte| byte.is_ascii_digit()) {
+            word.parse().ok().map(Self::Number)
+        } else if (IDENTITY_DIGITS_MIN..=RunId::DIGITS).contains(&word.len()) && word.bytes().all(is_hexadecimal) {
+            Some(Self::Identity(word.to_owned()))
+        } else {
+            None
+        }
+    }
+}
+
+impl std::fmt::Display for Name {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Last => f.write_str("last"),
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Identity(digits) => f.write_str(digits),
+        }
+    }
+}
+
+/// What an [`Entry`] is made of; tags come in one column, a line each.
+const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, preset, storage, workers, \
+     transactions_per_second, p99_ns, verdict, fingerprint, note, \
+     (SELECT group_concat(word, char(10) ORDER BY word) FROM tag WHERE run = number)";
+
+impl Archive {
+    /// The runs that meet all conditions, in the order in which they began.
+    ///
+    /// # Errors
+    /// Where the archive cannot be read.
+    pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<Entry>, ArchiveError> {
+        let Condition { sql, mut values } = filter.condition();
+        let mut query = format!("SELECT {COLUMNS} FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, number DESC");
+        if let Some(limit) = filter.limit {
+            query.push_str(" LIMIT ?");
+            values.push(Box::new(signed(limit)));
+        }
+        let mut entries = self.entries(&query, &values, is_alive)?;
+        entries.reverse();
+        Ok(entries)
+    }
+
+    /// The run of a name.
+    ///
+    /// # Errors
+    /// Where there is none or several, or the archive cannot be read.
+    pub fn find(&self, name: &Name, is_alive: IsAlive<'_>) -> Result<Entry, ArchiveError> {
+        let value: Box<dyn ToSql>;
+        let condition = match name {
+            Name::Last => {
+                value = Box::new(1);
+                "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1"
+            }
+            Name::Number(number) => {
+                value = Box::new(signed(*number));
+                "number = ?1"
+            }
+            Name::Identity(digits) => {
+                value = Box::new(digits.clone());
+                // 'g' follows all digits.
+                "id >= ?1 AND id < ?1 || 'g' LIMIT 2"
+            }
+        };
+        let query = format!("SELECT {COLUMNS} FROM run WHERE {condition}");
+        let mut found = self.entries(&query, &[value], is_alive)?;
+        match (found.pop(), found.pop()) {
+            (Some(entry), None) => Ok(entry),
+            (Some(one), Some(other)) => Err(ArchiveError::Ambiguous {
+                name: name.to_string(),
+                first: other.number.unwrap_or_default(),
+                second: one.number.unwrap_or_default(),
+            }),
+            (None, _) => Err(ArchiveError::NoRun {
+                name: name.to_string(),
+                path: self.path.clone(),
+            }),
+        }
+    }
+
+    fn entries(
+        &self,
+        query: &str,
+        values: &[Box<dyn ToSql>],
+        is_alive: IsAlive<'_>,
+    ) -> Result<Vec<Entry>, ArchiveError> {
+        let read = || {
+            let mut statement = self.db.prepare(query)?;
+            let rows = statement.query_map(params_from_iter(values), |row| entry(row, is_alive))?;
+            rows.collect::<rusqlite::Result<Vec<Entry>>>()
+        };
+        read().map_err(|cause| self.failed("read", cause))
+    }
+
+    /// The record of a run; of one that has not ended, as far as it was told.
+    ///
+    /// # Errors
+    /// Where there is none, or it cannot be read.
+    pub fn record(&self, number: u64) -> Result<Record, ArchiveError> {
+        let packed = || {
+            let mut statement = self.db.prepare("SELECT json FROM part WHERE run = ? ORDER BY place")?;
+            // Of one moment: the run may end meanwhile, and what was in parts is then in its content.
+            let transaction = self.db.unchecked_transaction()?;
+            let query = "SELECT json FROM content WHERE run = ?";
+            let content: Option<Vec<u8>> = transaction
+                .query_row(query, [signed(number)], |row| row.get(0))
+                .optional()?;
+            let parts: rusqlite::Result<Vec<Vec<u8>>> =
+                statement.query_map([signed(number)], |row| row.get(0))?.collect();
+            Ok((content, parts?))
+        };
+        let (content, parts) = packed().map_err(|cause| self.failed("read", cause))?;
+        let Some(content) = content else {
+            return Err(ArchiveError::NoRun {
+                name: number.to_string(),
+                path: self.path.clone(),
+            });
+        };
+        let unpack = |packed: &[u8]| {
+            content::unpack(packed).map_err(|why| ArchiveError::Damaged {
+                path: self.path.clone(),
+                what: format!("the record of run {number}: {why}"),
+            })
+        };
+        let parts: Result<Vec<String>, ArchiveError> = parts.iter().map(|part| unpack(part)).collect();
+        content::record(&unpack(&content)?, &parts?).map_err(|cause| ArchiveError::Record {
+            number,
+            path: self.path.clone(),
+            cause,
+        })
+    }
+
+    pub(crate) fn failed(&self, doing: &'static str, cause: rusqlite::Error) -> ArchiveError {
+        ArchiveError::of(&self.path, doing, cause)
+    }
+}
+
+fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> rusqlite::Result<Entry> {
+    let word = |column: usize| row.get::<_, String>(column);
+    let count = |column: usize| row.get::<_, i64>(column).map(|number| number.max(0) as u64);
+    let not_ours = |column: usize| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, "not a word of ours".into())
+    };
+    let writer: Option<String> = row.get(3)?;
+    let state = word(2)?;
+    let state = State::ALL.into_iter().find(|known| known.name() == state);
+    let state = match state.ok_or_else(|| not_ours(2))? {
+        State::Going if !writer.is_some_and(|writer| is_alive(&writer)) => State::Unfinished,
+        state => state,
+    };
+    let verdict = word(13)?;
+    let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
+    let device_class: Option<String> = row.get(7)?;
+    let file_system: Option<String> = row.get(6)?;
+    let lines = |text: Option<String>| text.map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect());
+    Ok(Entry {
+        number: Some(count(0)?),
+        headline: Headline {
+            id: word(1)?.parse().map_err(|_| not_ours(1))?,
+            state,
+            begun_unix_ns: count(4)?,
+            host: word(5)?,
+            file_systems: file_system.map_or_else(Vec::new, |names| names.split('+').map(str::to_owned).collect()),
+            device_class: device_class.as_deref().and_then(class_of),
+            preset: row.get(8)?,
+            storage: word(9)?,
+            workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
+            transactions_per_second: row.get(11)?,
+            p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),
+            verdict: levels
+                .into_iter()
+                .find(|level| level.name() == verdict)
+                .ok_or_else(|| not_ours(13))?,
+            fingerprint: word(14)?,
+        },
+        note: row.get(15)?,
+        tags: lines(row.get(16)?),
+    })
+}

@@ -1,0 +1,81 @@
+//! The tables, by version, and the way from one version to the next.
+
+use rusqlite::{Connection, TransactionBehavior};
+
+/// The version that this program writes, and the newest that it reads.
+pub const VERSION: u32 = 1;
+
+/// What marks a file as ours (`application_id`): "PoMk".
+pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
+
+/// By the version that each leads from.
+const STEPS: [&str; VERSION as usize] = [V1];
+
+/// The first version. `run` has what is searched and listed; numbers are never given twice. `writer` is the mark of the process
+/// that performs the run, while it goes on. `content` is the record, `part` what was completed after it was written.
+const V1: &str = "
+CREATE TABLE run (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    writer TEXT,
+    begun_unix_ns INTEGER NOT NULL,
+    host TEXT NOT NULL,
+    file_system TEXT,
+    device_class TEXT,
+    preset TEXT,
+    storage TEXT NOT NULL,
+    workers INTEGER NOT NULL,
+    transactions_per_second REAL,
+    p99_ns INTEGER,
+    verdict TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    note TEXT
+) STRICT;
+CREATE INDEX run_begun ON run (begun_unix_ns);
+CREATE INDEX run_host ON run (host, begun_unix_ns);
+CREATE INDEX run_preset ON run (preset, begun_unix_ns);
+CREATE INDEX run_verdict ON run (verdict, begun_unix_ns);
+CREATE INDEX run_fingerprint ON run (fingerprint, begun_unix_ns);
+CREATE TABLE run_file_system (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    PRIMARY KEY (name, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_file_system_run ON run_file_system (run);
+CREATE TABLE tag (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    word TEXT NOT NULL,
+    PRIMARY KEY (word, run)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_run ON tag (run);
+CREATE TABLE content (
+    run INTEGER PRIMARY KEY REFERENCES run (number) ON DELETE CASCADE,
+    json BLOB NOT NULL
+) STRICT;
+CREATE TABLE part (
+    run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    json BLOB NOT NULL,
+    PRIMARY KEY (run, place)
+) STRICT;
+";
+
+/// The version of an open file; 0 of one that nothing was written to.
+pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
+    db.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Leads to the newest version, in one transaction. Another process may have done so meanwhile.
+pub(crate) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let from = version(&transaction)?;
+    for step in STEPS.iter().skip(from as usize) {
+        transaction.execute_batch(step)?;
+    }
+    if from < VERSION {
+        transaction.pragma_update(None, "application_id", APPLICATION)?;
+        transaction.pragma_update(None, "user_version", VERSION)?;
+    }
+    transaction.commit()
+}

@@ -1,0 +1,307 @@
+//! Runs written as they go on, and what somebody adds to them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use record::headline::class_name;
+use record::{Completed, Headline, Record, State};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
+
+use crate::content;
+use crate::error::ArchiveError;
+use crate::filter::signed;
+use crate::{Archive, IsAlive, open};
+
+/// A word that is given to runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag(String);
+
+/// A word is no tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a tag has 1 to {} characters, none of them a blank, a comma or a control character",
+    Tag::LENGTH_MAX
+)]
+pub struct InvalidTag;
+
+impl Tag {
+    /// Tags are no longer, in characters.
+    pub const LENGTH_MAX: usize = 100;
+}
+
+impl FromStr for Tag {
+    type Err = InvalidTag;
+
+    fn from_str(word: &str) -> Result<Self, InvalidTag> {
+        let is_wrong =
+            |character: char| character.is_whitespace() || character == ',' || record::harmless::is_harmful(character);
+        if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
+            return Err(InvalidTag);
+        }
+        Ok(Self(word.to_owned()))
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What became of a record that was to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// It is there now, with this number.
+    New(u64),
+    /// It was there already, with this one.
+    There(u64),
+    /// There is a run of the same identity that has another record; nothing was changed.
+    Conflict(u64),
+}
+
+impl Archive {
+    /// Opens the row of a run that is about to begin, with its record as it is before anything is done. `writer` is the mark by which
+    /// others can tell whether this process is alive. Gives the run's number.
+    ///
+    /// # Errors
+    /// Where nothing could be written.
+    pub fn begin(&mut self, head: &Record, writer: &str) -> Result<u64, ArchiveError> {
+        let headline = Headline {
+            state: State::Going,
+            ..Headline::of(head)
+        };
+        let packed = content::pack(&content::text(head));
+        self.change("begin a run in", |transaction| {
+            insert(transaction, &headline, Some(writer), &packed)
+        })
+    }
+
+    /// Adds what a run has completed. `so_far` is its record with that.
+    ///
+    /// # Errors
+    /// Where nothing could be written, or the run is not there any more.
+    pub fn complete(&mut self, number: u64, completed: &Completed, so_far: &Record) -> Result<(), ArchiveError> {
+        let headline = Headline {
+            state: State::Going,
+            ..Headline::of(so_far)
+        };
+        let packed = content::pack(&content::part(completed));
+        let changed = self.change("write a phase to", |transaction| {
+            if !update(transaction, number, &headline)? {
+                return Ok(false);
+            }
+            let insert = "INSERT INTO part (run, place, json) \
+                VALUES (?1, (SELECT count(*) FROM part WHERE run = ?1), ?2)";
+            transaction.execute(insert, params![signed(number), packed])?;
+            Ok(true)
+        })?;
+        self.is_there(number, changed)
+    }
+
+    /// Puts the whole record in the place of what was told of it.
+    ///
+    /// # Errors
+    /// Where nothing could be written, or the run is not there any more.
+    pub fn finish(&mut self, number: u64, record: &Record) -> Result<(), ArchiveError> {
+        let headline = Headline::of(record);
+        let packed = content::pack(&content::text(record));
+        let changed = self.change("write a run to", |transaction| {
+            if !update(transaction, number, &headline)? {
+                return Ok(false);
+            }
+            let row = signed(number);
+            transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
+            transaction.execute("UPDATE content SET json = ?2 WHERE run = ?1", params![row, packed])?;
+            transaction.execute("DELETE FROM part WHERE run = ?", [row])?;
+            Ok(true)
+        })?;
+        self.is_there(number, changed)
+    }
+
+    /// Adds the record of a run that was performed elsewhere, unless it is there.
+    ///
+    /// # Errors
+    /// As [`Archive::import_all`].
+    pub fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError> {
+        let imported = self.import_all(std::slice::from_ref(record))?;
+        Ok(imported[0])
+    }
+
+    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. Says of each
+    /// what became of it.
+    ///
+    /// # Errors
+    /// Where nothing could be written, or a run that is there cannot be read.
+    pub fn import_all(&mut self, records: &[Record]) -> Result<Vec<Imported>, ArchiveError> {
+        let packed: Vec<(Headline, Vec<u8>)> = records
+            .iter()
+            .map(|record| (Headline::of(record), content::pack(&content::text(record))))
+            .collect();
+        let mut all = self.change("import runs to", |transaction| {
+            let mut there = transaction.prepare("SELECT number FROM run WHERE id = ?")?;
+            let import = |(headline, packed): &(Headline, Vec<u8>)| {
+                let number: Option<i64> = there
+                    .query_row([headline.id.to_string()], |row| row.get(0))
+                    .optional()?;
+                match number {
+                    Some(number) => Ok(Imported::There(number.max(0) as u64)),
+                    None => insert(transaction, headline, None, packed).map(Imported::New),
+                }
+            };
+            packed.iter().map(import).collect::<rusqlite::Result<Vec<Imported>>>()
+        })?;
+        for (imported, record) in all.iter_mut().zip(records) {
+            if let Imported::There(number) = *imported {
+                if content::text(&self.record(number)?) != content::text(record) {
+                    *imported = Imported::Conflict(number);
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Gives tags to a run. One that it has already it keeps.
+    ///
+    /// # Errors
+    /// Where nothing could be written.
+    pub fn add_tags(&mut self, number: u64, tags: &[Tag]) -> Result<(), ArchiveError> {
+        self.change("tag a run in", |transaction| {
+            for tag in tags {
+                let insert = "INSERT OR IGNORE INTO tag (run, word) VALUES (?, ?)";
+                transaction.execute(insert, params![signed(number), tag.0])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes tags from a run. Gives those that it did not have.
+    ///
+    /// # Errors
+    /// Where nothing could be written.
+    pub fn remove_tags(&mut self, number: u64, tags: &[Tag]) -> Result<Vec<Tag>, ArchiveError> {
+        self.change("take tags from a run in", |transaction| {
+            let mut missing = Vec::new();
+            for tag in tags {
+                let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
+                if transaction.execute(delete, params![signed(number), tag.0])? == 0 {
+                    missing.push(tag.clone());
+                }
+            }
+            Ok(missing)
+        })
+    }
+
+    /// Notes something of a run, in the place of what was noted before; nothing takes the note away.
+    ///
+    /// # Errors
+    /// Where nothing could be written.
+    pub fn set_note(&mut self, number: u64, note: Option<&str>) -> Result<(), ArchiveError> {
+        self.change("note something in", |transaction| {
+            let update = "UPDATE run SET note = ?2 WHERE number = ?1";
+            transaction.execute(update, params![signed(number), note]).map(drop)
+        })
+    }
+
+    /// Removes runs, with their records, tags and notes: all of them, or none.
+    ///
+    /// # Errors
+    /// Where one of them goes on, or nothing could be written.
+    pub fn delete(&mut self, numbers: &[u64], is_alive: IsAlive<'_>) -> Result<(), ArchiveError> {
+        let going = self.change("delete runs in", |transaction| {
+            for number in numbers {
+                let query = "SELECT writer FROM run WHERE number = ? AND state = ?";
+                let writer: Option<Option<String>> = transaction
+                    .query_row(query, params![signed(*number), State::Going.name()], |row| row.get(0))
+                    .optional()?;
+                if writer.flatten().is_some_and(|writer| is_alive(&writer)) {
+                    return Ok(Some(*number));
+                }
+            }
+            for number in numbers {
+                transaction.execute("DELETE FROM run WHERE number = ?", [signed(*number)])?;
+            }
+            Ok(None)
+        })?;
+        going.map_or(Ok(()), |number| Err(ArchiveError::Going { number }))
+    }
+
+    /// One transaction, which has the right to write from its beginning: what it reads does not change before it writes.
+    fn change<A>(
+        &mut self,
+        doing: &'static str,
+        act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<A>,
+    ) -> Result<A, ArchiveError> {
+        let changed = || {
+            let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let answer = act(&transaction)?;
+            transaction.commit()?;
+            Ok(answer)
+        };
+        let answer = changed().map_err(|cause| self.failed(doing, cause))?;
+        // A file that has no name any more takes what is written to it all the same.
+        if open::file(&self.path).ok() == Some(self.file) {
+            Ok(answer)
+        } else {
+            Err(ArchiveError::Gone {
+                path: self.path.clone(),
+            })
+        }
+    }
+
+    fn is_there(&self, number: u64, changed: bool) -> Result<(), ArchiveError> {
+        if changed {
+            return Ok(());
+        }
+        Err(ArchiveError::NoRun {
+            name: number.to_string(),
+            path: self.path.clone(),
+        })
+    }
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    headline: &Headline,
+    writer: Option<&str>,
+    packed: &[u8],
+) -> rusqlite::Result<u64> {
+    let insert = "INSERT INTO run (id, state, begun_unix_ns, host, storage, workers, verdict, fingerprint, writer) \
+        VALUES (?, '', 0, '', '', 0, '', '', ?)";
+    transaction.execute(insert, params![headline.id.to_string(), writer])?;
+    let number = transaction.last_insert_rowid();
+    update(transaction, number.max(0) as u64, headline)?;
+    for name in &headline.file_systems {
+        let insert = "INSERT OR IGNORE INTO run_file_system (run, name) VALUES (?, ?)";
+        transaction.execute(insert, params![number, name])?;
+    }
+    let insert = "INSERT INTO content (run, json) VALUES (?, ?)";
+    transaction.execute(insert, params![number, packed])?;
+    Ok(number.max(0) as u64)
+}
+
+/// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false` where there is no such run.
+fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> rusqlite::Result<bool> {
+    let update = "UPDATE run SET state = :state, begun_unix_ns = :begun_unix_ns, host = :host, file_system = :file_system, \
+        device_class = :device_class, preset = :preset, storage = :storage, workers = :workers, \
+        transactions_per_second = :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = :fingerprint \
+        WHERE number = :number";
+    let changed = transaction.execute(
+        update,
+        named_params! {
+            ":number": signed(number),
+            ":state": headline.state.name(),
+            ":begun_unix_ns": signed(headline.begun_unix_ns),
+            ":host": headline.host,
+            ":file_system": headline.file_system(),
+            ":device_class": headline.device_class.map(class_name),
+            ":preset": headline.preset,
+            ":storage": headline.storage,
+            ":workers": headline.workers,
+            ":transactions_per_second": headline.transactions_per_second,
+            ":p99_ns": headline.p99_ns.map(signed),
+            ":verdict": headline.verdict.name(),
+            ":fingerprint": headline.fingerprint,
+        },
+    )?;
+    Ok(changed == 1)
+}

@@ -1,0 +1,67 @@
+//! Archives and records for tests.
+
+// Every test binary uses a part of this.
+#![allow(dead_code)]
+
+use std::path::{Path, PathBuf};
+
+use archive::{Archive, ArchiveError, Journal, Opening};
+use record::{Completed, Outcome, Part, Record, RunId};
+
+/// A record that a run wrote.
+pub fn kept() -> Record {
+    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
+}
+
+/// The same as that of another run, begun at this second.
+pub fn run(number: u64) -> Record {
+    Record {
+        id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),
+        origin_unix_ns: number * 1_000_000_000,
+        ..kept()
+    }
+}
+
+/// A record as it is before anything is done.
+pub fn head(record: &Record) -> Record {
+    let mut head = record.clone();
+    head.actual.outcome = Outcome::Unfinished;
+    head.actual.phases.clear();
+    head
+}
+
+/// What it tells phase by phase.
+pub fn parts(record: &Record) -> Vec<Completed> {
+    let part = |phase: &record::PhaseRecord| Completed {
+        part: Part::Phase(Box::new(phase.clone())),
+        during: record.during.clone(),
+    };
+    record.actual.phases.iter().map(part).collect()
+}
+
+/// A directory that goes with the test.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("postmark-archive-").tempdir().unwrap()
+}
+
+pub fn file(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("archive.db")
+}
+
+pub fn open_with(path: &Path, journal: Journal, make: bool) -> Result<Archive, ArchiveError> {
+    Archive::open(&Opening {
+        path,
+        journal,
+        owner: None,
+        make,
+    })
+}
+
+/// Opens, and makes where there is none.
+pub fn open(path: &Path) -> Archive {
+    open_with(path, Journal::WriteAhead, true).unwrap()
+}
+
+pub fn nobody(_: &str) -> bool {
+    false
+}

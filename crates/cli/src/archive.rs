@@ -1,0 +1,66 @@
+//! Runs that were archived: where they are kept, how a run gets there, and the commands about them.
+
+mod edit;
+mod exchange;
+mod keeper;
+mod mark;
+mod place;
+mod show;
+
+use std::path::PathBuf;
+
+use archive::{Archive, ArchiveError, Name};
+use record::{Entry, Record};
+
+use crate::Problem;
+use crate::meant::MeaningError;
+use crate::said::ArchiveArgument;
+
+pub use edit::{delete, note, tag};
+pub use exchange::{export, import};
+pub use keeper::Keeper;
+pub use place::{Place, place};
+pub use show::{list, show};
+
+/// Opens the archive that a command is about.
+fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
+    Ok(place::place_of_one(said.archive.as_deref())?.open(false)?)
+}
+
+/// The run that a word names.
+fn find(archive: &Archive, word: &str) -> Result<Entry, Problem> {
+    let name = Name::parse(word).ok_or_else(|| not_a_name(word))?;
+    Ok(archive.find(&name, &mark::is_alive)?)
+}
+
+fn not_a_name(word: &str) -> Problem {
+    let told = format!(
+        "'{word}' names no run: give its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows \
+         the numbers)"
+    );
+    MeaningError::Contradiction(told).into()
+}
+
+/// The number of a run in an archive. All that come out of one have it.
+fn number(entry: &Entry) -> u64 {
+    entry.number.unwrap_or_default()
+}
+
+/// A record from a file.
+fn read(path: &PathBuf) -> Result<Record, Problem> {
+    let unreadable = |cause: std::io::Error| Problem::Unreadable {
+        path: path.clone(),
+        cause: cause.to_string(),
+    };
+    let text = std::fs::read_to_string(path).map_err(unreadable)?;
+    Record::from_json(&text).map_err(|cause| Problem::Unreadable {
+        path: path.clone(),
+        cause: cause.to_string(),
+    })
+}
+
+impl From<ArchiveError> for Problem {
+    fn from(error: ArchiveError) -> Self {
+        Self::Archive(Box::new(error))
+    }
+}

@@ -1,0 +1,329 @@
+//! Where the archive lies: which file, whose it is, how its file system bears it, and whether the target shares its device.
+
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use archive::{Archive, ArchiveError, Journal, Opening, Owner};
+use observe::{Class, Fact, Sources, Target, WatchedDevices};
+use runner::{Place as RunPlace, Request};
+
+use crate::Problem;
+use crate::meant::MeaningError;
+
+/// What is said in the place of a file where nothing is to be archived.
+const NONE: &str = "none";
+/// The archive that is meant where none is said.
+const VARIABLE: &str = "POSTMARK_ARCHIVE";
+
+/// An archive that may not be there yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    path: PathBuf,
+    owner: Option<Owner>,
+}
+
+/// What the environment says of where the archive is.
+struct Surroundings {
+    /// `POSTMARK_ARCHIVE`.
+    archive: Option<OsString>,
+    /// `XDG_DATA_HOME`.
+    data: Option<OsString>,
+    /// `HOME`.
+    home: Option<OsString>,
+    /// Who has called a program of root's by sudo.
+    invoker: Option<Owner>,
+}
+
+impl Surroundings {
+    fn read() -> Self {
+        // What is empty says nothing.
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let number = |name: &str| variable(name)?.to_str()?.parse().ok();
+        let is_root = std::fs::metadata("/proc/self").is_ok_and(|facts| facts.uid() == 0);
+        let invoker = || {
+            Some(Owner {
+                user: number("SUDO_UID")?,
+                group: number("SUDO_GID")?,
+            })
+        };
+        Self {
+            archive: variable(VARIABLE),
+            data: variable("XDG_DATA_HOME"),
+            home: variable("HOME"),
+            invoker: is_root.then(invoker).flatten().filter(|owner| owner.user != 0),
+        }
+    }
+}
+
+/// The archive that is meant; nothing where there is to be none.
+///
+/// # Errors
+/// Where nobody knows where the user's data are.
+pub fn place(said: Option<&Path>) -> Result<Option<Place>, Problem> {
+    find(said, Surroundings::read(), &home_of)
+}
+
+/// The archive that is meant by a command that is about one.
+///
+/// # Errors
+/// Where there is to be none.
+pub fn place_of_one(said: Option<&Path>) -> Result<Place, Problem> {
+    place(said)?.ok_or_else(|| {
+        let told =
+            format!("--archive {NONE}, or {VARIABLE}={NONE}: there is no archive then: give one with --archive FILE");
+        MeaningError::Contradiction(told).into()
+    })
+}
+
+fn find(
+    said: Option<&Path>,
+    surroundings: Surroundings,
+    home_of: &dyn Fn(u32) -> Option<PathBuf>,
+) -> Result<Option<Place>, Problem> {
+    let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
+    if let Some(path) = said {
+        // A file of that name is ./none.
+        return Ok((path.as_os_str() != NONE).then_some(Place { path, owner: None }));
+    }
+    // Others than absolute ones are to be ignored, by the XDG Base Directory Specification 0.8.
+    let data = surroundings.data.map(PathBuf::from).filter(|data| data.is_absolute());
+    let home = || match surroundings.invoker {
+        Some(owner) => home_of(owner.user),
+        None => surroundings.home.map(PathBuf::from).filter(|home| home.is_absolute()),
+    };
+    let data = data.or_else(|| home().map(|home| home.join(".local/share")));
+    let Some(data) = data else {
+        let told = "where to archive the run is not known: neither XDG_DATA_HOME nor HOME names a directory: give --archive FILE, \
+                    or --archive none";
+        return Err(MeaningError::Contradiction(told.to_owned()).into());
+    };
+    Ok(Some(Place {
+        path: data.join("postmark/archive.db"),
+        owner: surroundings.invoker,
+    }))
+}
+
+/// The home of a user by the database of users.
+fn home_of(user: u32) -> Option<PathBuf> {
+    let local = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    home_in(&local, user).or_else(|| {
+        // Users of a network are not in the file.
+        let answer = Command::new("getent")
+            .args(["passwd", &user.to_string()])
+            .output()
+            .ok()?;
+        home_in(&String::from_utf8_lossy(&answer.stdout), user)
+    })
+}
+
+/// The home of a user in lines of passwd(5).
+fn home_in(lines: &str, user: u32) -> Option<PathBuf> {
+    let home = |line: &str| {
+        let fields: Vec<&str> = line.split(':').collect();
+        let is_user = fields.get(2).and_then(|number| number.parse().ok()) == Some(user);
+        fields.get(5).filter(|_| is_user).map(PathBuf::from)
+    };
+    lines.lines().find_map(home).filter(|home| home.is_absolute())
+}
+
+impl Place {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// Where it cannot be opened, or there is none and none is to be made.
+    pub fn open(&self, make: bool) -> Result<Archive, ArchiveError> {
+        let (class, kind) = match self.target().mount {
+            Fact::Known(mount) => (Some(mount.class()), mount.file_system_type),
+            Fact::NotApplicable | Fact::Unavailable(_) => (None, String::new()),
+        };
+        Archive::open(&Opening {
+            path: &self.path,
+            journal: journal(class, &kind),
+            owner: self.owner,
+            make,
+        })
+    }
+
+    /// What it lies on, or will.
+    fn target(&self) -> Target {
+        // Where it is a link, its target's file system bears it.
+        let path = std::fs::canonicalize(&self.path).or_else(|_| std::path::absolute(&self.path));
+        let path = path.unwrap_or_else(|_| self.path.clone());
+        let there = path.ancestors().find(|ancestor| ancestor.exists());
+        Target::read(&Sources::default(), there.unwrap_or(Path::new("/")))
+    }
+
+    /// Says so where the archive and a target lie on one device.
+    pub fn shares(&self, request: &Request) -> Option<String> {
+        if request.place == RunPlace::Nowhere {
+            return None;
+        }
+        let ours = self.target();
+        let sources = Sources::default();
+        let targets = request.locations.iter();
+        let shared = targets
+            .map(|location| Target::read(&sources, location.directory()))
+            .find_map(|target| shared(&sources, &ours, &target))?;
+        Some(format!(
+            "the archive {} lies on the target's {shared}: what is written to it, between phases only, goes there, too (--archive FILE \
+             on another device, or --archive {NONE})",
+            self.path.display()
+        ))
+    }
+}
+
+/// What two directories lie on both, in words.
+fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
+    let is_memory = |target: &Target| target.class == Fact::Known(Class::Memory);
+    if is_memory(one) || is_memory(other) {
+        return None;
+    }
+    let devices = |target: &Target| -> Vec<String> {
+        let found = WatchedDevices::of(sources, [target]).into_known().unwrap_or_default();
+        found.list.into_iter().map(|device| device.name).collect()
+    };
+    let of_other = devices(other);
+    if let Some(name) = devices(one).into_iter().find(|name| of_other.contains(name)) {
+        return Some(format!("device {name}"));
+    }
+    let mounted = |target: &Target| target.mount.known().map(|mount| mount.device);
+    (mounted(one).is_some() && mounted(one) == mounted(other)).then(|| "file system".to_owned())
+}
+
+/// How changes reach an archive on a file system of this class and type: a write-ahead log where it is known to be of this machine
+/// alone, as its processes share memory.
+fn journal(class: Option<Class>, kind: &str) -> Journal {
+    /// Several machines mount these block devices at once.
+    const OF_A_CLUSTER: [&str; 2] = ["gfs2", "ocfs2"];
+    match class {
+        Some(Class::Block) if !OF_A_CLUSTER.contains(&kind) => Journal::WriteAhead,
+        Some(Class::Memory | Class::Overlay) => Journal::WriteAhead,
+        Some(Class::Block | Class::Network | Class::Other) | None => Journal::Rollback,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings() -> Surroundings {
+        Surroundings {
+            archive: None,
+            data: None,
+            home: Some("/home/me".into()),
+            invoker: None,
+        }
+    }
+
+    fn path(said: Option<&str>, surroundings: Surroundings) -> Option<(String, Option<Owner>)> {
+        let home_of = |user: u32| (user == 1000).then(|| PathBuf::from("/home/invoker"));
+        let place = find(said.map(Path::new), surroundings, &home_of).unwrap();
+        place.map(|place| (place.path.display().to_string(), place.owner))
+    }
+
+    #[test]
+    fn what_is_said_goes_before_the_environment_and_that_before_the_data_folder() {
+        let with_variable = || Surroundings {
+            archive: Some("/v.db".into()),
+            data: Some("/data".into()),
+            ..surroundings()
+        };
+        assert_eq!(path(Some("/s.db"), with_variable()), Some(("/s.db".to_owned(), None)));
+        assert_eq!(path(None, with_variable()), Some(("/v.db".to_owned(), None)));
+        assert_eq!(path(Some("none"), with_variable()), None);
+        assert_eq!(path(Some("./none"), with_variable()), Some(("./none".to_owned(), None)));
+        let variable_none = Surroundings {
+            archive: Some("none".into()),
+            ..surroundings()
+        };
+        assert_eq!(path(None, variable_none), None);
+        let data = Surroundings {
+            data: Some("/data".into()),
+            ..surroundings()
+        };
+        assert_eq!(path(None, data), Some(("/data/postmark/archive.db".to_owned(), None)));
+        let home = "/home/me/.local/share/postmark/archive.db";
+        assert_eq!(path(None, surroundings()), Some((home.to_owned(), None)));
+        let relative = Surroundings {
+            data: Some("data".into()),
+            ..surroundings()
+        };
+        assert_eq!(path(None, relative), Some((home.to_owned(), None)));
+        let nothing = Surroundings {
+            home: None,
+            ..surroundings()
+        };
+        assert!(find(None, nothing, &|_| None).is_err());
+    }
+
+    #[test]
+    fn under_sudo_it_is_the_invoking_users() {
+        let invoker = Some(Owner { user: 1000, group: 100 });
+        let under_sudo = || Surroundings {
+            home: Some("/root".into()),
+            invoker,
+            ..surroundings()
+        };
+        let place = "/home/invoker/.local/share/postmark/archive.db";
+        assert_eq!(path(None, under_sudo()), Some((place.to_owned(), invoker)));
+        assert_eq!(path(Some("/s.db"), under_sudo()), Some(("/s.db".to_owned(), None)));
+        let unknown = Surroundings {
+            invoker: Some(Owner { user: 7, group: 7 }),
+            ..surroundings()
+        };
+        assert!(find(None, unknown, &|_| None).is_err(), "root's is not taken instead");
+    }
+
+    #[test]
+    fn homes_are_found_by_number() {
+        let lines =
+            "root:x:0:0:root:/root:/bin/sh\nbroken\nme:x:1000:100:Me,,,:/home/me:/bin/sh\nno:x:7:7::relative:/bin/sh\n";
+        assert_eq!(home_in(lines, 1000), Some(PathBuf::from("/home/me")));
+        assert_eq!(home_in(lines, 100), None);
+        assert_eq!(home_in(lines, 7), None);
+        assert_eq!(home_of(0), Some(PathBuf::from("/root")));
+    }
+
+    #[test]
+    fn a_log_in_shared_memory_is_for_one_machine() {
+        for (class, kind, journal_of) in [
+            (Some(Class::Block), "ext4", Journal::WriteAhead),
+            (Some(Class::Block), "xfs", Journal::WriteAhead),
+            (Some(Class::Block), "btrfs", Journal::WriteAhead),
+            (Some(Class::Memory), "tmpfs", Journal::WriteAhead),
+            (Some(Class::Overlay), "overlay", Journal::WriteAhead),
+            (Some(Class::Block), "gfs2", Journal::Rollback),
+            (Some(Class::Block), "ocfs2", Journal::Rollback),
+            (Some(Class::Network), "nfs4", Journal::Rollback),
+            (Some(Class::Other), "fuse.whatever", Journal::Rollback),
+            (None, "", Journal::Rollback),
+        ] {
+            assert_eq!(journal(class, kind), journal_of, "{kind}");
+        }
+        // Which types are of a network is told by the mount.
+        for kind in [
+            "nfs",
+            "nfs4",
+            "cifs",
+            "smb3",
+            "9p",
+            "virtiofs",
+            "ceph",
+            "fuse.ceph",
+            "lustre",
+            "fuse.sshfs",
+            "glusterfs",
+        ] {
+            let line = format!("36 35 0:98 / /mnt rw - {kind} server:/export rw\n");
+            let mounts = observe::MountTable::parse(&line).unwrap().mounts;
+            assert_eq!(journal(Some(mounts[0].class()), kind), Journal::Rollback, "{kind}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `postmark list` and `postmark show`.
+
+use archive::{ArchiveError, Name};
+use record::Record;
+
+use super::{find, mark, number, open, place, read};
+use crate::meant::MeaningError;
+use crate::output::OutputFile;
+use crate::run::{deliver, render};
+use crate::said::{Format, ListArguments, ListFormat, ShowArguments};
+use crate::{Problem, print};
+
+/// Lists runs.
+///
+/// # Errors
+/// Where the archive cannot be read, or the list cannot be delivered.
+pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
+    let place = place::place_of_one(arguments.archive.archive.as_deref())?;
+    let entries = match place.open(false) {
+        Ok(archive) => archive.list(&arguments.filters.filter(), &mark::is_alive)?,
+        // Before the first run there is none in the user's folder.
+        Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    print(&match arguments.format {
+        ListFormat::Text => report::list::text(&entries),
+        ListFormat::Json => report::list::json(&entries),
+        ListFormat::Csv => report::list::csv(&entries),
+    })?;
+    Ok(0)
+}
+
+/// Shows a run.
+///
+/// # Errors
+/// Where there is no such run, it cannot be read, or the report cannot be delivered.
+pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
+    let record = record(arguments)?;
+    if matches!(arguments.format, Format::Classic | Format::Terse) && record.actual.classic.is_none() {
+        let told = "--format: the original's reports know the classic work only, performed to its end by one run: give --format text \
+                    or json";
+        return Err(MeaningError::Contradiction(told.to_owned()).into());
+    }
+    let output = arguments.output.clone().map(OutputFile::open).transpose()?;
+    deliver(output, &render(&record, arguments.format))?;
+    Ok(0)
+}
+
+fn record(arguments: &ShowArguments) -> Result<Record, Problem> {
+    let word = arguments.run.to_str().filter(|word| Name::parse(word).is_some());
+    let Some(word) = word else {
+        return read(&arguments.run);
+    };
+    let archive = open(&arguments.archive)?;
+    let entry = find(&archive, word)?;
+    Ok(archive.record(number(&entry))?)
+}

@@ -1,0 +1,103 @@
+//! Runs in the archive, with the real binary: what is there after a run, after a kill at any moment, and while two write; what
+//! commands do with it; and which archives refuse a run.
+//!
+//! `POSTMARK_KILLS` (moments at which a run is killed, 20 unless given) makes it what a release is judged by.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of tests are tests, too: what they cannot do ends the test"
+)]
+
+#[allow(dead_code, unused_imports, reason = "it serves another suite, too")]
+#[path = "../safety/support/mod.rs"]
+mod support;
+
+mod commands;
+mod killed;
+mod places;
+mod runs;
+mod together;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use archive::{Archive, Filter, Journal, Opening};
+use record::{Entry, Record};
+
+use crate::support::faces::program;
+use crate::support::{Ended, Running, Scene};
+
+/// Somebody who has a data folder of their own, and a directory to run in.
+struct Home {
+    scene: Scene,
+    target: PathBuf,
+}
+
+/// A run of some milliseconds.
+const LITTLE: &str = "run --quiet --no-own-cost --storage posix --files 40 --transactions 100 --seed 7";
+
+impl Home {
+    fn new() -> Self {
+        let scene = Scene::in_memory();
+        let target = scene.directory("target");
+        Self { scene, target }
+    }
+
+    /// Where the archive is unless another is said.
+    fn archive(&self) -> PathBuf {
+        self.scene.path().join("data/postmark/archive.db")
+    }
+
+    /// The program with words that have no blanks in them; runs are in the target.
+    fn command(&self, words: &str) -> Command {
+        let mut command = Running::command(program());
+        command.args(words.split_whitespace());
+        if words.starts_with("run ") {
+            command.arg("--at").arg(&self.target);
+        }
+        command
+            .env_remove("POSTMARK_ARCHIVE")
+            .env("XDG_DATA_HOME", self.scene.path().join("data"))
+            .current_dir(self.scene.path());
+        command
+    }
+
+    fn end(&self, command: Command) -> Ended {
+        Running::to_its_end(command, self.scene.path())
+    }
+
+    /// The program's end after words.
+    fn says(&self, words: &str) -> Ended {
+        self.end(self.command(words))
+    }
+
+    /// Its standard output, where all was well.
+    fn answer(&self, words: &str) -> String {
+        let ended = self.says(words);
+        ended.code(0);
+        ended.output
+    }
+
+    /// What is in the archive.
+    fn entries(&self) -> Vec<Entry> {
+        open(&self.archive()).list(&Filter::default(), &|_| false).unwrap()
+    }
+
+    fn record(&self, entry: &Entry) -> Record {
+        open(&self.archive()).record(entry.number.unwrap()).unwrap()
+    }
+}
+
+fn open(path: &Path) -> Archive {
+    let opening = Opening {
+        path,
+        journal: Journal::WriteAhead,
+        owner: None,
+        make: false,
+    };
+    Archive::open(&opening).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

@@ -1,0 +1,48 @@
+//! A record as far as it is known while its run goes on: told piece by piece, so that something is left of a run whose program
+//! was killed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ladder::Rung;
+use crate::read::{self, ReadError};
+use crate::run::{PhaseRecord, Record, SystemDuring};
+
+/// What a run has completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// A phase, with the settling that follows it.
+    Phase(Box<PhaseRecord>),
+    /// A rung of a ladder.
+    Rung(Rung),
+}
+
+/// A part that has just been completed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Completed {
+    /// Which one.
+    pub part: Part,
+    /// What the machine did from the run's start until then.
+    pub during: SystemDuring,
+}
+
+impl Completed {
+    /// A part from its JSON.
+    ///
+    /// # Errors
+    /// Where the text is no part of a record, or is past the limits of one.
+    pub fn from_json(text: &str) -> Result<Self, ReadError> {
+        read::part_from_json(text)
+    }
+}
+
+impl Record {
+    /// Adds what was completed to what there is.
+    pub fn add(&mut self, completed: Completed) {
+        match completed.part {
+            Part::Phase(phase) => self.actual.phases.push(*phase),
+            Part::Rung(rung) => self.actual.rungs.push(rung),
+        }
+        self.during = completed.during;
+    }
+}

@@ -1,0 +1,82 @@
+//! The record of a run as it is before anything is done: who looks on while the run goes on begins with it.
+
+use record::{
+    Actual, End, Fact, Fingerprint, Host, How, LocationRecord, Outcome, Record, Room, RunId, SystemDuring, Tool,
+};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::clock::{Clock, SystemClock};
+use crate::request::Request;
+
+/// What was found before the first stage.
+pub(crate) struct Found {
+    /// The storage's name.
+    pub storage: &'static str,
+    pub how: How,
+    pub locations: Vec<LocationRecord>,
+    pub fingerprint: Fingerprint,
+    /// Wall clock at the origin.
+    pub origin_unix_ns: u64,
+    pub host: Host,
+    pub during: SystemDuring,
+    pub room: Option<Room>,
+}
+
+impl Found {
+    /// The record as it would be if nothing else were done.
+    pub(crate) fn into_record(self, request: &Request) -> Record {
+        Record {
+            schema: record::run::SCHEMA_VERSION,
+            id: self.identity(),
+            tool: Tool::this(),
+            said: request.said.clone(),
+            preset: request.preset.clone(),
+            workload: request.workload.clone(),
+            storage: self.storage.to_owned(),
+            how: self.how,
+            latencies: request.latencies,
+            locations: self.locations,
+            fingerprint: self.fingerprint,
+            origin_unix_ns: self.origin_unix_ns,
+            host: self.host,
+            during: self.during,
+            room: self.room,
+            actual: Actual {
+                outcome: Outcome::Unfinished,
+                end: End::Complete,
+                stream_hash: not_yet(true),
+                phases: Vec::new(),
+                rungs: Vec::new(),
+                errors: Vec::new(),
+                check: not_yet(request.check),
+                taken: None,
+                fetched: None,
+                stuck: Vec::new(),
+                classic: None,
+                clean_up: None,
+                own_cost: not_yet(request.own_cost),
+            },
+            hints: Vec::new(),
+        }
+    }
+
+    /// A hash of what no two runs share: the machine's boot, the process, and the moment on two clocks.
+    fn identity(&self) -> RunId {
+        let boot = self.host.boot_id.known().map_or("", String::as_str);
+        let (process, now_ns) = (std::process::id(), SystemClock.now_ns());
+        let all = format!(
+            "{boot} {} {process} {} {now_ns}",
+            self.host.hostname, self.origin_unix_ns
+        );
+        RunId::new(xxh3_128(all.as_bytes()))
+    }
+}
+
+/// What nobody knows before the run's end; not applicable where nobody has asked.
+fn not_yet<T>(is_asked: bool) -> Fact<T> {
+    if is_asked {
+        Fact::Unavailable("the program ended before the run did".to_owned())
+    } else {
+        Fact::NotApplicable
+    }
+}
