@@ -27,7 +27,7 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
         events.event(Event::Rung(climbed.len() as u32, load));
         let record = perform(&rung(request, load, climbed.len()), storage, &SystemClock, events)?;
         // Of a pool that has run dry nothing is told by more.
-        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == End::Complete;
+        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
         let climbed_now = Rung {
             load,
             workers: record.workload.crew.workers(),
@@ -79,7 +79,7 @@ fn first(request: &Request, mut record: Record) -> Record {
 fn merge(mut all: Record, one: Record) -> Record {
     let (sum, one) = (&mut all.actual, one.actual);
     sum.outcome = one.outcome;
-    if sum.end == End::Complete {
+    if sum.end == Fact::Known(End::Complete) {
         sum.end = one.end;
     }
     for error in one.errors {

@@ -4,6 +4,7 @@
 
 use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, knee};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Phase;
 
@@ -17,7 +18,7 @@ pub const BISECTIONS_MAX: usize = 6;
 pub const FAILURES_MAX: usize = 2;
 
 /// What differs from rung to rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Climb {
     /// Transactions a second, in this order.
@@ -29,11 +30,12 @@ pub enum Climb {
 }
 
 /// A ladder as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderAsked {
     /// What differs.
     pub climb: Climb,
     /// `constant` or `poisson`.
+    #[schemars(extend("enum" = ["constant", "poisson"]))]
     pub arrivals: String,
     /// Whether every rung has a pool made anew.
     pub fresh: bool,
@@ -42,7 +44,7 @@ pub struct LadderAsked {
 }
 
 /// The load of one rung.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// A closed loop.
@@ -54,7 +56,7 @@ pub enum Load {
 }
 
 /// One rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rung {
     /// What it was to bear.
     pub load: Load,
@@ -72,7 +74,7 @@ impl Rung {
 }
 
 /// What a rung came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungSummary {
     /// What it was to bear.
     pub load: Load,
@@ -168,7 +170,7 @@ impl RungSummary {
 }
 
 /// Between which rates a limit lies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The highest rate that is well, and so is every lower one that was tried; nothing where the lowest is not.
     pub highest: Option<f64>,
@@ -198,7 +200,7 @@ impl Limit {
 }
 
 /// What became of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoalSummary {
     /// The latency that 99 % of the operations were to stay below, in nanoseconds.
     pub p99_ns: u64,
@@ -209,7 +211,7 @@ pub struct GoalSummary {
 }
 
 /// What a ladder came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderSummary {
     /// In the order in which they were climbed.
     pub rungs: Vec<RungSummary>,

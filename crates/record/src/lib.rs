@@ -10,6 +10,7 @@ pub mod machine;
 pub mod own_cost;
 pub mod plan;
 pub mod run;
+pub mod schema;
 pub mod summary;
 pub mod units;
 pub mod verdict;
@@ -25,8 +26,8 @@ pub use own_cost::OwnCost;
 pub use plan::PlanRecord;
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
-    Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
-    SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+    Origin, Outcome, PhaseRecord, ReadError, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation,
+    SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use verdict::{Level, Reason, Verdict};

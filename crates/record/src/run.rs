@@ -2,9 +2,10 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
+use observe::{Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
+use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload, fingerprint};
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Driven, Sizing, SteadyFound};
@@ -17,12 +18,14 @@ use crate::summary::Summary;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The program that wrote a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `postmark`.
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The version of its generators: what a fingerprint is of, besides the workload.
+    pub generators: u32,
 }
 
 impl Tool {
@@ -31,12 +34,13 @@ impl Tool {
         Self {
             name: "postmark".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            generators: fingerprint::GENERATORS_VERSION,
         }
     }
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Every phase was performed to its end.
@@ -59,9 +63,9 @@ pub enum Outcome {
 }
 
 /// Where a part of the pool lies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationRecord {
-    /// The location, as said.
+    /// The location, as said; empty where none was: the working directory.
     pub path: String,
     /// Its share of the files.
     pub weight: u32,
@@ -72,7 +76,7 @@ pub struct LocationRecord {
 }
 
 /// Operations of one kind, done by workers of one role, in a segment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationRecord {
     /// Who did them.
     pub role: Role,
@@ -85,7 +89,7 @@ pub struct OperationRecord {
 }
 
 /// One step of operations of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Which step.
     pub step: String,
@@ -94,7 +98,7 @@ pub struct StepRecord {
 }
 
 /// How long workers of one role waited for files that others had claimed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaits {
     /// Who waited.
     pub role: Role,
@@ -103,7 +107,7 @@ pub struct ClaimWaits {
 }
 
 /// What one worker did in a phase.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerPhase {
     /// The worker's number, from 0.
     pub worker: u32,
@@ -122,7 +126,7 @@ pub struct WorkerPhase {
 }
 
 /// The moment at which the first worker was done with a phase: from then on not all were at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstDone {
     /// Which one.
     pub worker: u32,
@@ -133,7 +137,7 @@ pub struct FirstDone {
 }
 
 /// The writing back of what a phase has left in memory: syncfs(2) of every file system of the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settle {
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -144,21 +148,24 @@ pub struct Settle {
 }
 
 /// How the work was done, besides the workload itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct How {
     /// How the transactions were driven.
     pub driven: Driven,
     /// How files and transactions were chosen, where an intent was said in their place.
     pub sizing: Option<Sizing>,
-    /// The policy of durability.
+    /// The policy of durability, as options take it.
+    #[schemars(extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
     pub durability: String,
     /// Whether contents went past the page cache.
     pub direct: bool,
-    /// What was asked of the page cache before the transactions.
+    /// What was asked of the page cache before the transactions, as options take it.
+    #[schemars(extend("enum" = ["as-is", "warm", "cold", "cold-data"]))]
     pub cache: String,
     /// Whether the contents of reads were verified.
     pub verify: bool,
-    /// What errors were to do.
+    /// What errors were to do, as options take it.
+    #[schemars(extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: String,
     /// Whether each worker was bound to a processor.
     pub pinned: bool,
@@ -172,6 +179,12 @@ pub struct How {
     pub check: bool,
     /// Whether the steps of operations were asked for.
     pub steps: bool,
+    /// Whether what was done in each second was recorded.
+    pub slices: bool,
+    /// Whether what the program itself costs was to be measured after the run.
+    pub own_cost: bool,
+    /// Whether the streams were drawn before the run began, as for measuring the program itself.
+    pub prepared: bool,
     /// After what time in one operation a worker was named, in nanoseconds.
     pub stuck_after_ns: u64,
     /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none was written.
@@ -179,7 +192,7 @@ pub struct How {
 }
 
 /// The look at the names after the transactions: whether exactly the files that should exist do, with their sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Files, links and directories that were looked at.
     pub names: u64,
@@ -194,7 +207,7 @@ pub struct Check {
 }
 
 /// What the reads of the transactions fetched from the device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fetched {
     /// Bytes that the process's reads fetched from storage (`read_bytes` of proc(5), `/proc/PID/io`).
     pub device_bytes: Fact<u64>,
@@ -203,7 +216,7 @@ pub struct Fetched {
 }
 
 /// A worker that did not come back from an operation for a long time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stuck {
     /// Which one; nothing: the run itself, between phases.
     pub worker: Option<u32>,
@@ -218,7 +231,7 @@ pub struct Stuck {
 }
 
 /// What a stretch of a phase is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentKind {
     /// It is in no number but its own.
@@ -230,7 +243,7 @@ pub enum SegmentKind {
 }
 
 /// The slowest operations of a kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRecord {
     /// Which kind.
     pub action: Action,
@@ -239,7 +252,7 @@ pub struct SlowestRecord {
 }
 
 /// One of the slowest operations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowOperation {
     /// Its latency, in nanoseconds.
     pub ns: u64,
@@ -254,7 +267,7 @@ pub struct SlowOperation {
 }
 
 /// A step of one of the slowest operations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowStep {
     /// Which one.
     pub step: String,
@@ -263,7 +276,7 @@ pub struct SlowStep {
 }
 
 /// A stretch of a phase with meters of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     /// What it is.
     pub kind: SegmentKind,
@@ -282,7 +295,7 @@ pub struct Segment {
 }
 
 /// A phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Which one.
     pub phase: Phase,
@@ -369,7 +382,7 @@ impl PhaseRecord {
 }
 
 /// Errors of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
     /// What was being done: an operation or an act of the run itself.
     pub operation: String,
@@ -388,7 +401,7 @@ pub struct ErrorRecord {
 }
 
 /// Something that was not removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Left {
     /// What.
     pub path: String,
@@ -397,7 +410,7 @@ pub struct Left {
 }
 
 /// The removal of what an unfinished run had made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CleanUp {
     /// Files removed.
     pub files: u64,
@@ -410,7 +423,7 @@ pub struct CleanUp {
 }
 
 /// What a file system must have room for, and has.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoomVolume {
     /// The locations on it.
     pub locations: Vec<String>,
@@ -448,7 +461,7 @@ impl RoomVolume {
 }
 
 /// The check for room before a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
     /// Whether the peaks are upper bounds that fit anyway, or what the stream really reaches.
     pub exact: bool,
@@ -457,7 +470,7 @@ pub struct Room {
 }
 
 /// What the machine did while the run went on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
     /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
     /// machine, and the devices under the target.
@@ -467,12 +480,12 @@ pub struct SystemDuring {
 }
 
 /// What was performed, as against what was meant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actual {
     /// How the run ended.
     pub outcome: Outcome,
-    /// Why the transactions ended.
-    pub end: End,
+    /// Why the transactions ended. Unavailable where the run did not come to their end.
+    pub end: Fact<End>,
     /// The hash of the whole stream, where all of it was performed.
     pub stream_hash: Fact<StreamHash>,
     /// Phases that were begun, in order; the transactions of a ladder are in its rungs.
@@ -485,11 +498,11 @@ pub struct Actual {
     pub check: Fact<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample.
     pub taken: Option<Check>,
-    /// What the transactions' reads fetched from the device.
+    /// What the transactions' reads fetched from the device; nothing where the run did not come to their end.
     pub fetched: Option<Fetched>,
     /// Operations that took very long.
     pub stuck: Vec<Stuck>,
-    /// What the original's report is made of; nothing for other workloads.
+    /// What the original's report is made of; nothing for other workloads, and where nobody began.
     pub classic: Option<ClassicFigures>,
     /// What was removed after an unfinished run.
     pub clean_up: Option<CleanUp>,
@@ -506,10 +519,33 @@ impl Actual {
     }
 }
 
+/// The common start of all workers: the moment that the record's moments count from. The boot that its monotonic clock is
+/// of is `host.boot_id`, the source of time `during.clocks.clock_source_before`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
+    pub monotonic_ns: i64,
+    /// The wall clock (`CLOCK_REALTIME`) at the same moment, in nanoseconds of the epoch.
+    pub unix_ns: i64,
+    /// So far may the two be off against each other, in nanoseconds: they cannot be read at once.
+    pub uncertainty_ns: u64,
+}
+
+impl From<&Clocks> for Origin {
+    fn from(clocks: &Clocks) -> Self {
+        Self {
+            monotonic_ns: clocks.monotonic_ns,
+            unix_ns: clocks.monotonic_ns.saturating_add(clocks.wall_minus_monotonic_ns),
+            uncertainty_ns: clocks.uncertainty_ns,
+        }
+    }
+}
+
 /// Everything about one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The version of this schema.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
     /// What wrote it.
     pub tool: Tool,
@@ -527,8 +563,8 @@ pub struct Record {
     pub locations: Vec<LocationRecord>,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
-    /// Wall clock at the origin, in nanoseconds of the epoch.
-    pub origin_unix_ns: u64,
+    /// Where its moments count from.
+    pub origin: Origin,
     /// The machine at the start.
     pub host: Host,
     /// The machine while the run went on.
@@ -553,16 +589,24 @@ pub enum ReadError {
         /// The schema's version in the record.
         found: u64,
     },
+    /// Versions begin at 1.
+    #[error("this record has schema 0, which no postmark has written")]
+    NoVersion,
+}
+
+/// A run as `postmark run --format json` writes it: its record, and what follows from it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A run of PostMark")]
+pub(crate) struct Document<'a> {
+    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them back.
+    summary: Summary,
+    /// What was said, meant and done.
+    record: &'a Record,
 }
 
 impl Record {
     /// The record and its summary as JSON, in one line.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            summary: Summary,
-            record: &'a Record,
-        }
         let document = Document {
             summary: Summary::of(self),
             record: self,
@@ -578,12 +622,21 @@ impl Record {
     /// # Errors
     /// Where the text is no record, or one of a newer schema.
     pub fn from_json(text: &str) -> Result<Self, ReadError> {
-        let mut value: serde_json::Value = serde_json::from_str(text)?;
-        let record = value.get_mut("record").map(serde_json::Value::take).unwrap_or_default();
-        let schema = record.get("schema").and_then(serde_json::Value::as_u64);
-        if let Some(found) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
-            return Err(ReadError::Newer { found });
+        #[derive(Deserialize)]
+        struct Read<R> {
+            record: R,
         }
-        Ok(serde_json::from_value(record)?)
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct OfAnyVersion {
+            schema: u64,
+        }
+        let found = serde_json::from_str::<Read<OfAnyVersion>>(text)?.record.schema;
+        match u32::try_from(found) {
+            // The next version reads this one as what it is, and makes of it what it has itself: a function a step.
+            Ok(SCHEMA_VERSION) => Ok(serde_json::from_str::<Read<Self>>(text)?.record),
+            Ok(0) => Err(ReadError::NoVersion),
+            _ => Err(ReadError::Newer { found }),
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use record::Origin;
 use record::machine::WORKER_THREAD;
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
@@ -98,6 +99,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
     let slots = control.engage(workers);
+    let origin = Origin::from(&clock.clocks());
     let common = Common {
         request,
         storage,
@@ -108,7 +110,8 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         positions: &taken.positions,
         journal,
         spoiled: Arc::default(),
-        origin_ns: clock.now_ns(),
+        // A monotonic clock's reading is positive.
+        origin_ns: origin.monotonic_ns.unsigned_abs(),
     };
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
@@ -150,7 +153,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         events,
     );
     drop(watch);
-    Ok(Performed::new(request, watched, control))
+    Ok(Performed::new(request, watched, control, origin))
 }
 
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {

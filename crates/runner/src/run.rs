@@ -12,7 +12,7 @@ use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, 
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
-use crate::clock::{Clock, unix_ns};
+use crate::clock::Clock;
 use crate::control::Control;
 use crate::crew::{self, Ground, Performed};
 use crate::events::{Event, Events, Progress, Stage};
@@ -57,7 +57,6 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let devices = taken.devices.clone();
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let (clocks_before, counters_before) = count();
-    let origin_unix_ns = unix_ns();
     let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
     let performed = Journal::open(request, &directories).and_then(|journal| {
         let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), events)?;
@@ -75,6 +74,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
     let (clocks_after, counters_after) = count();
+    let origin = performed.origin;
     let mut actual = performed.into_actual(request, clean_up);
     if request.own_cost {
         actual.own_cost = own_cost::measure(request, &actual, &control);
@@ -102,7 +102,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             })
             .collect(),
         fingerprint,
-        origin_unix_ns,
+        origin,
         host,
         during: SystemDuring {
             counted: counters_after.since(&counters_before),
@@ -129,6 +129,9 @@ fn how(request: &Request) -> How {
         settle: request.settle,
         check: request.check,
         steps: request.steps,
+        slices: request.slices,
+        own_cost: request.own_cost,
+        prepared: request.prepared,
         stuck_after_ns: u64::try_from(request.stuck_after.as_nanos()).unwrap_or(u64::MAX),
         journal: request.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
     }
