@@ -58,7 +58,7 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             }
         };
         // Of a pool that has run dry nothing is told by more.
-        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == End::Complete;
+        let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
         let climbed_now = Rung {
             load,
             workers: record.workload.crew.workers(),
@@ -66,7 +66,7 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             of_run: (number > 0).then(|| {
                 Box::new(RungRun {
                     fingerprint: record.fingerprint.clone(),
-                    origin_unix_ns: record.origin_unix_ns,
+                    origin: record.origin,
                     during: record.during.clone(),
                     room: record.room.clone(),
                 })
@@ -151,7 +151,7 @@ fn first(request: &Request, mut record: Record) -> Record {
 fn merge(mut all: Record, one: Record) -> Record {
     let (sum, one) = (&mut all.actual, one.actual);
     sum.outcome = one.outcome;
-    if sum.end == End::Complete {
+    if sum.end == Fact::Known(End::Complete) {
         sum.end = one.end;
     }
     for error in one.errors {

@@ -6,8 +6,10 @@
 //! so any two can be merged, in any order. Durations past the range are counted apart; the greatest and the
 //! least are kept exactly.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -26,7 +28,7 @@ pub struct Histogram {
 }
 
 /// A duration that a share of all do not exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Percentile {
     /// The share, in percent.
     pub percent: f64,
@@ -194,17 +196,41 @@ fn middle(index: usize) -> u64 {
     low + ((1 << shift) / 2)
 }
 
-/// A histogram as it is written: only buckets that have something, as pairs of index and count.
-#[derive(Serialize, Deserialize)]
+/// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of its own; above, every power
+/// of two is divided into 128 buckets of equal width.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 struct Written {
+    /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
+    #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
+    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all histograms.
+    #[schemars(extend("const" = RANGE_BITS))]
     range_bits: u32,
+    /// The buckets that have something, in ascending order: index and count.
     buckets: Vec<(u32, u64)>,
+    /// Durations past the range, which no bucket has.
     overflow: u64,
+    /// All durations added up, exactly, in nanoseconds.
     sum_ns: u128,
+    /// The least, exactly, in nanoseconds; nothing where there is none.
     min_ns: Option<u64>,
+    /// The greatest, likewise.
     max_ns: Option<u64>,
+}
+
+impl JsonSchema for Histogram {
+    fn schema_name() -> Cow<'static, str> {
+        "Histogram".into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        concat!(module_path!(), "::Histogram").into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::json_schema(generator)
+    }
 }
 
 impl Serialize for Histogram {

@@ -22,6 +22,7 @@
 //! The chord ends where measuring ended, so the knee depends on that: of an M/M/1 queue, measured from an idle server to a
 //! utilisation b, it is at 1 − sqrt(1 − b).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The sensitivity that the paper advises for a curve that is there as a whole.
@@ -33,7 +34,7 @@ pub const RISE_MIN: f64 = 2.0;
 pub const POINTS_MIN: usize = 4;
 
 /// Where it is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
     /// The rate there, as given.
     pub rate: f64,

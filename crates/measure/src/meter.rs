@@ -1,11 +1,12 @@
 //! What all operations of one kind did together.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
 /// Counts of one kind of operation. Meters merge: associatively and commutatively.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Meter {
     /// Operations that were completed without an error.
     pub operations: u64,

@@ -4,8 +4,10 @@
 //! that all are twice as wide, as often as it takes: a long run has wider slices, and nothing is lost. The width
 //! depends on the last moment alone, so slices may come from several workers, in any order and late.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -43,7 +45,7 @@ impl Merge for Meter {
 }
 
 /// What operations of one kind did in a slice.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SliceMeter {
     /// Operations that were completed without an error in the slice.
@@ -66,8 +68,9 @@ impl Merge for SliceMeter {
 }
 
 /// What was done in one slice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "Slice_of_{M}_by_{K}")]
 pub struct Slice<K, M = SliceMeter> {
     /// Its number, from 0: how often the width lies between the start and its own. What a worker hands over is
     /// [`SLICE_NS`] wide.
@@ -184,12 +187,30 @@ fn put<K: Ord, M: Merge>(slice: &mut BTreeMap<K, M>, key: K, meter: M) {
     }
 }
 
-/// As they are written: those that have something. Their numbers count slices of this width.
-#[derive(Serialize, Deserialize)]
+/// What was done over time, as it is written.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written<T> {
+    /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
+    #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
+    /// Those in which something was done, in their order. Their numbers count slices of this width.
+    #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
+}
+
+impl<K: JsonSchema, M: JsonSchema> JsonSchema for Slices<K, M> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Slices_of_{}_by_{}", M::schema_name(), K::schema_name()).into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        format!("{}::Slices<{}, {}>", module_path!(), K::schema_id(), M::schema_id()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::<Slice<K, M>>::json_schema(generator)
+    }
 }
 
 impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {

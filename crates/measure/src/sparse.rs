@@ -8,8 +8,10 @@
 //! their sign.
 //! A bucket takes one or two characters so, where a pair of index and count would take ten.
 
+use std::borrow::Cow;
 use std::slice;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -267,17 +269,43 @@ impl Iterator for Buckets<'_> {
     }
 }
 
-/// As it is written.
-#[derive(Serialize, Deserialize)]
+/// A histogram of durations in little room, as it is written: the buckets of the others, packed.
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 struct Written<T> {
+    /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
+    #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
+    /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same in all histograms.
+    #[schemars(extend("const" = RANGE_BITS))]
     range_bits: u32,
+    /// The index of the first used bucket, then counts from there on; a count of 0 is followed by one less than the number
+    /// of empty buckets that it stands for. A number is written in digits of 5 bits, the least first, each a character of
+    /// base 64 that has 32 added where more digits follow.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9+/]*$"))]
     packed: T,
+    /// Durations past the range, which no bucket has.
     overflow: u64,
+    /// All durations added up, exactly, in nanoseconds.
     sum_ns: u128,
+    /// The least, exactly, in nanoseconds; nothing where there is none.
     min_ns: Option<u64>,
+    /// The greatest, likewise.
     max_ns: Option<u64>,
+}
+
+impl JsonSchema for SparseHistogram {
+    fn schema_name() -> Cow<'static, str> {
+        "SparseHistogram".into()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        concat!(module_path!(), "::SparseHistogram").into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Written::<String>::json_schema(generator)
+    }
 }
 
 impl Serialize for SparseHistogram {

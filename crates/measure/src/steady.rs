@@ -12,6 +12,7 @@
 
 mod drift;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::drift::{BATCHES, DRIFT_MAX, Drift, drift, drifts};
@@ -25,7 +26,7 @@ pub const EXCURSION_MAX: f64 = 0.20;
 pub const SLOPE_EXCURSION_MAX: f64 = 0.10;
 
 /// A verdict on a window of rounds, with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
     /// Whether both excursions are small enough.
     pub is_steady: bool,

@@ -12,6 +12,7 @@
 use std::io;
 use std::path::{Component, Path};
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
@@ -25,7 +26,7 @@ const MEMBERSHIP: &str = "/proc/self/cgroup";
 const V1_UNLIMITED_BYTES: u64 = 1 << 62;
 
 /// Which hierarchies are mounted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CgroupVersion {
     /// One hierarchy for each controller.
@@ -37,7 +38,7 @@ pub enum CgroupVersion {
 }
 
 /// This process's control group.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
     /// What is mounted.
     pub version: CgroupVersion,

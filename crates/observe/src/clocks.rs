@@ -16,6 +16,7 @@
 //! this shows.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::NANOSECONDS_PER_SECOND;
@@ -110,7 +111,7 @@ impl Clocks {
 }
 
 /// What happened to the clocks between two snapshots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClocksDifference {
     /// Time that passed by the monotonic clock, in nanoseconds.
     pub elapsed_ns: u64,

@@ -14,6 +14,7 @@
 //! no counter but a state (memory, tasks that run, operations in flight) is in
 //! a difference what it was at its end.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::{ProcessTimes, STATUS};
@@ -107,7 +108,7 @@ impl Counters {
 }
 
 /// What was counted between two snapshots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CountersDifference {
     /// Of all threads of this process; `max_resident_bytes` is that of the end.
     pub process: Fact<ProcessTimes>,

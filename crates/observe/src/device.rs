@@ -8,6 +8,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
@@ -24,7 +25,7 @@ pub(crate) use named::number_of_source;
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// A device's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceNumber {
     /// The driver's number; 0 for a file system without a block device.
     pub major: u32,
@@ -63,7 +64,7 @@ impl fmt::Display for DeviceNumber {
 }
 
 /// What kind of device it is, by the kernel's name for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
     /// A file as a device (`loop0`).
@@ -123,7 +124,7 @@ impl DeviceKind {
 
 /// A block device: a whole disk or a partition. Of a partition, everything but
 /// its number, name and size is its disk's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
     /// Its number.
     pub number: DeviceNumber,

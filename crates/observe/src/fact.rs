@@ -3,12 +3,13 @@
 //! It is no error type: a reader goes on without the fact and says why it is
 //! missing. There is no default value, so that unknown cannot turn into 0.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is known about one thing.
 ///
 /// In JSON: `{"known": 5}`, `"not_applicable"`, `{"unavailable": "why"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T> {
     /// Read, and this is the value.

@@ -5,6 +5,7 @@
 
 use std::ffi::CStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cgroup::Cgroup;
@@ -19,7 +20,7 @@ const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
 const HUGEPAGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The running kernel (uname(2)).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
     /// `Linux`.
     pub sysname: String,
@@ -32,7 +33,7 @@ pub struct Kernel {
 }
 
 /// Tasks that run or wait uninterruptibly, averaged (proc_loadavg(5)).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAverage {
     /// Over one minute.
     pub one_minute: f64,
@@ -61,7 +62,7 @@ pub struct CacheLimit {
 }
 
 /// The machine at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Host {
     /// The network name (uname(2), `nodename`).
     pub hostname: String,

@@ -8,6 +8,7 @@
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceNumber;
@@ -17,7 +18,7 @@ use crate::sources::{Sources, unavailable};
 const MOUNTINFO: &str = "/proc/self/mountinfo";
 
 /// One line of `/proc/self/mountinfo`, unescaped.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mount {
     /// The kernel's number of this mount; used again after it is gone.
     pub mount_id: u64,

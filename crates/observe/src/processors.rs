@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
@@ -14,7 +15,7 @@ const ONLINE: &str = "/sys/devices/system/cpu/online";
 const STATUS: &str = "/proc/self/status";
 
 /// The processors: model, number, frequency policy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processors {
     /// The model's name: `model name` of `/proc/cpuinfo`; where an
     /// architecture has no name there (aarch64), its identifying numbers.

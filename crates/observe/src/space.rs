@@ -6,6 +6,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{Stat, StatVfs, StatVfsMountFlags};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::DeviceNumber;
@@ -13,7 +14,7 @@ use crate::fact::Fact;
 use crate::sources::unavailable;
 
 /// The room on the file system of a path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
     /// The path's device as stat(2) says (`st_dev`). The same for two paths on
     /// one file system, except that each subvolume of a btrfs has its own; the

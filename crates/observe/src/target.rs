@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device::{Device, device_of_mount};
@@ -15,7 +16,7 @@ use crate::sources::{Sources, unavailable};
 use crate::space::Space;
 
 /// What is behind a file system, as far as its speed is concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// Memory: tmpfs, ramfs. Nothing is ever written to a device but swap.
@@ -88,7 +89,7 @@ impl Mount {
 }
 
 /// A directory and what it lies on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
     /// The path as given. (Text: bytes that are not UTF-8 become U+FFFD.)
     pub path: String,

@@ -1,10 +1,11 @@
 //! What the original's report is made of: counts, whole seconds, and byte sums in 32-bit floats.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Edition, End};
 
 /// The figures of one run, as the original keeps them.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassicFigures {
     /// Whose report it is.
     pub edition: Edition,

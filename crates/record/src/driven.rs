@@ -1,12 +1,13 @@
 //! How the transactions were driven, as asked for, and what was found on the way.
 
 use measure::{Drift, Steady};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ladder::LadderAsked;
 
 /// How the transactions were driven.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Driven {
     /// So long they were to be performed before they were measured, in nanoseconds.
     pub warm_up_ns: u64,
@@ -22,16 +23,17 @@ pub struct Driven {
 }
 
 /// Arrivals as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrivalsAsked {
     /// Transactions a second of all workers together.
     pub per_second: f64,
     /// `constant` or `poisson`.
+    #[schemars(extend("enum" = ["constant", "poisson"]))]
     pub form: String,
 }
 
 /// Which rule says whether a run is steady.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyRule {
     /// That of SNIA's performance test specification: [`measure::steady::rounds`].
@@ -51,7 +53,7 @@ impl SteadyRule {
 }
 
 /// Steady state as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyAsked {
     /// By which rule.
     pub rule: SteadyRule,
@@ -62,7 +64,7 @@ pub struct SteadyAsked {
 }
 
 /// What the rule found.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
     /// Whether the last window was steady.
     pub is_steady: bool,
@@ -77,7 +79,7 @@ pub struct SteadyFound {
 }
 
 /// How the pool's size was chosen where an intent was said in its place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sizing {
     /// What was asked for: the pool's contents over the cache.
     pub beyond_cache: f64,
@@ -99,7 +101,7 @@ pub struct Sizing {
 }
 
 /// A short run of the same work on the same target, with a pool that fits in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
     /// How long all of it took, in nanoseconds.
     pub duration_ns: u64,

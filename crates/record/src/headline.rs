@@ -108,7 +108,7 @@ impl Headline {
         Self {
             id: record.id,
             state: State::of(&record.actual.outcome),
-            begun_unix_ns: record.origin_unix_ns,
+            begun_unix_ns: record.origin.begun_unix_ns(),
             host: record.host.hostname.clone(),
             file_systems,
             device_class: targets().next().and_then(|target| target.class.known().copied()),

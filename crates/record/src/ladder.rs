@@ -4,10 +4,11 @@
 
 use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, Meter, knee};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Fingerprint, Phase, Role};
 
-use crate::run::{PhaseRecord, Room, SystemDuring};
+use crate::run::{Origin, PhaseRecord, Room, SystemDuring};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
@@ -19,7 +20,7 @@ pub const FAILED_MAX: f64 = 0.01;
 pub const FAILURES_MAX: usize = 2;
 
 /// What differs from rung to rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Climb {
     /// Transactions a second, in this order.
@@ -31,11 +32,12 @@ pub enum Climb {
 }
 
 /// A ladder as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderAsked {
     /// What differs.
     pub climb: Climb,
     /// `constant` or `poisson`.
+    #[schemars(extend("enum" = ["constant", "poisson"]))]
     pub arrivals: String,
     /// Whether every rung has a pool made anew.
     pub fresh: bool,
@@ -44,7 +46,7 @@ pub struct LadderAsked {
 }
 
 /// The load of one rung.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// A closed loop.
@@ -74,7 +76,7 @@ impl Load {
 }
 
 /// One rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rung {
     /// What it was to bear.
     pub load: Load,
@@ -88,12 +90,12 @@ pub struct Rung {
 }
 
 /// What a run of a rung's own says besides its phases.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungRun {
     /// The fingerprint of its workload: with other workers it is another.
     pub fingerprint: Fingerprint,
-    /// Wall clock at its origin, in nanoseconds of the epoch.
-    pub origin_unix_ns: u64,
+    /// Where the moments of its phases count from.
+    pub origin: Origin,
     /// The machine while it went on.
     pub during: SystemDuring,
     /// The check for room; nothing where the storage takes none.
@@ -108,7 +110,7 @@ impl Rung {
 }
 
 /// What a rung came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungSummary {
     /// What it was to bear.
     pub load: Load,
@@ -151,7 +153,7 @@ pub struct RungSummary {
 }
 
 /// Operations of one kind on a rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungOperation {
     /// Who did them.
     pub role: Role,
@@ -264,7 +266,7 @@ impl RungSummary {
 }
 
 /// Between which rates a limit lies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
     /// The highest rate that is well, and so is every lower one that was tried; nothing where the lowest is not.
     pub highest: Option<f64>,
@@ -294,7 +296,7 @@ impl Limit {
 }
 
 /// What became of a goal.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GoalSummary {
     /// The latency that 99 % of the operations were to stay below, in nanoseconds.
     pub p99_ns: u64,
@@ -305,7 +307,7 @@ pub struct GoalSummary {
 }
 
 /// What a ladder came to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LadderSummary {
     /// In the order in which they were climbed.
     pub rungs: Vec<RungSummary>,

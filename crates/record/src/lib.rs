@@ -15,6 +15,7 @@ pub mod part;
 pub mod plan;
 pub mod read;
 pub mod run;
+pub mod schema;
 pub mod summary;
 pub mod units;
 pub mod verdict;
@@ -36,7 +37,7 @@ pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
-    Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
+    Origin, Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};

@@ -18,6 +18,7 @@ use std::ops::Range;
 use measure::{SLICE_NS, SLICES_MAX};
 use observe::counters::Threads;
 use observe::{Counters, CountersDifference, Fact};
+use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -43,8 +44,9 @@ pub struct MachineSlice {
     pub counted: CountersDifference,
 }
 
-/// See the module's text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What the kernel counted over the time of a phase, slice by slice: of this process and its threads, of the machine, and
+/// of the devices under the targets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct MachineOverTime {
     /// How wide a slice is meant to be, in nanoseconds. How long it was is between the readings' moments.
@@ -69,7 +71,7 @@ pub struct MachineOverTime {
 }
 
 /// Why numbers are missing: for each column the first reason that there was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {
     /// What was read, and what was wrong.

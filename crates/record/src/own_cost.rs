@@ -1,9 +1,10 @@
 //! What the program itself costs in a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The run's stream performed once more on the null storage, which does nothing: what remains is the program itself.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCost {
     /// Workers: the run's own, but no more than there are processors for them.
     pub workers: u32,

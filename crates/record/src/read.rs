@@ -49,6 +49,9 @@ pub enum ReadError {
         /// The schema's version in the record.
         found: u64,
     },
+    /// Versions begin at 1.
+    #[error("this record has schema 0, which no postmark has written")]
+    NoVersion,
     /// It is longer than any record.
     #[error("this is no record of a PostMark run: it has {found} bytes, and at most {BYTES_MAX} are read")]
     TooLong {
@@ -107,6 +110,9 @@ fn count(text: &str) -> Result<(), ReadError> {
     let counted = census.count(text);
     if let Some(found) = census.schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
         return Err(ReadError::Newer { found });
+    }
+    if census.schema == Some(0) {
+        return Err(ReadError::NoVersion);
     }
     counted.map_err(|error| ReadError::NoRecord {
         field: ".".to_owned(),

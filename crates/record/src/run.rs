@@ -2,9 +2,10 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{ClocksDifference, CountersDifference, Fact, Host, Target};
+use observe::{Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload};
+use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload, fingerprint};
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Driven, Sizing, SteadyFound};
@@ -20,12 +21,14 @@ use crate::summary::Summary;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The program that wrote a record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `postmark`.
     pub name: String,
     /// Its version.
     pub version: String,
+    /// The version of its generators: what a fingerprint is of, besides the workload.
+    pub generators: u32,
 }
 
 impl Tool {
@@ -34,12 +37,13 @@ impl Tool {
         Self {
             name: "postmark".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            generators: fingerprint::GENERATORS_VERSION,
         }
     }
 }
 
 /// How a run ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// Every phase was performed to its end.
@@ -65,9 +69,9 @@ pub enum Outcome {
 }
 
 /// Where a part of the pool lies.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationRecord {
-    /// The location, as said.
+    /// The location, as said; empty where none was: the working directory.
     pub path: String,
     /// Its share of the files.
     pub weight: u32,
@@ -78,7 +82,7 @@ pub struct LocationRecord {
 }
 
 /// Operations of one kind, done by workers of one role, in a segment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationRecord {
     /// Who did them.
     pub role: Role,
@@ -91,7 +95,7 @@ pub struct OperationRecord {
 }
 
 /// One step of operations of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
     /// Which step.
     pub step: String,
@@ -100,7 +104,7 @@ pub struct StepRecord {
 }
 
 /// How long workers of one role waited for files that others had claimed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaits {
     /// Who waited.
     pub role: Role,
@@ -109,7 +113,7 @@ pub struct ClaimWaits {
 }
 
 /// What one worker did in a phase.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerPhase {
     /// The worker's number, from 0.
     pub worker: u32,
@@ -128,7 +132,7 @@ pub struct WorkerPhase {
 }
 
 /// The moment at which the first worker was done with a phase: from then on not all were at work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstDone {
     /// Which one.
     pub worker: u32,
@@ -139,7 +143,7 @@ pub struct FirstDone {
 }
 
 /// The writing back of what a phase has left in memory: syncfs(2) of every file system of the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Settle {
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -150,21 +154,24 @@ pub struct Settle {
 }
 
 /// How the work was done, besides the workload itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct How {
     /// How the transactions were driven.
     pub driven: Driven,
     /// How files and transactions were chosen, where an intent was said in their place.
     pub sizing: Option<Sizing>,
-    /// The policy of durability.
+    /// The policy of durability, as options take it.
+    #[schemars(extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
     pub durability: String,
     /// Whether contents went past the page cache.
     pub direct: bool,
-    /// What was asked of the page cache before the transactions.
+    /// What was asked of the page cache before the transactions, as options take it.
+    #[schemars(extend("enum" = ["as-is", "warm", "cold", "cold-data"]))]
     pub cache: String,
     /// Whether the contents of reads were verified.
     pub verify: bool,
-    /// What errors were to do.
+    /// What errors were to do, as options take it.
+    #[schemars(extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: String,
     /// Whether each worker was bound to a processor.
     pub pinned: bool,
@@ -178,6 +185,12 @@ pub struct How {
     pub check: bool,
     /// Whether the steps of operations were asked for.
     pub steps: bool,
+    /// Whether what was done in each second was recorded.
+    pub slices: bool,
+    /// Whether what the program itself costs was to be measured after the run.
+    pub own_cost: bool,
+    /// Whether the streams were drawn before the run began, as for measuring the program itself.
+    pub prepared: bool,
     /// After what time in one operation a worker was named, in nanoseconds.
     pub stuck_after_ns: u64,
     /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none was written.
@@ -185,7 +198,7 @@ pub struct How {
 }
 
 /// The look at the names after the transactions: whether exactly the files that should exist do, with their sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Files, links and directories that were looked at.
     pub names: u64,
@@ -200,7 +213,7 @@ pub struct Check {
 }
 
 /// What the reads of the transactions fetched from the device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fetched {
     /// Bytes that the process's reads fetched from storage (`read_bytes` of proc(5), `/proc/PID/io`).
     pub device_bytes: Fact<u64>,
@@ -209,7 +222,7 @@ pub struct Fetched {
 }
 
 /// A worker that did not come back from an operation for a long time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stuck {
     /// Which one; nothing: the run itself, between phases.
     pub worker: Option<u32>,
@@ -224,7 +237,7 @@ pub struct Stuck {
 }
 
 /// What a stretch of a phase is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentKind {
     /// It is in no number but its own.
@@ -236,7 +249,7 @@ pub enum SegmentKind {
 }
 
 /// The slowest operations of a kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRecord {
     /// Which kind.
     pub action: Action,
@@ -245,7 +258,7 @@ pub struct SlowestRecord {
 }
 
 /// One of the slowest operations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowOperation {
     /// Its latency, in nanoseconds.
     pub ns: u64,
@@ -260,7 +273,7 @@ pub struct SlowOperation {
 }
 
 /// A step of one of the slowest operations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowStep {
     /// Which one.
     pub step: String,
@@ -269,7 +282,7 @@ pub struct SlowStep {
 }
 
 /// A stretch of a phase with meters of its own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
     /// What it is.
     pub kind: SegmentKind,
@@ -288,7 +301,7 @@ pub struct Segment {
 }
 
 /// A phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
     /// Which one.
     pub phase: Phase,
@@ -375,7 +388,7 @@ impl PhaseRecord {
 }
 
 /// Errors of one kind.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
     /// What was being done: an operation or an act of the run itself.
     pub operation: String,
@@ -394,7 +407,7 @@ pub struct ErrorRecord {
 }
 
 /// Something that was not removed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Left {
     /// What.
     pub path: String,
@@ -403,7 +416,7 @@ pub struct Left {
 }
 
 /// The removal of what an unfinished run had made.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CleanUp {
     /// Files removed.
     pub files: u64,
@@ -416,7 +429,7 @@ pub struct CleanUp {
 }
 
 /// What a file system must have room for, and has.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoomVolume {
     /// The locations on it.
     pub locations: Vec<String>,
@@ -454,7 +467,7 @@ impl RoomVolume {
 }
 
 /// The check for room before a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
     /// Whether the peaks are upper bounds that fit anyway, or what the stream really reaches.
     pub exact: bool,
@@ -463,7 +476,7 @@ pub struct Room {
 }
 
 /// What the machine did while the run went on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
     /// What the kernel counted from before the place was taken until after it was left: of this process, its threads, the
     /// machine, and the devices under the target.
@@ -473,12 +486,12 @@ pub struct SystemDuring {
 }
 
 /// What was performed, as against what was meant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actual {
     /// How the run ended.
     pub outcome: Outcome,
-    /// Why the transactions ended.
-    pub end: End,
+    /// Why the transactions ended. Unavailable where the run did not come to their end.
+    pub end: Fact<End>,
     /// The hash of the whole stream, where all of it was performed.
     pub stream_hash: Fact<StreamHash>,
     /// Phases that were begun, in order; the transactions of a ladder are in its rungs.
@@ -491,11 +504,11 @@ pub struct Actual {
     pub check: Fact<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample.
     pub taken: Option<Check>,
-    /// What the transactions' reads fetched from the device.
+    /// What the transactions' reads fetched from the device; nothing where the run did not come to their end.
     pub fetched: Option<Fetched>,
     /// Operations that took very long.
     pub stuck: Vec<Stuck>,
-    /// What the original's report is made of; nothing for other workloads.
+    /// What the original's report is made of; nothing for other workloads, and where nobody began.
     pub classic: Option<ClassicFigures>,
     /// What was removed after an unfinished run.
     pub clean_up: Option<CleanUp>,
@@ -512,10 +525,40 @@ impl Actual {
     }
 }
 
+/// The common start of all workers: the moment that the record's moments count from. The boot that its monotonic clock is
+/// of is `host.boot_id`, the source of time `during.clocks.clock_source_before`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
+    pub monotonic_ns: i64,
+    /// The wall clock (`CLOCK_REALTIME`) at the same moment, in nanoseconds of the epoch.
+    pub unix_ns: i64,
+    /// So far may the two be off against each other, in nanoseconds: they cannot be read at once.
+    pub uncertainty_ns: u64,
+}
+
+impl Origin {
+    /// The wall clock as lists have it: one that stood before 1970 stood at its beginning.
+    pub fn begun_unix_ns(&self) -> u64 {
+        u64::try_from(self.unix_ns).unwrap_or(0)
+    }
+}
+
+impl From<&Clocks> for Origin {
+    fn from(clocks: &Clocks) -> Self {
+        Self {
+            monotonic_ns: clocks.monotonic_ns,
+            unix_ns: clocks.monotonic_ns.saturating_add(clocks.wall_minus_monotonic_ns),
+            uncertainty_ns: clocks.uncertainty_ns,
+        }
+    }
+}
+
 /// Everything about one run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// The version of this schema.
+    #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
     /// What tells this run from all others.
     pub id: RunId,
@@ -537,8 +580,8 @@ pub struct Record {
     pub locations: Vec<LocationRecord>,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
-    /// Wall clock at the origin, in nanoseconds of the epoch.
-    pub origin_unix_ns: u64,
+    /// Where its moments count from.
+    pub origin: Origin,
     /// The machine at the start.
     pub host: Host,
     /// The machine while the run went on.
@@ -551,14 +594,19 @@ pub struct Record {
     pub hints: Vec<String>,
 }
 
+/// A run as `postmark run --format json` writes it: its record, and what follows from it.
+#[derive(Serialize, JsonSchema)]
+#[schemars(title = "A run of PostMark")]
+pub(crate) struct Document<'a> {
+    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them back.
+    summary: Summary,
+    /// What was said, meant and done.
+    record: &'a Record,
+}
+
 impl Record {
     /// The record and its summary as JSON, in one line.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            summary: Summary,
-            record: &'a Record,
-        }
         let document = Document {
             summary: Summary::of(self),
             record: self,

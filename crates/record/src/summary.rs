@@ -9,6 +9,7 @@ mod shares;
 
 use measure::Histogram;
 pub use measure::Percentile;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Phase;
 
@@ -25,7 +26,7 @@ use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 use crate::verdict::Verdict;
 
 /// A count with its rate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
     /// How many.
     pub count: u64,
@@ -43,7 +44,7 @@ impl Rate {
 }
 
 /// All numbers that reports show beyond the record's own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Whether the run was interrupted or failed, so that every number is of a part of the work.
     pub partial: bool,
@@ -108,7 +109,7 @@ impl Summary {
 }
 
 /// What an open loop came to, beside what was requested of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrivalsSummary {
     /// Transactions a second that were requested, of all workers together.
     pub requested_per_second: f64,

@@ -10,6 +10,7 @@
 
 use measure::{Drift, Steady};
 use observe::Fact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::Phase;
 
@@ -27,7 +28,7 @@ mod reason;
 pub use self::reason::Reason;
 
 /// How good a run's numbers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// Nothing was found that speaks against them.
@@ -49,8 +50,8 @@ impl Level {
     }
 }
 
-/// See the module's text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Whether a run's numbers are worth anything, with reasons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     /// That of the worst reason; valid where there is none.
     pub level: Level,
@@ -61,7 +62,7 @@ pub struct Verdict {
 }
 
 /// What a verdict is made of, besides what other parts of the summary have.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
     /// How long it was measured; nothing of a ladder, and where the run is partial.
     pub measured: Option<Measured>,
@@ -76,7 +77,7 @@ pub struct Seen {
 }
 
 /// What was measured: the transactions; where none were asked for, the preparation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Which phase.
     pub phase: Phase,
@@ -87,7 +88,7 @@ pub struct Measured {
 }
 
 /// How a rate changed over time. Rates are operations a second.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// By the slope rule ([`measure::steady::drift`]).

@@ -82,13 +82,13 @@ fn outcome(text: &mut String, record: &Record) {
             );
         }
     }
-    match record.actual.end {
-        End::Complete => {}
-        End::OutOfFiles => line(
+    match record.actual.end.known() {
+        None | Some(End::Complete) => {}
+        Some(End::OutOfFiles) => line(
             text,
             format_args!("The pool ran dry before the last transaction: give more files or fewer transactions."),
         ),
-        End::OutOfReach => line(
+        Some(End::OutOfReach) => line(
             text,
             format_args!(
                 "The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."

@@ -1,4 +1,4 @@
-//! Reports of kept records, letter for letter. `run.json` is a record of a real run; it must be readable for ever.
+//! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -79,7 +79,7 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     assert!(text.contains("Latencies were not recorded"), "{text}");
     assert!(text.ends_with("Note: the target lies in memory\n"), "{text}");
     for (end, words) in [(End::OutOfFiles, "ran dry"), (End::OutOfReach, "search for ever")] {
-        record.actual.end = end;
+        record.actual.end = Fact::Known(end);
         assert!(report::text::render(&record).contains(words), "{words}");
     }
 }
@@ -362,6 +362,7 @@ fn plans_say_what_workers_would_do_together() {
 
 #[test]
 fn a_record_comes_back_from_its_json() {
+    compare("run.json", RUN, &kept().to_json());
     assert_eq!(Record::from_json(&kept().to_json()).unwrap(), kept());
 }
 
@@ -372,6 +373,8 @@ fn a_newer_or_foreign_record_is_refused() {
         Record::from_json(&newer),
         Err(ReadError::Newer { found: 999 })
     ));
+    let older = RUN.replace("\"schema\":1", "\"schema\":0");
+    assert!(matches!(Record::from_json(&older), Err(ReadError::NoVersion)));
     for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
         assert!(
             matches!(Record::from_json(foreign), Err(ReadError::NoRecord { .. })),

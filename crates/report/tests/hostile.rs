@@ -119,7 +119,7 @@ fn records() -> Vec<(&'static str, Record)> {
             phases: ladder.actual.phases.clone(),
             of_run: Some(Box::new(RungRun {
                 fingerprint: ladder.fingerprint.clone(),
-                origin_unix_ns: u64::MAX,
+                origin: ladder.origin,
                 during: ladder.during.clone(),
                 room: ladder.room.clone(),
             })),

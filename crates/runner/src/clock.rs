@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use observe::{Clocks, Fact, Sources};
 use rustix::time::{ClockId, clock_gettime};
 use storage::simulated::Simulated;
 
@@ -12,6 +13,19 @@ pub trait Clock: Clone + Send + Sync + 'static {
 
     /// Whole seconds of wall clock, as the original reads them.
     fn wall_s(&self) -> i64;
+
+    /// This clock and the wall clock at one moment; where nothing more is known, by its whole seconds.
+    fn clocks(&self) -> Clocks {
+        const SECOND_NS: i64 = 1_000_000_000;
+        let monotonic_ns = i64::try_from(self.now_ns()).unwrap_or(i64::MAX);
+        Clocks {
+            monotonic_ns,
+            boot_minus_monotonic_ns: 0,
+            wall_minus_monotonic_ns: self.wall_s().saturating_mul(SECOND_NS).saturating_sub(monotonic_ns),
+            uncertainty_ns: SECOND_NS.unsigned_abs(),
+            clock_source: Fact::NotApplicable,
+        }
+    }
 
     /// Lets so many nanoseconds pass.
     fn sleep(&self, ns: u64) {
@@ -33,6 +47,10 @@ impl Clock for SystemClock {
 
     fn wall_s(&self) -> i64 {
         clock_gettime(ClockId::Realtime).tv_sec
+    }
+
+    fn clocks(&self) -> Clocks {
+        Clocks::read(&Sources::default())
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use record::Origin;
 use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
 use storage::{Durability, Location, PathBuffer, Settings, Storage};
@@ -86,8 +87,9 @@ struct Common<'a, S, C> {
     origin_ns: u64,
 }
 
-/// What is told while the run goes on, and to whom.
+/// What is told while the run goes on, since when, and to whom.
 pub(crate) struct Telling<'a> {
+    pub origin: Origin,
     pub events: &'a mut dyn Events,
     /// The record before anything is done, and what the machine did since its start; nothing where nobody takes records.
     pub record: Option<(&'a Record, &'a dyn Fn() -> SystemDuring)>,
@@ -103,7 +105,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     journal: Option<&Journal>,
     telling: Telling<'_>,
 ) -> Result<Performed, Refused> {
-    let Telling { events, record } = telling;
+    let Telling { origin, events, record } = telling;
     let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
     let slots = control.engage(workers);
@@ -117,7 +119,8 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         positions: &taken.positions,
         journal,
         spoiled: Arc::default(),
-        origin_ns: clock.now_ns(),
+        // A monotonic clock's reading is positive.
+        origin_ns: origin.monotonic_ns.unsigned_abs(),
     };
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();

@@ -1,7 +1,7 @@
 //! The record of a run as it is before anything is done: who looks on while the run goes on begins with it.
 
 use record::{
-    Actual, End, Fact, Fingerprint, Host, How, LocationRecord, Outcome, Record, Room, RunId, SystemDuring, Tool,
+    Actual, Fact, Fingerprint, Host, How, LocationRecord, Origin, Outcome, Record, Room, RunId, SystemDuring, Tool,
 };
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -15,8 +15,7 @@ pub(crate) struct Found {
     pub how: How,
     pub locations: Vec<LocationRecord>,
     pub fingerprint: Fingerprint,
-    /// Wall clock at the origin.
-    pub origin_unix_ns: u64,
+    pub origin: Origin,
     pub host: Host,
     pub during: SystemDuring,
     pub room: Option<Room>,
@@ -37,13 +36,13 @@ impl Found {
             latencies: request.latencies,
             locations: self.locations,
             fingerprint: self.fingerprint,
-            origin_unix_ns: self.origin_unix_ns,
+            origin: self.origin,
             host: self.host,
             during: self.during,
             room: self.room,
             actual: Actual {
                 outcome: Outcome::Unfinished,
-                end: End::Complete,
+                end: not_yet(true),
                 stream_hash: not_yet(true),
                 phases: Vec::new(),
                 rungs: Vec::new(),
@@ -66,7 +65,7 @@ impl Found {
         let (process, now_ns) = (std::process::id(), SystemClock.now_ns());
         let all = format!(
             "{boot} {} {process} {} {now_ns}",
-            self.host.hostname, self.origin_unix_ns
+            self.host.hostname, self.origin.unix_ns
         );
         RunId::new(xxh3_128(all.as_bytes()))
     }

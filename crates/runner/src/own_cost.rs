@@ -7,12 +7,12 @@
 use std::time::{Duration, Instant};
 
 use observe::Fact;
-use record::{Actual, Outcome, OwnCost, PhaseRecord};
+use record::{Actual, Origin, Outcome, OwnCost, PhaseRecord};
 use storage::null::Null;
 use workload::mix::Think;
 use workload::{Crew, Work, Workload};
 
-use crate::clock::SystemClock;
+use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::crew::{self, Telling};
 use crate::events::NoEvents;
@@ -137,6 +137,7 @@ fn once(request: &Request, control: &Control) -> Result<OwnCost, String> {
     }
     let place = Taken::nowhere(request);
     let nobody = Telling {
+        origin: Origin::from(&SystemClock.clocks()),
         events: &mut NoEvents,
         record: None,
     };

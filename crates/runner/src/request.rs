@@ -291,6 +291,9 @@ impl Request {
             settle: self.settle,
             check: self.check,
             steps: self.steps,
+            slices: self.slices,
+            own_cost: self.own_cost,
+            prepared: self.prepared,
             stuck_after_ns: ns(self.stuck_after),
             journal: self.journal.as_ref().map(|path| path.to_string_lossy().into_owned()),
         }

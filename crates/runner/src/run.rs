@@ -8,11 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
-use record::{CleanUp, End, LocationRecord, Outcome, Record, Room, SystemDuring};
+use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
-use crate::clock::{Clock, unix_ns};
+use crate::clock::Clock;
 use crate::control::Control;
 use crate::crew::{self, Ground, Performed, Telling};
 use crate::events::{Event, Events, Progress, Stage};
@@ -65,12 +65,13 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             clocks: clocks.since(&before.0),
         }
     };
+    let origin = Origin::from(&clock.clocks());
     let found = Found {
         storage: storage.name(),
         how: request.how(),
         locations: locations(request, start.targets, &taken.grounds),
         fingerprint,
-        origin_unix_ns: unix_ns(),
+        origin,
         host,
         during: during(),
         room: start.room,
@@ -82,6 +83,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         let telling = Telling {
             events: &mut *events,
             record: takes_records.then_some((&head, &during)),
+            origin,
         };
         let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), telling)?;
         Ok((journal, performed))

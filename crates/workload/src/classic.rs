@@ -1,14 +1,16 @@
 //! The classic workload: the numbers that decide, with the edition, every operation of a run.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edition::Edition;
 
 /// The chance of an operation against its counterpart.
 ///
-/// From 0 (never) to 10 (always), or disabled, which leaves out both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// From 0 (never) to 10 (always), or disabled (-1), which leaves out both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "i64", into = "i64")]
+#[schemars(extend("minimum" = -1, "maximum" = 10))]
 pub struct Bias(Option<u8>);
 
 impl Bias {
@@ -48,7 +50,7 @@ impl TryFrom<i64> for Bias {
 
 /// A complete classic workload. Paths and the way of doing input and output are no part of it: the same
 /// workload on another target is the same work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {
     /// Whose rules hold.

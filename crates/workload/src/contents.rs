@@ -11,6 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::mismatch::{Mismatch, MismatchKind};
@@ -38,8 +39,9 @@ const FILLER: u8 = b' ';
 const FILLERS: [u8; BLOCK_BYTES] = [FILLER; BLOCK_BYTES];
 
 /// What bytes are like. Serialised as its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(text|incompressible|compressible:.+)$"))]
 pub enum ContentKind {
     /// Printable characters, the same in every file: as the original has it.
     #[default]
@@ -54,7 +56,7 @@ pub enum ContentKind {
 }
 
 /// What contents are like.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ContentSpec {
     /// What the bytes are like.

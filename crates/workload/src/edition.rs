@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::generator::GeneratorKind;
 
 /// An edition of the original PostMark.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Edition {
     /// Versions 1.00 to 1.14 (1997 to 2000), as its published numbers show it.
     #[serde(rename = "1.0")]

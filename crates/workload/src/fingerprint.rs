@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -23,8 +24,9 @@ pub const INTENTS_IN_FINGERPRINT: u64 = 100_000;
 macro_rules! hash_name {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(transparent)]
+        #[schemars(extend("pattern" = "^xxh3-128:[0-9a-f]{32}$"))]
         pub struct $name(String);
 
         impl $name {

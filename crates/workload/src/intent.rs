@@ -1,11 +1,12 @@
 //! The words in which a worker's work is spoken of: an intent, the phase it belongs to, the stream it comes from.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names::NameKind;
 
 /// A part of a run, timed apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// The initial pool is created.
@@ -34,7 +35,7 @@ impl Phase {
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal;)*) => {
         /// What is to be done. The numbers go into fingerprints: they stay for ever.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
         #[repr(u8)]
         pub enum Action {
             $($(#[$doc])* #[serde(rename = $text)] $name = $number,)*
@@ -269,7 +270,7 @@ pub struct Kept {
 }
 
 /// Why the transactions of a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// All that were asked for are done.

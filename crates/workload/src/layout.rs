@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::names::{parse_decimal, push_decimal};
@@ -14,8 +15,9 @@ pub const PLACES_MAX: u32 = 1 << 24;
 pub const DEPTH_MAX: u32 = 64;
 
 /// How directories lie. Serialised as its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(flat|subdirs:[0-9]+|tree:[0-9]+x[0-9]+)$"))]
 pub enum Shape {
     /// Files lie directly in the location.
     #[default]
@@ -32,7 +34,7 @@ pub enum Shape {
 }
 
 /// The directories of a location.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Layout {
     /// How they lie.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::intent::Action;
@@ -11,9 +12,10 @@ use crate::names::Names;
 use crate::popularity::Popularity;
 use crate::sizes::Sizes;
 
-/// How often each operation is done, relative to the others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How often each operation is done, relative to the others. Serialised as its text, like `read=5,create=2,delete=2`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[a-z-]+=[0-9]+(,[a-z-]+=[0-9]+)*$"))]
 pub struct Weights([u32; Action::COUNT]);
 
 impl Weights {
@@ -105,7 +107,7 @@ impl FromStr for Weights {
 }
 
 /// The time between an operation's end and the next one's issue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Think {
     /// None.
@@ -209,7 +211,7 @@ fn all_actions() -> String {
 }
 
 /// A mix, complete. Serialised in this form in records.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Mix {
     /// Files in the initial pool: of every private pool, or of the shared one.

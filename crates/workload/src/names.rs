@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::{again, before_again};
@@ -33,8 +34,9 @@ pub enum NameForm {
 }
 
 /// How files are called. Serialised as its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(decimal|maildir|(padded|hashed):[0-9]+)$"))]
 pub struct Names {
     /// What they look like.
     pub form: NameForm,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::{again, below, unit};
@@ -11,8 +12,9 @@ use crate::random::{again, below, unit};
 pub const EXPONENT_MAX: f64 = 10.0;
 
 /// How uses are distributed over files. Serialised as its text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^(uniform|shuffled|zipf:.+|hot:.+%/.+%)$"))]
 pub enum Popularity {
     /// All files alike.
     #[default]

@@ -5,6 +5,7 @@ pub mod sampler;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::sampler::{Sampler, aligned};
@@ -21,8 +22,9 @@ const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB,
                      histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20";
 
 /// How sizes are distributed, in bytes. Serialised as its text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^([0-9].*|(lognormal|exponential|histogram):.+)$"))]
 pub enum Sizes {
     /// All the same.
     Fixed(u64),

@@ -1,5 +1,6 @@
 //! A whole workload: the work of one worker, how many workers there are, and what they share.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::classic::{Classic, InvalidWorkload};
@@ -12,7 +13,7 @@ use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
 
 /// What is done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[expect(clippy::large_enum_variant, reason = "a run has one, and nobody moves it about")]
 pub enum Work {
@@ -23,7 +24,7 @@ pub enum Work {
 }
 
 /// Who shares a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "pools")]
 pub enum Crew {
     /// Every worker has a pool of its own.
@@ -41,7 +42,7 @@ pub enum Crew {
 }
 
 /// What a worker of a shared pool does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// Everything: its pool is its own.
@@ -91,7 +92,7 @@ impl Crew {
 }
 
 /// Where the workers' generators begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSeeds {
     /// All at the seed, as several started processes would.
@@ -102,7 +103,7 @@ pub enum WorkerSeeds {
 }
 
 /// A whole workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// What each worker does.
     pub work: Work,

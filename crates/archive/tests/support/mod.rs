@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, ArchiveError, Journal, Opening};
-use record::{Completed, Outcome, Part, Record, RunId};
+use record::{Completed, Origin, Outcome, Part, Record, RunId};
 
 /// A record that a run wrote.
 pub fn kept() -> Record {
@@ -17,7 +17,10 @@ pub fn kept() -> Record {
 pub fn run(number: u64) -> Record {
     Record {
         id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),
-        origin_unix_ns: number * 1_000_000_000,
+        origin: Origin {
+            unix_ns: number as i64 * 1_000_000_000,
+            ..kept().origin
+        },
         ..kept()
     }
 }

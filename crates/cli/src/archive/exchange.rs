@@ -170,7 +170,7 @@ impl Import {
 fn told(record: &Record) -> String {
     format!(
         "{} of {}",
-        record::units::utc(record.origin_unix_ns),
+        record::units::utc(record.origin.begun_unix_ns()),
         harmless(&record.host.hostname)
     )
 }

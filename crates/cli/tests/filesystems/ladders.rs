@@ -71,7 +71,7 @@ fn a_signal_in_a_later_rung_leaves_the_rungs_before() {
         .of_run
         .as_ref()
         .unwrap_or_else(|| panic!("it had a run of its own\n{ended}"));
-    assert!(run.origin_unix_ns >= record.origin_unix_ns + 10_000_000_000, "{ended}");
+    assert!(run.origin.unix_ns >= record.origin.unix_ns + 10_000_000_000, "{ended}");
     assert_ne!(run.fingerprint, record.fingerprint, "two workers are another work");
     assert!(names(&ground.at).unwrap().is_empty(), "{ended}");
 }

@@ -1,5 +1,6 @@
 //! The slope rule: how much a run drifts, and how sure that is.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{average, first_or_last, windows};
@@ -21,7 +22,7 @@ const STUDENT: [f64; BATCHES - 2] = [
 ];
 
 /// A verdict on a window of slices, with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
     /// Whether the whole interval lies within the limit.
     pub is_steady: bool,

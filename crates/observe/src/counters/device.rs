@@ -1,6 +1,7 @@
 //! What the block layer counts of one device: its `stat` in sysfs
 //! (Documentation/block/stat.rst).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::watched::{DeviceRole, FlushCount};
@@ -14,7 +15,7 @@ use crate::sources::Sources;
 /// Operations are those that the device was given, after merging, and are
 /// counted when they complete. Times are in milliseconds as the kernel tells
 /// them, with 32 bits: a difference is right across one wrap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceCounters {
     /// Reads completed.
     pub reads: Fact<u64>,
@@ -57,7 +58,7 @@ pub struct DeviceCounters {
 }
 
 /// One watched device with its counters.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReading {
     /// The kernel's name of it (`vda1`).
     pub name: String,

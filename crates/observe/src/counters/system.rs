@@ -1,6 +1,7 @@
 //! Counters of the machine: processors, tasks, and memory that waits to be
 //! written.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{grown, pair};
@@ -59,7 +60,7 @@ impl SystemCounters {
 }
 
 /// The machine between two snapshots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCountersDifference {
     /// Where the processors' time went, with steal.
     pub times: Fact<SystemTimesSpent>,

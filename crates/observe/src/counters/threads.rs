@@ -7,6 +7,7 @@
 use std::fmt::Write;
 
 use rustix::io::Errno;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::grown;
@@ -21,7 +22,7 @@ const TASK: &str = "/proc/self/task";
 pub const THREADS_MAX: usize = 128;
 
 /// Processor time by thread, since they began or between two snapshots.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Threads {
     /// Threads that there are now (`Threads` of proc_pid_status(5)).
     pub count: Fact<u64>,
@@ -34,7 +35,7 @@ pub struct Threads {
 }
 
 /// Processor time of one thread.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadTimes {
     /// The kernel's number of the thread (gettid(2)).
     pub tid: u32,

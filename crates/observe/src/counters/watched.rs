@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::device::{DeviceCounters, DeviceReading};
@@ -16,7 +17,7 @@ use crate::target::{Class, Target};
 pub const DEVICES_MAX: usize = 64;
 
 /// Where a watched device stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceRole {
     /// A target's file system lies on it.

@@ -6,6 +6,7 @@
 //! memory does: getrusage's `ru_maxrss` survives execve(2), so it would be that
 //! of a large program that started this one.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::Fact;
@@ -15,7 +16,7 @@ use crate::sources::Sources;
 pub(crate) const STATUS: &str = "/proc/self/status";
 
 /// Use of resources by all threads of this process since it began.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTimes {
     /// Processor time in user mode, in nanoseconds (told in microseconds; the
     /// kernel may split user from system by ticks).

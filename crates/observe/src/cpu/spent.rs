@@ -1,6 +1,7 @@
 //! Where the processors' time went between two snapshots, in nanoseconds: the
 //! one place that takes them from each other. Shares follow from it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{STAT, SystemTimes};
@@ -9,7 +10,7 @@ use crate::fact::Fact;
 /// Processor time of the machine between two snapshots, in nanoseconds, summed
 /// over all processors. One that the kernel did not count, or whose counter
 /// went backwards, is unavailable.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemTimesSpent {
     /// The sum of all columns: about the wall time between the snapshots, times
     /// the processors. Unavailable if nothing was counted.

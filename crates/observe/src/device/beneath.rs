@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Device, DeviceNumber, device_of_mount};
@@ -14,7 +15,7 @@ use crate::sources::Sources;
 pub(super) const DEPTH_MAX: usize = 16;
 
 /// The file that a loop device shows as a disk (loop(4)).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopBacking {
     /// The file's path (`loop/backing_file`); with ` (deleted)` at its end if
     /// it has been unlinked.

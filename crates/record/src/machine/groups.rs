@@ -2,6 +2,7 @@
 
 use observe::counters::{DeviceRole, SystemCountersDifference, Threads};
 use observe::{CountersDifference, DeviceCounters, Fact, ProcessTimes};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::columns::{Column, Counts, States};
@@ -10,7 +11,7 @@ use super::columns::{Column, Counts, States};
 pub const WORKER_THREAD: &str = "worker ";
 
 /// This process: all threads, also those that have ended (getrusage(2)).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProcessOverTime {
     /// Processor time in user mode, in nanoseconds.
@@ -30,7 +31,7 @@ pub struct ProcessOverTime {
 }
 
 /// One thread of this process.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadOverTime {
     /// The kernel's number of it.
@@ -53,7 +54,7 @@ impl ThreadOverTime {
 }
 
 /// The machine: all processors together, everybody's work (proc_stat(5), proc_meminfo(5)).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SystemOverTime {
     /// All columns of the kernel's line added up, in nanoseconds, as the next ones: about the time that passed, times the
@@ -88,7 +89,7 @@ pub struct SystemOverTime {
 }
 
 /// One device under the targets, everybody's work (Documentation/block/stat.rst).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DeviceOverTime {
     /// The kernel's name of it.

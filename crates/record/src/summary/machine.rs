@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use observe::counters::DeviceRole;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Rate;
@@ -10,7 +11,7 @@ use crate::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
 /// The machine in a phase. Processor time is in processors: 1 is one of them all the time. What is not known is nothing;
 /// the record says why.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
     /// The time that it is of, in nanoseconds: the slices of which more than half was measured.
     pub ns: u64,
@@ -50,7 +51,7 @@ pub struct MachineSummary {
 }
 
 /// Processor time of the workers, in processors.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkersCpu {
     /// Workers whose time is known.
     pub count: u64,
@@ -65,7 +66,7 @@ pub struct WorkersCpu {
 }
 
 /// One device in a phase. What it did for others is in it, too.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of it.
     pub name: String,

@@ -1,12 +1,13 @@
 //! What the program itself cost, beside what the run took.
 
 use observe::Fact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run::{Actual, PhaseRecord};
 
 /// What the program itself cost in the transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnCostSummary {
     /// A worker's time for one operation on the null storage, in nanoseconds.
     pub ns_per_operation: f64,

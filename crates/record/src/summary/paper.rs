@@ -1,5 +1,6 @@
 //! The list of the 1997 paper's section III.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Work, Workload};
 
@@ -7,7 +8,7 @@ use super::{Rate, operations};
 use crate::run::PhaseRecord;
 
 /// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PaperFigures {
     /// Elapsed time, as in the summary, in nanoseconds.
     pub elapsed_ns: u64,

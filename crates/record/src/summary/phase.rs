@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use measure::{Histogram, Percentile};
 use observe::Fact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
@@ -13,7 +14,7 @@ use crate::driven::SteadyFound;
 use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, SegmentKind, StepRecord, WorkerPhase};
 
 /// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Until {
     /// From the start of the phase to the moment, in nanoseconds.
     pub ns: u64,
@@ -31,7 +32,7 @@ impl Until {
 }
 
 /// One phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSummary {
     /// Which one.
     pub phase: Phase,
@@ -77,7 +78,7 @@ pub struct PhaseSummary {
 }
 
 /// A stretch before what is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
     /// How long it was, in nanoseconds.
     pub duration_ns: u64,
@@ -86,7 +87,7 @@ pub struct WarmUp {
 }
 
 /// Operations of one kind, done by workers of one role, in one phase.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
     /// Who did them: by role in `transactions`, else `worker`, whoever it was.
     pub role: Role,
@@ -115,7 +116,7 @@ pub struct OperationSummary {
 }
 
 /// Times from issued to completed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceSummary {
     /// Mean in nanoseconds.
     pub mean_ns: Option<f64>,
@@ -126,7 +127,7 @@ pub struct ServiceSummary {
 }
 
 /// One step of operations of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
     /// Which step.
     pub step: String,
@@ -141,7 +142,7 @@ pub struct StepSummary {
 }
 
 /// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerRate {
     /// Its number.
     pub worker: u32,
@@ -153,7 +154,7 @@ pub struct WorkerRate {
 
 /// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`, a second of each
 /// worker's own time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
     /// Whose: by role in `transactions`, else `worker`, whoever it was.
     pub role: Role,
@@ -172,7 +173,7 @@ pub struct Spread {
 }
 
 /// Waits for files that other workers had claimed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaitSummary {
     /// Who waited.
     pub role: Role,

@@ -1,6 +1,7 @@
 //! What reads fetched from the device, and whether that is what the run asked of the cache.
 
 use observe::Fact;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::run::{Fetched, How};
@@ -11,7 +12,7 @@ pub const COLD_MIN: f64 = 0.5;
 pub const WARM_MAX: f64 = 0.1;
 
 /// A cache that was not as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surprise {
     /// A cold cache, and less than half of what was read came from the device.
@@ -21,7 +22,7 @@ pub enum Surprise {
 }
 
 /// What the transactions' reads fetched from the device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FetchedSummary {
     /// Bytes that the process's reads fetched from the device.
     pub device_bytes: Fact<u64>,

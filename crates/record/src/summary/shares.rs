@@ -1,10 +1,11 @@
 //! What a workload asks for, in numbers that its description does not hold as such.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Crew, Role, Weights, Workload};
 
 /// How often a mix asks for an operation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
     /// Of whose transactions.
     pub role: Role,

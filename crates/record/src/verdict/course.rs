@@ -65,8 +65,9 @@ fn wrong_names(record: &Record) -> Option<Reason> {
 }
 
 fn ran_dry(record: &Record) -> Option<Reason> {
-    (record.actual.end != End::Complete).then(|| Reason::RanDry {
-        end: record.actual.end,
+    let end = record.actual.end.known().filter(|end| **end != End::Complete)?;
+    Some(Reason::RanDry {
+        end: *end,
         transactions: record.actual.transactions().map(PhaseRecord::transactions).sum(),
     })
 }

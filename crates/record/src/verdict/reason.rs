@@ -1,6 +1,7 @@
 //! Why numbers may be worth less than they seem: a closed list, each reason with its numbers. `docs/measurement.md`,
 //! "Verdict", has every threshold with its reason or source; a test compares the two lists.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{End, Phase};
 
@@ -13,8 +14,8 @@ use crate::driven::SteadyRule;
 use crate::run::Outcome;
 use crate::units::{bytes, counted, grouped, percent, rate, seconds};
 
-/// See the module's text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Why numbers may be worth less than they seem.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
 pub enum Reason {
     /// The run did not come to its end.

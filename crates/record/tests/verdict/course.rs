@@ -111,7 +111,7 @@ fn names_that_are_wrong_are_invalid() {
 #[test]
 fn a_pool_that_ran_dry_is_invalid() {
     for end in [End::OutOfFiles, End::OutOfReach] {
-        let found = reason(|record| record.actual.end = end);
+        let found = reason(|record| record.actual.end = Fact::Known(end));
         let expected = Reason::RanDry {
             end,
             transactions: 60_000,
@@ -211,7 +211,7 @@ fn of_a_ladder_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
 fn the_worst_reasons_come_first() {
     let verdict = of(|record| {
         measure_for(record, SECOND, 1_000);
-        record.actual.end = End::OutOfFiles;
+        record.actual.end = Fact::Known(End::OutOfFiles);
         stolen(record, 0.5);
     });
     let kinds: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();

@@ -136,12 +136,8 @@ impl Performed {
             .workload
             .classic()
             .filter(|_| request.drive.ladder.is_none())
-            .map(|_| classic_figures(request, &reports, &phases));
-        let end = reports
-            .iter()
-            .filter_map(|(_, report)| report.end)
-            .find(|end| *end != End::Complete)
-            .unwrap_or(End::Complete);
+            .and_then(|_| classic_figures(request, &reports, &phases));
+        let end = end(request, &reports);
         let mut errors: Vec<ErrorRecord> = Vec::new();
         for (_, report) in &mut reports {
             failures::merge(&mut errors, std::mem::take(&mut report.errors));
@@ -191,6 +187,16 @@ fn describe_stuck(stuck: &Stuck) -> String {
         stuck.operation,
         stuck.path
     )
+}
+
+/// Why the transactions ended: one pool that ran dry is told, whatever became of the others.
+fn end(request: &Request, reports: &[(u32, Report)]) -> Fact<End> {
+    let ends = || reports.iter().filter_map(|(_, report)| report.end);
+    match ends().find(|end| *end != End::Complete) {
+        Some(end) => Fact::Known(end),
+        None if ends().count() as u32 == request.workload.crew.workers() => Fact::Known(End::Complete),
+        None => Fact::Unavailable("the run did not come to the end of its transactions".to_owned()),
+    }
 }
 
 fn stream_hash(request: &Request, reports: &[(u32, Report)]) -> Fact<StreamHash> {
@@ -447,19 +453,20 @@ pub(crate) fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord
     }
 }
 
-/// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds.
-fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhase) -> ClassicFigures {
+/// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds. Nothing
+/// where it did not begin.
+fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhase) -> Option<ClassicFigures> {
     let count = |phase, action| {
         records(phases, phase)
             .filter(|record| record.action == action)
             .map(|record| record.meter.operations)
             .sum()
     };
-    let borders: &[i64] = reports.first().map_or(&[], |(_, report)| &report.borders_s);
-    let first = borders.first().copied().unwrap_or_default();
-    let border = |index: usize| borders.get(index).or(borders.last()).copied().unwrap_or(first);
+    let borders = &reports.first()?.1.borders_s;
+    let (first, last) = (*borders.first()?, *borders.last()?);
+    let border = |index: usize| borders.get(index).copied().unwrap_or(last);
     let end = reports.iter().filter_map(|(_, report)| report.end);
-    ClassicFigures {
+    Some(ClassicFigures {
         edition: request
             .workload
             .classic()
@@ -478,7 +485,7 @@ fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhas
         deleted_mixed: count(Phase::Transactions, Action::Delete),
         bytes_read: reports.iter().map(|(_, report)| report.classic_bytes_read).sum(),
         bytes_written: reports.iter().map(|(_, report)| report.classic_bytes_written).sum(),
-    }
+    })
 }
 
 /// The highest running number that a file of a classic run's may have: there is one for every creation, in order. A
