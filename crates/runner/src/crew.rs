@@ -86,11 +86,11 @@ struct Common<'a, S, C> {
     origin_ns: u64,
 }
 
-/// Performs the work and says what came of it.
+/// Performs the work and says what came of it. Its moments count from an origin of the same clock.
 pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &Request,
     storage: &S,
-    clock: &C,
+    (clock, origin): (&C, Origin),
     control: &Control,
     taken: &Taken,
     journal: Option<&Journal>,
@@ -99,7 +99,6 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
     let slots = control.engage(workers);
-    let origin = Origin::from(&clock.clocks());
     let common = Common {
         request,
         storage,
@@ -153,7 +152,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         events,
     );
     drop(watch);
-    Ok(Performed::new(request, watched, control, origin))
+    Ok(Performed::new(request, watched, control))
 }
 
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {

@@ -7,12 +7,12 @@
 use std::time::{Duration, Instant};
 
 use observe::Fact;
-use record::{Actual, Outcome, OwnCost, PhaseRecord};
+use record::{Actual, Origin, Outcome, OwnCost, PhaseRecord};
 use storage::null::Null;
 use workload::mix::Think;
 use workload::{Crew, Work, Workload};
 
-use crate::clock::SystemClock;
+use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::crew;
 use crate::events::NoEvents;
@@ -136,7 +136,8 @@ fn once(request: &Request, control: &Control) -> Result<OwnCost, String> {
         return Err(interrupted(signal));
     }
     let place = Taken::nowhere(request);
-    let performed = crew::perform(request, &Null, &SystemClock, &control, &place, None, &mut NoEvents);
+    let clock = (&SystemClock, Origin::from(&SystemClock.clocks()));
+    let performed = crew::perform(request, &Null, clock, &control, &place, None, &mut NoEvents);
     let actual = performed
         .map_err(|refused| refused.to_string())?
         .into_actual(request, None);

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
-use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Outcome, Record, Room, SystemDuring, Tool};
+use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Origin, Outcome, Record, Room, SystemDuring, Tool};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
@@ -57,9 +57,10 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let devices = taken.devices.clone();
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let (clocks_before, counters_before) = count();
+    let origin = Origin::from(&clock.clocks());
     let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
     let performed = Journal::open(request, &directories).and_then(|journal| {
-        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), events)?;
+        let performed = crew::perform(request, storage, (clock, origin), &control, &taken, journal.as_ref(), events)?;
         Ok((journal, performed))
     });
     let (journal, performed) = performed.inspect_err(|_| {
@@ -74,7 +75,6 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         journal.over(clean_up.as_ref().map_or(0, |done| done.files));
     }
     let (clocks_after, counters_after) = count();
-    let origin = performed.origin;
     let mut actual = performed.into_actual(request, clean_up);
     if request.own_cost {
         actual.own_cost = own_cost::measure(request, &actual, &control);

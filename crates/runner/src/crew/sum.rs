@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
-    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Origin,
-    Outcome, PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
+    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
+    PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
 use storage::Step;
@@ -24,8 +24,6 @@ use crate::worker::{PhaseReport, Report, SegmentReport};
 /// What came of a run's work, before it is cleaned up.
 #[derive(Debug)]
 pub(crate) struct Performed {
-    /// What all moments count from.
-    pub origin: Origin,
     pub outcome: Outcome,
     /// Files have running numbers up to this.
     pub numbers_made: u64,
@@ -46,7 +44,7 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    pub(crate) fn new(request: &Request, mut watched: Watched, control: &Control, origin: Origin) -> Self {
+    pub(crate) fn new(request: &Request, mut watched: Watched, control: &Control) -> Self {
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
         for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
@@ -94,7 +92,6 @@ impl Performed {
         let phases = std::mem::take(&mut watched.phases);
         let all_came_back = reports.len() as u32 == request.workload.crew.workers();
         Self {
-            origin,
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
                 ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.drive.ladder.is_none() => {
