@@ -5,6 +5,7 @@
 
 pub mod classic;
 pub mod clean;
+pub mod earlier;
 pub mod engine;
 pub mod ladder;
 pub mod live;
@@ -71,6 +72,7 @@ pub fn main() -> ExitCode {
             plan::plan(&arguments)
         }
         Some(Command::Presets) => presets::list(),
+        Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
         Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
