@@ -7,8 +7,6 @@ mod mark;
 mod place;
 mod show;
 
-use std::path::PathBuf;
-
 use archive::{Archive, ArchiveError, Name};
 use record::{Entry, Record};
 
@@ -46,17 +44,17 @@ fn number(entry: &Entry) -> u64 {
     entry.number.unwrap_or_default()
 }
 
-/// A record from a file.
-fn read(path: &PathBuf) -> Result<Record, Problem> {
-    let unreadable = |cause: std::io::Error| Problem::Unreadable {
-        path: path.clone(),
-        cause: cause.to_string(),
-    };
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    Record::from_json(&text).map_err(|cause| Problem::Unreadable {
-        path: path.clone(),
-        cause: cause.to_string(),
-    })
+/// The record of a run by its name in the user's own archive.
+///
+/// # Errors
+/// Where there is no such archive or run, or it cannot be read.
+pub fn record_called(word: &str) -> Result<Record, Problem> {
+    record(&open(&ArchiveArgument { archive: None })?, word)
+}
+
+/// The record of a run in an archive.
+fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
+    Ok(archive.record(number(&find(archive, word)?))?)
 }
 
 impl From<ArchiveError> for Problem {

@@ -99,8 +99,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
         .actual
         .classic
         .as_ref()
-        .map(report::classic::partial)
-        .unwrap_or_default();
+        .map_or_else(|| report::classic::NOTHING.to_owned(), report::classic::partial);
     // What to do with a reader that has gone is for the session to decide.
     let _ = output.write_all(partial.as_bytes()).and_then(|()| output.flush());
     match &record.actual.outcome {

@@ -6,6 +6,7 @@
 pub mod archive;
 pub mod classic;
 pub mod clean;
+pub mod earlier;
 pub mod engine;
 pub mod ladder;
 pub mod live;
@@ -22,7 +23,6 @@ pub mod sizing;
 pub mod verify_after;
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -82,6 +82,7 @@ pub fn main() -> ExitCode {
         Some(Command::Delete(arguments)) => archive::delete(&arguments),
         Some(Command::Export(arguments)) => archive::export(&arguments),
         Some(Command::Import(arguments)) => archive::import(&arguments),
+        Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
         Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
@@ -125,14 +126,6 @@ pub enum Problem {
     /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
     #[error("{0}")]
     Archive(Box<::archive::ArchiveError>),
-    /// A file has no record that could be shown.
-    #[error("cannot read {}: {cause}", .path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered, or what is wrong with its text.
-        cause: String,
-    },
     /// The short run before the run did not come to its end.
     #[error("the calibration for --beyond-cache {why}")]
     Calibration {
@@ -160,8 +153,7 @@ impl Problem {
             | Self::Lacking { .. }
             | Self::Workload(_)
             | Self::Verify(_)
-            | Self::Archive(_)
-            | Self::Unreadable { .. } => WRONG,
+            | Self::Archive(_) => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }

@@ -1,6 +1,7 @@
 //! What is meant: from what was said, the complete workload with its locations and storage, and how it is done.
 //!
-//! Options hold over the configuration file, the file over the preset, the preset over the original's defaults.
+//! Options hold over the configuration file (or the record of an earlier run, which is taken for one), the file over the preset,
+//! the preset over the original's defaults.
 
 mod classic;
 mod config;
@@ -8,6 +9,7 @@ mod crew;
 mod drive;
 mod error;
 mod how;
+mod like;
 mod mix;
 
 use std::path::PathBuf;
@@ -25,6 +27,7 @@ pub use error::MeaningError;
 pub use how::How;
 
 use crate::Problem;
+use crate::earlier::Called;
 use crate::said::{Count, LocationSaid, Options, StorageName, WorkArguments};
 use crate::sizing;
 
@@ -50,7 +53,10 @@ pub struct Meant {
 /// The words, and where they come from.
 struct Words<'a> {
     arguments: &'a WorkArguments,
+    /// The configuration file, or the earlier run.
     file: Options,
+    /// The shares of the earlier run's locations.
+    weights: &'a [u32],
 }
 
 impl Words<'_> {
@@ -59,6 +65,9 @@ impl Words<'_> {
         let mut places = "the options".to_owned();
         if let Some(path) = &self.arguments.config {
             places.push_str(&format!(" or {}", harmless::path(path)));
+        }
+        if let Some(run) = &self.arguments.like {
+            places.push_str(&format!(" or the run {}", Called(run)));
         }
         if let Some(preset) = &self.arguments.preset {
             places.push_str(&format!(" or preset {preset}"));
@@ -79,6 +88,24 @@ impl Words<'_> {
 /// # Errors
 /// What is wrong, where, and what would be right.
 pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
+    let Some(run) = &arguments.like else {
+        let file = arguments.config.as_deref().map(config::read).transpose()?;
+        return mean_over(arguments, file.unwrap_or_default(), &[]);
+    };
+    let (options, like) = like::read(run)?;
+    let mut meant = mean_over(arguments, options, like.weights()).map_err(|error| match error {
+        // The words of an option may stand in the record.
+        MeaningError::Contradiction(text) => {
+            MeaningError::Contradiction(format!("{text} (said in the options or the run {})", Called(run)))
+        }
+        other => other,
+    })?;
+    meant.notes.extend(like.differs(&meant.workload, &meant.how));
+    Ok(meant)
+}
+
+/// The meaning of arguments over a file's options; with the shares that an earlier run's locations had.
+fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Result<Meant, MeaningError> {
     let preset = match &arguments.preset {
         None => None,
         Some(name) => {
@@ -86,10 +113,10 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
             Some(preset.ok_or_else(|| MeaningError::NoPreset(name.clone()))?)
         }
     };
-    let file = arguments.config.as_deref().map(config::read).transpose()?;
     let words = Words {
         arguments,
-        file: file.unwrap_or_default(),
+        file,
+        weights,
     };
     let mut options = options_of(&words)?;
     if drive::ends_otherwise(&options) && options.transactions.is_none() {
@@ -197,6 +224,12 @@ fn locations(words: &Words<'_>) -> Result<Vec<LocationSaid>, MeaningError> {
             path: PathBuf::new(),
             weight: 1,
         });
+    }
+    // Shares are a part of the work, places are not.
+    if words.arguments.weight.is_empty() && locations.len() == words.weights.len() {
+        for (location, weight) in locations.iter_mut().zip(words.weights) {
+            location.weight = *weight;
+        }
     }
     Ok(locations)
 }
@@ -319,7 +352,10 @@ impl Meant {
             verify: how.verify,
             on_error: how.on_error,
             stuck_after: how.stuck_after,
+            latencies: how.latencies,
             steps: how.steps,
+            slices: how.slices,
+            own_cost: how.own_cost,
             pin: how.pin,
             keeping: how.keeping,
             journal: how.journal,

@@ -41,6 +41,9 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     let place = archive::place(arguments.archive.as_deref())?;
     let keeper = place.as_ref().map(keeper).transpose()?;
     let output = output_path.clone().map(OutputFile::open).transpose()?;
+    if arguments.work.like.is_some() && !arguments.quiet {
+        meant.notes.iter().for_each(tell);
+    }
     let request = request(&arguments, &meant, words);
     let live = match arguments.live.clone().map(OutputFile::open).transpose() {
         Ok(live) => live,
@@ -113,9 +116,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
 fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Request {
     let mut request = meant.request(words);
     request.preset.clone_from(&arguments.work.preset);
-    request.latencies = !arguments.no_latencies;
     request.room_check = !arguments.no_room_check;
-    request.own_cost = !arguments.no_own_cost;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
         request.settle = false;
@@ -123,7 +124,6 @@ fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Reque
         // And its reports have no place for this.
         request.own_cost = false;
     }
-    request.slices = request.latencies && !arguments.no_slices;
     request
 }
 
@@ -202,30 +202,31 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
             "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
         ));
     }
-    if arguments.live.is_some() && arguments.no_latencies {
+    let how = &meant.how;
+    if arguments.live.is_some() && !how.latencies {
         return Err(MeaningError::Contradiction(
             "--live with --no-latencies: without clock readings nobody knows which second it is: leave one out"
                 .to_owned(),
         ));
     }
-    let ladder = meant.how.drive.ladder.as_ref();
-    if arguments.no_latencies && ladder.is_some_and(|ladder| ladder.asked.goal_p99_ns.is_some()) {
+    let ladder = how.drive.ladder.as_ref();
+    if !how.latencies && ladder.is_some_and(|ladder| ladder.asked.goal_p99_ns.is_some()) {
         return Err(MeaningError::Contradiction(
             "--goal with --no-latencies: it is one of latencies: leave one out".to_owned(),
         ));
     }
-    if arguments.live.is_some() && arguments.no_slices {
+    if arguments.live.is_some() && !how.slices {
         return Err(MeaningError::Contradiction(
             "--live with --no-slices: its lines are what was done in each second: leave one out".to_owned(),
         ));
     }
-    if let (Some(format), false) = (format, meant.how.drive == Drive::default()) {
+    if let (Some(format), false) = (format, how.drive == Drive::default()) {
         return Err(MeaningError::Contradiction(format!(
             "--format {format}: the original's reports know neither warm-ups nor rates nor an end by time: give --format text \
              or json"
         )));
     }
-    if arguments.no_latencies && meant.how.steps {
+    if !how.latencies && how.steps {
         return Err(MeaningError::Contradiction(
             "--steps with --no-latencies: steps are a part of latencies: leave one out".to_owned(),
         ));
@@ -280,7 +281,7 @@ pub(crate) fn render(record: &Record, format: Format) -> String {
 /// The original's report, or a line that cannot be taken for one.
 fn classic(record: &Record, format: report::classic::Format) -> String {
     let Some(figures) = &record.actual.classic else {
-        return report::classic::NO_REPORT.to_owned();
+        return report::classic::NOTHING.to_owned();
     };
     match (&record.actual.outcome, figures.end) {
         (Outcome::Complete, End::Complete) => report::classic::report(figures, format),

@@ -69,6 +69,8 @@ pub enum Command {
     Export(ExportArguments),
     /// Add records of other machines to the archive.
     Import(ImportArguments),
+    /// Print the JSON Schema of what `run --format json` writes.
+    Schema,
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
     /// After a crash, compare a journal of acknowledged operations with what is there.
@@ -111,15 +113,6 @@ pub struct RunArguments {
     /// Do not refuse a target that has no room for the run.
     #[arg(long)]
     pub no_room_check: bool,
-    /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
-    #[arg(long)]
-    pub no_latencies: bool,
-    /// Leave out what was done in each second.
-    #[arg(long)]
-    pub no_slices: bool,
-    /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
-    #[arg(long)]
-    pub no_own_cost: bool,
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -193,6 +186,10 @@ pub struct WorkArguments {
     /// Take what the options do not say from a configuration file in TOML, with the options' names.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
+    /// Do what an earlier run did, in the same way, but for what the options say. RUN is the file that it wrote with --format
+    /// json, or - for standard input. The place is not taken over, nor is a --journal: give them anew.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
+    pub like: Option<PathBuf>,
     /// The rest.
     #[command(flatten)]
     pub options: Options,

@@ -99,3 +99,12 @@ fn a_summary_can_be_made_of_the_first_version() {
     assert_eq!(transactions.operations.len(), 4);
     assert!(summary.elapsed_ns > 0 && !summary.partial);
 }
+
+#[test]
+fn sums_of_more_than_64_bits_come_back() {
+    let mut record = Record::from_json(include_str!("versions/1.json")).unwrap();
+    let latency = &mut record.actual.phases[1].segments[0].operations[0].meter.latency;
+    (0..4).for_each(|_| latency.record(u64::MAX));
+    assert!(record.to_json().contains("\"sum_ns\":7378"), "four times 2^64");
+    assert_eq!(Record::from_json(&record.to_json()).unwrap(), record);
+}

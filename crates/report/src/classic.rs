@@ -51,6 +51,9 @@ pub fn report(figures: &ClassicFigures, format: Format) -> String {
 /// What stands in place of a report of a run that was out of files: the original prints none.
 pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the number of files or decrease the number of transactions\n";
 
+/// The same of a run that ended before its first file, and has no figures.
+pub const NOTHING: &str = "PARTIAL RESULT, not a report: nothing was done\n";
+
 /// What a run that was not completed has done: one line that no script takes for a report.
 pub fn partial(figures: &ClassicFigures) -> String {
     format!(

@@ -95,7 +95,7 @@ pub(crate) struct Telling<'a> {
     pub record: Option<(&'a Record, &'a dyn Fn() -> SystemDuring)>,
 }
 
-/// Performs the work and says what came of it.
+/// Performs the work and says what came of it. Its moments count from an origin of the same clock.
 pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &Request,
     storage: &S,

@@ -1,9 +1,10 @@
 //! `postmark list` and `postmark show`.
 
-use archive::{ArchiveError, Name};
+use archive::ArchiveError;
 use record::Record;
 
-use super::{find, mark, number, open, place, read};
+use super::{mark, open, place};
+use crate::earlier;
 use crate::meant::MeaningError;
 use crate::output::OutputFile;
 use crate::run::{deliver, render};
@@ -47,11 +48,8 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
 }
 
 fn record(arguments: &ShowArguments) -> Result<Record, Problem> {
-    let word = arguments.run.to_str().filter(|word| Name::parse(word).is_some());
-    let Some(word) = word else {
-        return read(&arguments.run);
-    };
-    let archive = open(&arguments.archive)?;
-    let entry = find(&archive, word)?;
-    Ok(archive.record(number(&entry))?)
+    match earlier::name(&arguments.run) {
+        Some(word) => super::record(&open(&arguments.archive)?, word),
+        None => Ok(earlier::read(&arguments.run)?),
+    }
 }

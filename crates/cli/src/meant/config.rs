@@ -256,7 +256,11 @@ fn write_how(lines: &mut Lines, how: &How, storage: StorageName) -> Result<(), M
         ("no-settle", touches && !how.settle),
         ("no-check", touches && !how.check),
         ("verify", how.verify),
+        ("no-latencies", !how.latencies),
         ("steps", how.steps),
+        // Without latencies there are none anyway.
+        ("no-slices", how.latencies && !how.slices),
+        ("no-own-cost", !how.own_cost),
         ("pin", how.pin),
         ("keep", how.keeping.keep),
         ("reuse", how.keeping.reuse),

@@ -30,6 +30,22 @@ pub enum MeaningError {
         /// What is wrong, and where.
         problem: String,
     },
+    /// The record of an earlier run cannot be read.
+    #[error("cannot read the run {run}: {cause}: give the file that a run wrote with --format json")]
+    CannotReadRun {
+        /// How it was called.
+        run: String,
+        /// What the system answered.
+        cause: std::io::Error,
+    },
+    /// The record of an earlier run is none, or cannot be done again.
+    #[error("in the run {run}: {problem}: give the file that a run wrote with --format json")]
+    Run {
+        /// How it was called.
+        run: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A histogram's file is none.
     #[error("{option} histogram@{}: {problem}", harmless::path(.path))]
     Histogram {

@@ -59,8 +59,14 @@ pub struct How {
     pub on_error: OnError,
     /// After what time a worker is named that does not come back.
     pub stuck_after: Duration,
+    /// Whether every operation's latency is recorded.
+    pub latencies: bool,
     /// Whether the steps of operations are timed.
     pub steps: bool,
+    /// Whether what is done in each second is recorded.
+    pub slices: bool,
+    /// Whether what the program itself costs is measured after the run.
+    pub own_cost: bool,
     /// Whether each worker is bound to a processor.
     pub pin: bool,
     /// Whether the pool outlives the run.
@@ -77,6 +83,7 @@ impl How {
         // A test reads those of all presets.
         let of_preset = of_preset.map_err(|error| MeaningError::Contradiction(error.to_string()))?;
         let touches = storage != StorageName::Null;
+        let latencies = !is_said(options.no_latencies);
         Ok(Self {
             drive: drive::mean(options)?,
             durability: options.durability.or(of_preset).unwrap_or_default(),
@@ -89,7 +96,10 @@ impl How {
             stuck_after: options
                 .stuck_after
                 .map_or(Duration::from_secs(60), |time| Duration::from_nanos(time.0)),
+            latencies,
             steps: is_said(options.steps),
+            slices: latencies && !is_said(options.no_slices),
+            own_cost: !is_said(options.no_own_cost),
             pin: is_said(options.pin),
             keeping: Keeping {
                 keep: is_said(options.keep),

@@ -254,6 +254,36 @@ options! {
         help_heading = "Run"
     )]
     steps: bool,
+    /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    no_latencies: bool,
+    /// Leave out what was done in each second.
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    no_slices: bool,
+    /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
+    #[arg(
+        long,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL",
+        help_heading = "Run"
+    )]
+    no_own_cost: bool,
     /// Leave the pool for a later run; one that is shared only with --transactions 0.
     #[arg(
         long,

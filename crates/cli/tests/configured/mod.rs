@@ -45,6 +45,7 @@ fn meaning(text: &str) -> Option<Meant> {
     }
     let arguments = WorkArguments {
         preset: None,
+        like: None,
         config: None,
         at: Vec::new(),
         weight: Vec::new(),

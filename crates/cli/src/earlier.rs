@@ -1,0 +1,72 @@
+//! Earlier runs: from what a user calls one by to its record.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use archive::Name;
+use record::Record;
+use record::harmless;
+use record::read::BYTES_MAX;
+
+use crate::meant::MeaningError;
+
+/// The record of the run that is called so: what the archive calls it (its number, the beginning of its identity, `last`), or the
+/// path of a file that was written with `--format json`, or `-` for standard input.
+///
+/// # Errors
+/// Where there is none, it cannot be read, or it is no record.
+pub fn find(run: &Path) -> Result<Record, MeaningError> {
+    match name(run) {
+        Some(word) => crate::archive::record_called(word).map_err(|problem| wrong(run, problem)),
+        None => read(run),
+    }
+}
+
+/// The word, where it is a run's name in an archive and no path (`./12` is a file called 12).
+pub fn name(run: &Path) -> Option<&str> {
+    run.to_str().filter(|word| Name::parse(word).is_some())
+}
+
+/// The record in a file, or on standard input where that is `-`.
+///
+/// # Errors
+/// Where it cannot be read, or is no record.
+pub fn read(run: &Path) -> Result<Record, MeaningError> {
+    let cannot = |cause| MeaningError::CannotReadRun {
+        run: Called(run).to_string(),
+        cause,
+    };
+    let mut text = String::new();
+    let source: Box<dyn Read> = if run == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(run).map_err(cannot)?)
+    };
+    // A byte more shows that there are more.
+    let mut some = source.take(BYTES_MAX as u64 + 1);
+    some.read_to_string(&mut text).map_err(cannot)?;
+    Record::from_json(&text).map_err(|error| wrong(run, error))
+}
+
+/// The run that is called so cannot be used. What is wrong may quote it.
+pub fn wrong(run: &Path, problem: impl fmt::Display) -> MeaningError {
+    MeaningError::Run {
+        run: Called(run).to_string(),
+        problem: harmless::shown(problem).to_string(),
+    }
+}
+
+/// A run as it is spoken of.
+pub struct Called<'a>(pub &'a Path);
+
+impl fmt::Display for Called<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 == Path::new("-") {
+            f.write_str("standard input")
+        } else {
+            self.0.display().fmt(f)
+        }
+    }
+}
