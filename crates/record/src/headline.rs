@@ -173,18 +173,6 @@ pub struct Entry {
     pub note: Option<String>,
 }
 
-impl Entry {
-    /// One that is in no archive.
-    pub fn alone(record: &Record) -> Self {
-        Self {
-            number: None,
-            headline: Headline::of(record),
-            tags: Vec::new(),
-            note: None,
-        }
-    }
-}
-
 /// The class with this word.
 pub fn class_of(word: &str) -> Option<Class> {
     let all = [
