@@ -6,6 +6,7 @@
 pub mod classic;
 pub mod clean;
 pub mod engine;
+pub mod history;
 pub mod ladder;
 pub mod live;
 pub mod meant;
@@ -71,6 +72,7 @@ pub fn main() -> ExitCode {
             plan::plan(&arguments)
         }
         Some(Command::Presets) => presets::list(),
+        Some(Command::History(arguments)) => history::history(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
         Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
@@ -108,6 +110,9 @@ pub enum Problem {
     /// Nothing can be said of what a crash has taken.
     #[error(transparent)]
     Verify(#[from] runner::VerifyError),
+    /// Nothing can be said of what was published or submitted.
+    #[error(transparent)]
+    History(#[from] history::HistoryProblem),
     /// The short run before the run did not come to its end.
     #[error("the calibration for --beyond-cache {why}")]
     Calibration {
@@ -130,7 +135,12 @@ impl Problem {
     /// The exit code: 2 where nothing was touched, 1 where something was done.
     fn code(&self) -> u8 {
         match self {
-            Self::Meaning(_) | Self::Refused(_) | Self::Lacking { .. } | Self::Workload(_) | Self::Verify(_) => WRONG,
+            Self::Meaning(_)
+            | Self::Refused(_)
+            | Self::Lacking { .. }
+            | Self::Workload(_)
+            | Self::Verify(_)
+            | Self::History(_) => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }

@@ -1,5 +1,6 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
+mod history;
 mod ladder;
 mod options;
 mod values;
@@ -10,6 +11,7 @@ use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use serde::Deserialize;
 use workload::Edition;
 
+pub use self::history::{HistoryArguments, HistoryCommand};
 pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
 pub use values::{
@@ -48,6 +50,8 @@ pub enum Command {
     Plan(PlanArguments),
     /// List the workloads that have a name, with where they come from.
     Presets,
+    /// Show results that were published from 1997 to 2004, and what others have submitted.
+    History(HistoryArguments),
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
     /// After a crash, compare a journal of acknowledged operations with what is there.
