@@ -8,6 +8,7 @@ pub mod classic;
 pub mod clean;
 pub mod earlier;
 pub mod engine;
+pub mod history;
 pub mod ladder;
 pub mod live;
 pub mod meant;
@@ -83,6 +84,7 @@ pub fn main() -> ExitCode {
         Some(Command::Export(arguments)) => archive::export(&arguments),
         Some(Command::Import(arguments)) => archive::import(&arguments),
         Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
+        Some(Command::History(arguments)) => history::history(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
         Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
     };
@@ -126,6 +128,9 @@ pub enum Problem {
     /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
     #[error("{0}")]
     Archive(Box<::archive::ArchiveError>),
+    /// Nothing can be said of what was published or submitted.
+    #[error(transparent)]
+    History(#[from] history::HistoryProblem),
     /// The short run before the run did not come to its end.
     #[error("the calibration for --beyond-cache {why}")]
     Calibration {
@@ -153,7 +158,8 @@ impl Problem {
             | Self::Lacking { .. }
             | Self::Workload(_)
             | Self::Verify(_)
-            | Self::Archive(_) => WRONG,
+            | Self::Archive(_)
+            | Self::History(_) => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }

@@ -1,6 +1,7 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
 mod archive;
+mod history;
 mod ladder;
 mod options;
 mod refused;
@@ -16,6 +17,7 @@ pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, ShowArguments, TagArguments,
 };
+pub use self::history::{HistoryArguments, HistoryCommand};
 pub use ladder::{GoalSaid, LadderSaid};
 pub use options::Options;
 pub use refused::refuse;
@@ -71,6 +73,8 @@ pub enum Command {
     Import(ImportArguments),
     /// Print the JSON Schema of what `run --format json` writes.
     Schema,
+    /// Show results that were published from 1997 to 2004, and what others have submitted.
+    History(HistoryArguments),
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
     /// After a crash, compare a journal of acknowledged operations with what is there.

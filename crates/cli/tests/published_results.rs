@@ -1,0 +1,114 @@
+//! `postmark history`, from its words to what it shows.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+mod support;
+
+use history::Submission;
+use record::Record;
+use support::{answer, directory, ended, json, split};
+
+const RUN: &str = include_str!("../../report/tests/golden/run.json");
+
+#[test]
+fn the_list_names_what_show_takes() {
+    let place = directory();
+    let list = answer(&["history", "list"], place.path());
+    for name in [
+        "paper-1",
+        "paper-session",
+        "veritas-multi-32",
+        "mail-page-4",
+        "lfs-sessions",
+        "nfs-iscsi-5",
+    ] {
+        assert!(list.contains(&format!("\n  {name} ")), "{name} in\n{list}");
+    }
+    let shown = answer(&["history", "show", "veritas-multi-32"], place.path());
+    for words in [
+        "Percent",
+        "Massive 1",
+        "11.33",
+        "unavailable: the row, shifted by one cell in the copy",
+        "improvements",
+    ] {
+        assert!(shown.contains(words), "{words} in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+}
+
+#[test]
+fn every_format_has_the_same_cells() {
+    let place = directory();
+    let csv = answer(&split("history show mail-page --format csv"), place.path());
+    assert_eq!(csv.lines().count(), 1 + 225);
+    let row = csv.lines().find(|line| line.contains(",6092.8,")).unwrap();
+    assert!(
+        row.starts_with("mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,6092.8,"),
+        "{row}"
+    );
+    let shown = json(&split("history show mail-page-3"), place.path());
+    let cell = &shown["sources"][0]["tables"][0]["rows"][1]["cells"][9];
+    assert_eq!(cell["known"]["printed"], "329.79");
+    let made = shown["findings"].as_array().unwrap();
+    let soft = made.iter().find(|one| one["system"] == "2xp3-soft").unwrap();
+    assert!(
+        soft["made"]["neither"]["cause"]
+            .as_str()
+            .unwrap()
+            .contains("misprinted")
+    );
+    let markdown = answer(&split("history show paper-1 --format markdown"), place.path());
+    assert!(
+        markdown.contains("| 1000/50000 | UFS | TMPFS |") && markdown.contains("| --- | --: |"),
+        "{markdown}"
+    );
+    let text = answer(&split("history show paper-1"), place.path());
+    assert!(text.contains("neither") && text.contains("4880"), "{text}");
+}
+
+#[test]
+fn an_unknown_name_is_answered_with_those_there_are() {
+    let place = directory();
+    let said = ended(&["history", "show", "paper-9"], place.path());
+    assert_eq!(said.code, Some(2));
+    let errors = String::from_utf8(said.errors).unwrap();
+    assert!(errors.contains("'paper-9': take one of paper, paper-1"), "{errors}");
+    assert_eq!(
+        ended(&split("history show paper --format html"), place.path()).code,
+        Some(2)
+    );
+    assert_eq!(ended(&["history"], place.path()).code, Some(2));
+}
+
+#[test]
+fn submissions_of_files_make_a_table() {
+    let place = directory();
+    let submission = Submission::of(&Record::from_json(RUN).unwrap(), "Jo Doe", "A box with ext4").unwrap();
+    std::fs::write(place.path().join("jo.json"), submission.to_json()).unwrap();
+    let text = answer(&split("history submissions jo.json jo.json"), place.path());
+    assert!(
+        text.contains("S1 [Jo Doe]: A box with ext4") && text.contains("S2"),
+        "{text}"
+    );
+    std::fs::write(place.path().join("no.json"), "{\"record\":1}").unwrap();
+    for words in [
+        "history submissions no.json",
+        "history submissions missing.json",
+        "history beside no.json",
+    ] {
+        let said = ended(&split(words), place.path());
+        let errors = String::from_utf8(said.errors).unwrap();
+        assert_eq!(said.code, Some(2), "{words}: {errors}");
+        assert!(errors.contains(words.rsplit(' ').next().unwrap()), "{words}: {errors}");
+    }
+}
+
+#[test]
+fn a_run_is_set_beside_what_was_published() {
+    let place = directory();
+    let run = "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
+    answer(&split(run), place.path());
+    let text = answer(&split("history beside run.json"), place.path());
+    assert!(text.contains("this run") && text.contains("paper-session"), "{text}");
+}

@@ -1,0 +1,392 @@
+//! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
+
+use record::units::{bytes, counted, grouped};
+use record::{Edition, Fact, Level, Record, Summary};
+use serde::Serialize;
+use workload::Workload;
+
+use crate::editions::{Plans, edition_in_short, kilobytes};
+use crate::library::{HistoryError, Library, Row};
+use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
+use crate::shape::{Shape, differences};
+use crate::show::kebab;
+use crate::source::Figure;
+use crate::submission::Rates;
+use crate::submissions::distinct;
+
+/// The version of the JSON that [`Beside::show`] writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// A published figure beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Against {
+    /// Which figure: of transactions, of data read or written (in kilobytes of 1,024 bytes), or the whole time in seconds.
+    pub figure: Figure,
+    /// Theirs, as printed.
+    pub printed: String,
+    /// Theirs, in our unit.
+    pub theirs: f64,
+    /// Ours.
+    pub ours: f64,
+    /// How many times as fast ours is.
+    pub factor: f64,
+}
+
+/// A published row beside our run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BesideRow {
+    /// The source's name.
+    pub source: String,
+    /// When it was published.
+    pub year: Fact<u32>,
+    /// The table's name, and those of others that repeat the row.
+    pub tables: Vec<String>,
+    /// The column's header.
+    pub column: String,
+    /// Who measured it.
+    pub contributor: Fact<String>,
+    /// The edition that made it, as its ratio or its source says.
+    pub edition: String,
+    /// Its figures, those that we have, too.
+    pub figures: Vec<Against>,
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Beside {
+    /// The version of this schema.
+    pub schema: u32,
+    /// The run's configuration, as heads of tables have it; of mixes the workload.
+    pub configuration: String,
+    /// The edition of the run; not applicable to mixes.
+    pub edition: Fact<Edition>,
+    /// The run's rates, of each process where published ones are.
+    pub ours: Option<Rates>,
+    /// All published rows of the same configuration.
+    pub rows: Vec<BesideRow>,
+    /// Why there are none.
+    pub none: Option<String>,
+    /// What can be compared, and what cannot: sentences.
+    pub comparable: Vec<String>,
+}
+
+/// A run beside everything of the same configuration: classic work with the same files, transactions, subdirectories and
+/// processes, and the original's defaults for the rest, in whichever edition.
+///
+/// # Errors
+/// Where a published configuration cannot be planned, which a test excludes.
+pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError> {
+    let summary = Summary::of(record);
+    let shape = Shape::of(&record.workload);
+    let mut beside = Beside {
+        schema: SCHEMA_VERSION,
+        configuration: shape.map_or_else(|| record.workload.canonical(), |(shape, _)| shape.label()),
+        edition: shape.map_or(Fact::NotApplicable, |(_, edition)| Fact::Known(edition)),
+        ours: Rates::of(&summary),
+        rows: Vec::new(),
+        none: None,
+        comparable: Vec::new(),
+    };
+    let Some((shape, edition)) = shape else {
+        beside.none = Some("the run is a mix of operations, and what was published is classic work: see --preset paper-1000-50000 and others".to_owned());
+        return Ok(beside);
+    };
+    beside.none = why_none(library, record, &summary, &shape);
+    let (Some(ours), None) = (beside.ours, &beside.none) else {
+        return Ok(beside);
+    };
+    let ours = ours.of_each(shape.processes);
+    beside.ours = Some(ours);
+    let mut plans = Plans::default();
+    for (row, tables) in distinct(library, &shape) {
+        beside.rows.push(BesideRow {
+            source: row.source.name.clone(),
+            year: row.source.year.clone(),
+            tables,
+            column: row.column(),
+            contributor: row.system.contributor.clone(),
+            edition: edition_in_short(&row, &mut plans)?,
+            figures: against(&row, &ours),
+        });
+    }
+    beside.comparable = comparable(record, &summary, &shape, edition, &ours);
+    Ok(beside)
+}
+
+/// Why there is nothing to compare with; nothing where there is.
+fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape) -> Option<String> {
+    let differences = differences(&record.workload);
+    let is_published = !distinct(library, shape).is_empty();
+    if summary.partial {
+        return Some("the run did not come to its end: its rates are of a part of the work".to_owned());
+    }
+    if record.workload.transactions() == Workload::ENDLESS {
+        return Some("the run's transactions were ended by time; published runs ended by their number".to_owned());
+    }
+    if !is_published {
+        let mut shapes: Vec<String> = Vec::new();
+        for row in library.rows() {
+            let label = Shape::of_configuration(row.configuration).label();
+            if !shapes.contains(&label) {
+                shapes.push(label);
+            }
+        }
+        return Some(format!(
+            "nothing was published of {}: there is something of {}",
+            shape.label(),
+            shapes.join("; ")
+        ));
+    }
+    if !differences.is_empty() {
+        return Some(format!(
+            "the run differs from what was published: {}",
+            differences.join(", ")
+        ));
+    }
+    Rates::of(summary)
+        .is_none()
+        .then(|| "the run has no rates: a ladder, or phases without time".to_owned())
+}
+
+fn against(row: &Row<'_>, ours: &Rates) -> Vec<Against> {
+    let mut found = Vec::new();
+    for (figure, ours) in [
+        (Figure::TransactionsRate, ours.transactions_per_second),
+        (Figure::DataReadRate, ours.kilobytes_read_per_second),
+        (Figure::DataWrittenRate, ours.kilobytes_written_per_second),
+        (Figure::Elapsed, ours.elapsed_s),
+    ] {
+        let Some((number, unit)) = row.figure(figure) else {
+            continue;
+        };
+        let theirs = kilobytes(number, unit, &row.configuration.edition).unwrap_or(number.value);
+        if theirs <= 0.0 || ours <= 0.0 {
+            continue;
+        }
+        let factor = if figure == Figure::Elapsed {
+            theirs / ours
+        } else {
+            ours / theirs
+        };
+        found.push(Against {
+            figure,
+            printed: format!("{} {}", number.printed, unit.name()),
+            theirs,
+            ours,
+            factor,
+        });
+    }
+    found
+}
+
+/// What a reader of the factors has to know.
+fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Edition, ours: &Rates) -> Vec<String> {
+    let other = Edition::ALL
+        .into_iter()
+        .find(|other| *other != edition)
+        .unwrap_or(edition);
+    let mean_bytes = record
+        .workload
+        .classic()
+        .map_or(0, |classic| (classic.size_low_bytes + classic.size_high_bytes) / 2);
+    let files = shape.files * u64::from(shape.processes);
+    let pool_bytes = (files * mean_bytes) as f64;
+    let mut sentences = vec![
+        format!(
+            "Comparable: rows that edition {edition} made did the same operations on files of the same sizes as this run, in \
+             the same order. Those of edition {other} did as many transactions with other sizes, so rates of data differ \
+             between the editions even at the same speed. Transactions a second are of the transactions' time, rates of \
+             data of the whole time, here as there."
+        ),
+        format!(
+            "Not comparable, the clock: the original counts whole seconds, at least one, and cuts rates to whole numbers. \
+             {} took {:.3} s here; there a run of a few seconds, or a rate of a few a second, has an error of ten percent \
+             and more.",
+            counted(shape.transactions, "transaction"),
+            shape.transactions as f64 / ours.transactions_per_second
+        ),
+        format!(
+            "Not comparable, the cache: no published run emptied a cache or says what it held. The pool of about {} ({}) \
+             met memories of 128 to 832 MB then, where they are known, and meets this machine's now. This run's cache policy was '{}'.",
+            bytes(pool_bytes),
+            counted(files, "file"),
+            record.how.cache
+        ),
+        format!(
+            "Not comparable, durability: the original never syncs. What was on a disk at the end of a run was the file \
+             system's own decision, from UFS, which waited for the disk at every name, to Linux, which waited for nothing. \
+             This run's policy was '{}'.",
+            record.how.durability
+        ),
+    ];
+    if record.storage != "stdio" {
+        sentences.push(format!(
+            "The original reads and writes through the C library's buffered streams, in blocks of 512 bytes as published; \
+             this run's storage was {}.",
+            record.storage
+        ));
+    }
+    if summary.verdict.level != Level::Valid {
+        sentences.push(format!(
+            "This run is {}: {}",
+            summary.verdict.level.name(),
+            summary
+                .verdict
+                .reasons
+                .first()
+                .map_or_else(String::new, |reason| reason.describe())
+        ));
+    }
+    sentences.push(
+        "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
+         which file system is the better one."
+            .to_owned(),
+    );
+    sentences
+}
+
+impl Beside {
+    /// The comparison in a format.
+    pub fn show(&self, format: Format) -> String {
+        match format {
+            Format::Json => {
+                // Numbers are finite and keys are strings: writing to memory cannot fail.
+                let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+                text.push('\n');
+                text
+            }
+            Format::Csv => render(&[Block::Sheet(self.flat())], &Csv),
+            Format::Text => render(&self.blocks(), &Text),
+            Format::Markdown => render(&self.blocks(), &Markdown),
+        }
+    }
+
+    fn blocks(&self) -> Vec<Block> {
+        let edition = self
+            .edition
+            .known()
+            .map_or_else(String::new, |edition| format!(", edition {edition}"));
+        let mut blocks = vec![Block::Title(format!(
+            "Beside what was published: {}{edition}",
+            self.configuration
+        ))];
+        if let Some(none) = &self.none {
+            blocks.push(Block::Words(format!("No published row: {none}.")));
+            return blocks;
+        }
+        blocks.push(Block::Sheet(self.sheet()));
+        blocks.push(Block::Words(String::new()));
+        blocks.extend(self.comparable.iter().cloned().map(Block::Item));
+        blocks
+    }
+}
+
+type OfRates = fn(&Rates) -> String;
+
+/// The figures of a row, their headers, and ours with its unit.
+const FIGURES: [(Figure, &str, OfRates); 4] = [
+    (Figure::TransactionsRate, "transactions", |ours| {
+        format!("{} /s", amount(ours.transactions_per_second))
+    }),
+    (Figure::DataReadRate, "read", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_read_per_second))
+    }),
+    (Figure::DataWrittenRate, "written", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_written_per_second))
+    }),
+    (Figure::Elapsed, "whole time", |ours| {
+        format!("{} s", amount(ours.elapsed_s))
+    }),
+];
+
+impl BesideRow {
+    fn against(&self, figure: Figure) -> Option<&Against> {
+        self.figures.iter().find(|against| against.figure == figure)
+    }
+}
+
+impl Beside {
+    /// A row for ours and for each of theirs, with the figures that some of them have.
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new(3, &["published", "in", "edition"]);
+        let edition = self.edition.known().map_or("", |edition| edition.name());
+        let mut ours = vec!["this run".to_owned(), String::new(), edition.to_owned()];
+        let mut theirs: Vec<Vec<String>> = self.rows.iter().map(lead).collect();
+        for (figure, header, of_ours) in FIGURES {
+            if self.rows.iter().all(|row| row.against(figure).is_none()) {
+                continue;
+            }
+            sheet.header.extend([header.to_owned(), "times as fast".to_owned()]);
+            ours.extend([self.ours.as_ref().map_or_else(String::new, of_ours), String::new()]);
+            for (cells, row) in theirs.iter_mut().zip(&self.rows) {
+                match row.against(figure) {
+                    Some(against) => cells.extend([against.printed.clone(), format!("{} x", amount(against.factor))]),
+                    None => cells.extend(["-".to_owned(), "-".to_owned()]),
+                }
+            }
+        }
+        sheet.rows.push(ours);
+        sheet.rows.extend(theirs);
+        sheet
+    }
+
+    /// A line for each figure of each row.
+    fn flat(&self) -> Sheet {
+        let mut sheet = Sheet::new(
+            0,
+            &[
+                "source",
+                "table",
+                "column",
+                "contributor",
+                "edition",
+                "figure",
+                "printed",
+                "theirs",
+                "ours",
+                "factor",
+            ],
+        );
+        for row in &self.rows {
+            for against in &row.figures {
+                sheet.rows.push(vec![
+                    row.source.clone(),
+                    row.tables.join(" "),
+                    row.column.clone(),
+                    row.contributor.known().cloned().unwrap_or_default(),
+                    row.edition.clone(),
+                    kebab(against.figure),
+                    against.printed.clone(),
+                    against.theirs.to_string(),
+                    against.ours.to_string(),
+                    against.factor.to_string(),
+                ]);
+            }
+        }
+        sheet
+    }
+}
+
+/// What a row is called.
+fn lead(row: &BesideRow) -> Vec<String> {
+    let contributor = row
+        .contributor
+        .known()
+        .map_or_else(String::new, |name| format!(" [{name}]"));
+    vec![
+        format!("{}{contributor}", row.column),
+        row.tables.first().cloned().unwrap_or_default(),
+        row.edition.clone(),
+    ]
+}
+
+/// With as many digits as it is worth.
+fn amount(number: f64) -> String {
+    if number >= 100.0 {
+        grouped(number.round() as u64)
+    } else if number >= 10.0 {
+        format!("{number:.1}")
+    } else {
+        format!("{number:.2}")
+    }
+}

@@ -1,0 +1,221 @@
+//! Printed comparisons, computed anew from the printed rates.
+
+use record::Fact;
+use serde::Serialize;
+
+use crate::library::{Library, Row};
+use crate::number::{Interval, Number};
+use crate::source::{Claim, Figure, Place, Source, Table};
+
+/// How a printed comparison stands to its recomputation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// It is what the printed rates give, to its last digit.
+    Exact,
+    /// It is not, but rates that round to the printed ones give it.
+    WithinRounding,
+    /// It differs by so much more than rounding: printed minus recomputed, at the end that is worse.
+    Differs {
+        /// By so much, in percentage points.
+        by: f64,
+    },
+    /// It cannot be computed.
+    Unknown {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// A printed improvement, in percent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recomputed {
+    /// The table's name.
+    pub table: String,
+    /// Which system over which, with which build and which configurations, in words.
+    pub what: String,
+    /// What was printed.
+    pub printed: Fact<String>,
+    /// What the printed rates give; of a range its ends, as far as rates are known.
+    pub recomputed: Vec<f64>,
+    /// How the two agree.
+    pub agreement: Agreement,
+}
+
+/// A factor that a text claims, by each rate that both systems have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimChecked {
+    /// What is claimed.
+    pub claim: Claim,
+    /// The factor by each rate, with what rounding leaves open.
+    pub recomputed: Vec<(Figure, Interval)>,
+    /// Whether one of them leaves room for the claim.
+    pub agrees: bool,
+}
+
+/// Improvements of one system over another, as printed rates give them.
+struct Computed {
+    /// In percent.
+    percent: f64,
+    /// What the rounding of the rates leaves open.
+    interval: Interval,
+}
+
+impl Library {
+    /// All printed improvements, in the order of the tables.
+    pub fn improvements(&self) -> Vec<Recomputed> {
+        let tables = self
+            .sources
+            .iter()
+            .flat_map(|source| source.tables.iter().map(move |table| (source, table)));
+        tables
+            .flat_map(|(source, table)| {
+                let cells = table
+                    .places()
+                    .filter(|place| place.of.figure == Some(Figure::Improvement));
+                cells.map(|place| recompute(source, table, &place)).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    /// All claims, in the order of the sources.
+    pub fn claims(&self) -> Vec<ClaimChecked> {
+        let claims = self
+            .sources
+            .iter()
+            .flat_map(|source| source.claims.iter().map(move |claim| (source, claim)));
+        claims.map(|(source, claim)| checked(source, claim)).collect()
+    }
+}
+
+fn recompute(source: &Source, table: &Table, place: &Place<'_>) -> Recomputed {
+    let of = &place.of;
+    let mut lost = Vec::new();
+    let mut known: Vec<Computed> = Vec::new();
+    for configuration in &of.configurations {
+        let rate = |system: &Option<String>| rate(source, system.as_deref()?, of.variant.as_deref(), configuration);
+        match (rate(&of.system), rate(&of.over)) {
+            (Some(one), Some(other)) => known.push(computed(&one, &other)),
+            _ => lost.push(configuration.as_str()),
+        }
+    }
+    let ends = ends(&known);
+    let is_range = place.cell.0.known().is_some_and(|number| number.to.is_some());
+    Recomputed {
+        table: table.name.clone(),
+        what: words(source, place),
+        printed: place.cell.0.clone().map(|number| number.printed),
+        agreement: match place.cell.0.known() {
+            None => Agreement::Unknown {
+                why: place.cell.0.why().unwrap_or_default().to_owned(),
+            },
+            Some(number) => agreement(number, ends.as_ref(), &lost),
+        },
+        recomputed: match ends {
+            Some((low, _)) if !is_range => vec![low.percent],
+            Some((low, high)) => vec![low.percent, high.percent],
+            None => Vec::new(),
+        },
+    }
+}
+
+fn words(source: &Source, place: &Place<'_>) -> String {
+    let column = |name: &Option<String>| {
+        let system = name.as_deref().and_then(|name| source.system(name));
+        system.map_or("?", |system| system.column.as_str())
+    };
+    let of = &place.of;
+    let mut words = vec![format!("{} over {}", column(&of.system), column(&of.over))];
+    words.extend(of.variant.clone());
+    words.push(of.configurations.join(" "));
+    words.join(", ")
+}
+
+/// The printed rate of transactions, wherever in the source it stands.
+fn rate(source: &Source, system: &str, variant: Option<&str>, configuration: &str) -> Option<Number> {
+    let places = source.tables.iter().flat_map(Table::places);
+    let mut rates = places.filter(|place| place.of.figure == Some(Figure::TransactionsRate));
+    let place = rates.find(|place| {
+        place.of.system.as_deref() == Some(system)
+            && place.of.variant.as_deref() == variant
+            && place.of.configurations == [configuration]
+    })?;
+    place.cell.0.known().cloned()
+}
+
+fn computed(one: &Number, other: &Number) -> Computed {
+    // Averages that are printed with two decimals: rounded, not cut.
+    let around = |number: &Number| Interval::around(number.value, number.half_unit());
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let ratio = around(one).over(around(other));
+    Computed {
+        percent: percent(one.value / other.value),
+        interval: Interval {
+            low: percent(ratio.low),
+            high: percent(ratio.high),
+        },
+    }
+}
+
+/// The least and the greatest.
+fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
+    let by_percent = |a: &&Computed, b: &&Computed| a.percent.total_cmp(&b.percent);
+    Some((known.iter().min_by(by_percent)?, known.iter().max_by(by_percent)?))
+}
+
+fn agreement(printed: &Number, ends: Option<&(&Computed, &Computed)>, lost: &[&str]) -> Agreement {
+    let of_lost = || Agreement::Unknown {
+        why: format!("rates of {} are not in the copy", lost.join(", ")),
+    };
+    let Some((low, high)) = ends else {
+        return of_lost();
+    };
+    let half = printed.half_unit() + 1e-9;
+    let pairs = [(printed.value, low), (printed.to.unwrap_or(printed.value), high)];
+    if pairs
+        .iter()
+        .all(|(printed, computed)| (printed - computed.percent).abs() <= half)
+    {
+        return Agreement::Exact;
+    }
+    // A rate that is lost may be the end that does not agree.
+    if !lost.is_empty() {
+        return of_lost();
+    }
+    if pairs
+        .iter()
+        .all(|(printed, computed)| Interval::around(*printed, half).meets(computed.interval))
+    {
+        return Agreement::WithinRounding;
+    }
+    let differences = pairs.iter().map(|(printed, computed)| printed - computed.percent);
+    let worst = differences.max_by(|a, b| a.abs().total_cmp(&b.abs()));
+    Agreement::Differs {
+        by: worst.unwrap_or(f64::NAN),
+    }
+}
+
+fn checked(source: &Source, claim: &Claim) -> ClaimChecked {
+    let rows: Vec<Row<'_>> = source
+        .table(&claim.table)
+        .map(|table| crate::library::rows(source, table))
+        .unwrap_or_default();
+    let row = |name: &str| rows.iter().find(|row| row.system.name == name);
+    let mut recomputed = Vec::new();
+    if let (Some(one), Some(other)) = (row(&claim.system), row(&claim.over)) {
+        for figure in [Figure::TransactionsRate, Figure::DataReadRate, Figure::DataWrittenRate] {
+            if let (Some(one), Some(other)) = (one.interval(figure), other.interval(figure)) {
+                recomputed.push((figure, one.over(other)));
+            }
+        }
+    }
+    let agrees = claim.printed.parse::<Number>().is_ok_and(|number| {
+        let claimed = Interval::around(number.value, number.half_unit());
+        recomputed.iter().any(|(_, factor)| claimed.meets(*factor))
+    });
+    ClaimChecked {
+        claim: claim.clone(),
+        recomputed,
+        agrees,
+    }
+}

@@ -1,0 +1,258 @@
+//! Numbers as they were printed, and how much the printing leaves open.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use workload::Edition;
+
+/// Bytes of a kilobyte in every report of the original.
+pub const KILOBYTE_BYTES: f64 = 1024.0;
+
+/// A number of a table: the text, and what it says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Number {
+    /// Letter for letter.
+    pub printed: String,
+    /// Its value; of a range, that of the first number.
+    pub value: f64,
+    /// The second number of a range.
+    pub to: Option<f64>,
+    /// Digits behind the point.
+    pub decimals: u32,
+}
+
+/// What was printed is no number.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no number and no range of numbers: write it as printed, or {{ unavailable = \"why\" }}")]
+pub struct NotANumber(String);
+
+impl FromStr for Number {
+    type Err = NotANumber;
+
+    /// Takes `4880`, `1,100.00`, `-0.88`, and the ranges `129-214%` and `-88-(-77)%`.
+    fn from_str(printed: &str) -> Result<Self, NotANumber> {
+        let wrong = || NotANumber(printed.to_owned());
+        let text = printed.strip_suffix('%').unwrap_or(printed);
+        // A minus behind a digit parts two numbers.
+        let parts = text.char_indices().skip(1).find(|(_, letter)| *letter == '-');
+        let (first, second) = match parts {
+            Some((at, _)) => (&text[..at], Some(&text[at + 1..])),
+            None => (text, None),
+        };
+        let bare = |text: &str| -> Option<f64> {
+            let inner = text
+                .strip_prefix('(')
+                .and_then(|text| text.strip_suffix(')'))
+                .unwrap_or(text);
+            let is_plain = inner
+                .chars()
+                .all(|c| c.is_ascii_digit() || matches!(c, '-' | '.' | ','));
+            is_plain.then(|| inner.replace(',', "").parse().ok()).flatten()
+        };
+        let value = bare(first).ok_or_else(wrong)?;
+        let to = match second {
+            Some(second) => Some(bare(second).ok_or_else(wrong)?),
+            None => None,
+        };
+        let decimals = first.split_once('.').map_or(0, |(_, digits)| digits.len() as u32);
+        Ok(Self {
+            printed: printed.to_owned(),
+            value,
+            to,
+            decimals,
+        })
+    }
+}
+
+impl Number {
+    /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two decimals of them. Tables in
+    /// kilobytes have such rates times 1,000 (the paper) or times 1,024 (the page).
+    fn megabyte_steps(&self) -> Option<f64> {
+        let is_whole = |step: f64| (self.value / step - (self.value / step).round()).abs() < 1e-6;
+        [10.24, 10.0]
+            .into_iter()
+            .find(|step| self.value >= 1_000.0 && is_whole(*step))
+    }
+
+    /// Half a unit of the last digit.
+    pub fn half_unit(&self) -> f64 {
+        0.5 / 10_f64.powi(self.decimals as i32)
+    }
+
+    /// By how much the true value may differ for the sake of rounding, in the number's unit.
+    pub fn rounding(&self, unit: Unit) -> f64 {
+        match (unit, self.megabyte_steps()) {
+            (Unit::KilobytesPerSecond, Some(step)) => step / 2.0,
+            _ => self.half_unit(),
+        }
+    }
+}
+
+/// What numbers count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Of whatever the figure counts, each second.
+    PerSecond,
+    /// Of 1,024 bytes.
+    KilobytesPerSecond,
+    /// Of 1,000 or 1,024 kilobytes, by the edition.
+    MegabytesPerSecond,
+    /// Of 1,000 or 1,024 kilobytes, by the edition.
+    Megabytes,
+    /// Seconds.
+    Seconds,
+    /// Files.
+    Files,
+    /// Messages between client and server.
+    Messages,
+    /// Percent.
+    Percent,
+}
+
+impl Unit {
+    /// The unit as tables of ours print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PerSecond => "/s",
+            Self::KilobytesPerSecond => "kB/s",
+            Self::MegabytesPerSecond => "MB/s",
+            Self::Megabytes => "MB",
+            Self::Seconds => "s",
+            Self::Files => "files",
+            Self::Messages => "messages",
+            Self::Percent => "%",
+        }
+    }
+
+    /// Bytes of one (a second, where it is a rate), in an edition's reports; nothing where it counts no bytes.
+    pub fn bytes(self, edition: Edition) -> Option<f64> {
+        match self {
+            Self::KilobytesPerSecond => Some(KILOBYTE_BYTES),
+            Self::MegabytesPerSecond | Self::Megabytes => Some(f64::from(edition.rules().megabyte_bytes)),
+            _ => None,
+        }
+    }
+}
+
+/// All values from one to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The least.
+    pub low: f64,
+    /// The greatest.
+    pub high: f64,
+}
+
+impl Interval {
+    /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition 1.0 before they are
+    /// rounded (31.866 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
+    /// rates of operations without decimals are integer divisions, which cut too.
+    pub fn of(number: &Number, unit: Unit) -> Self {
+        let half = number.rounding(unit);
+        match unit {
+            Unit::PerSecond if number.decimals == 0 => Self {
+                low: number.value,
+                high: number.value + 1.0,
+            },
+            Unit::KilobytesPerSecond => Self {
+                low: number.value - half,
+                high: number.value + half + 1.0 / KILOBYTE_BYTES,
+            },
+            _ => Self::around(number.value, half),
+        }
+    }
+
+    /// So much below a value and above it.
+    pub fn around(value: f64, half: f64) -> Self {
+        Self {
+            low: value - half,
+            high: value + half,
+        }
+    }
+
+    /// One divided by another; both positive.
+    pub fn over(self, other: Self) -> Self {
+        Self {
+            low: self.low / other.high,
+            high: self.high / other.low,
+        }
+    }
+
+    /// A number divided by it; it is positive.
+    pub fn divide(self, number: f64) -> Self {
+        Self {
+            low: number / self.high,
+            high: number / self.low,
+        }
+    }
+
+    /// All of it times a number that is not negative.
+    pub fn times(self, number: f64) -> Self {
+        Self {
+            low: self.low * number,
+            high: self.high * number,
+        }
+    }
+
+    /// What is in both; low above high where nothing is.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            low: self.low.max(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
+    /// Whether it has a value.
+    pub fn contains(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Whether there is a value in both.
+    pub fn meets(self, other: Self) -> bool {
+        self.low <= other.high && other.low <= self.high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(printed: &str) -> Number {
+        printed.parse().unwrap()
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_were_printed() {
+        for (printed, value, to, decimals) in [
+            ("36", 36.0, None, 0),
+            ("115.67", 115.67, None, 2),
+            ("1,100.00", 1_100.0, None, 2),
+            ("-72.92", -72.92, None, 2),
+            ("129-214%", 129.0, Some(214.0), 0),
+            ("-1-77%", -1.0, Some(77.0), 0),
+            ("-88-(-77)%", -88.0, Some(-77.0), 0),
+            ("500-1,000%", 500.0, Some(1_000.0), 0),
+        ] {
+            let read = number(printed);
+            assert_eq!(
+                (read.printed.as_str(), read.value, read.to, read.decimals),
+                (printed, value, to, decimals)
+            );
+        }
+        for wrong in ["", "-", "12O", "1-", "inf", "nan", "1e3", "?", "(5"] {
+            assert!(wrong.parse::<Number>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_was_megabytes_is_rounded_to_hundredths_of_them() {
+        let rounding = |printed| number(printed).rounding(Unit::KilobytesPerSecond);
+        assert_eq!(rounding("4880"), 5.0);
+        assert_eq!(rounding("6092.8"), 5.12);
+        assert_eq!(rounding("2048"), 5.12);
+        assert_eq!(rounding("1015.93"), 0.005, "kilobytes go to 1,024 in edition 1.5");
+        assert_eq!(rounding("115.67"), 0.005);
+        assert_eq!(number("4880").rounding(Unit::Messages), 0.5);
+    }
+}

@@ -1,0 +1,151 @@
+//! What makes two results comparable: the numbers that a published table names, and nothing else changed.
+
+use serde::Serialize;
+use workload::{Classic, Crew, Edition, WorkerSeeds, Workload};
+
+use crate::source::Configuration;
+
+/// The numbers of a configuration. Files, transactions and subdirectories are of each process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Shape {
+    /// Files of the pool.
+    pub files: u64,
+    /// Transactions.
+    pub transactions: u64,
+    /// Subdirectories; 1: none.
+    pub subdirectories: u32,
+    /// Processes, or workers with a pool each.
+    pub processes: u32,
+}
+
+impl Shape {
+    /// The shape of classic work, with its edition; nothing of other work.
+    pub fn of(workload: &Workload) -> Option<(Self, Edition)> {
+        let classic = workload.classic()?;
+        let shape = Self {
+            files: classic.files,
+            transactions: classic.transactions,
+            subdirectories: classic.subdirectories,
+            processes: workload.crew.workers(),
+        };
+        Some((shape, classic.edition))
+    }
+
+    /// The shape of a published configuration.
+    pub fn of_configuration(configuration: &Configuration) -> Self {
+        Self {
+            files: configuration.files,
+            transactions: configuration.transactions,
+            subdirectories: configuration.subdirectories,
+            processes: configuration.processes,
+        }
+    }
+
+    /// The work of this shape with everything else as the original has it: processes begin at the same seed.
+    pub fn workload(&self, edition: Edition) -> Workload {
+        let one = Workload::from(Classic {
+            edition,
+            files: self.files,
+            transactions: self.transactions,
+            subdirectories: self.subdirectories,
+            ..Classic::default()
+        });
+        if self.processes == 1 {
+            return one;
+        }
+        Workload {
+            crew: Crew::Private {
+                workers: self.processes,
+            },
+            worker_seeds: WorkerSeeds::Same,
+            ..one
+        }
+    }
+
+    /// As the heads of published tables have it: `20000/100000/100 dir`.
+    pub fn label(&self) -> String {
+        let mut label = format!("{}/{}", self.files, self.transactions);
+        if self.subdirectories > 1 {
+            label.push_str(&format!("/{} dir", self.subdirectories));
+        }
+        if self.processes > 1 {
+            label.push_str(&format!(", {} processes", self.processes));
+        }
+        label
+    }
+}
+
+/// What classic work has other than the published configurations, which left everything but the shape at the original's
+/// defaults; empty where it is of their kind.
+pub fn differences(workload: &Workload) -> Vec<String> {
+    let Some((shape, edition)) = Shape::of(workload) else {
+        return vec!["a mix of operations".to_owned()];
+    };
+    let plain = shape.workload(edition);
+    let (Some(ours), Some(theirs)) = (workload.classic(), plain.classic()) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut compare = |what: &str, ours: String, theirs: String| {
+        if ours != theirs {
+            found.push(format!("{what} {ours} in place of {theirs}"));
+        }
+    };
+    let sizes = |one: &Classic| format!("{} to {} bytes", one.size_low_bytes, one.size_high_bytes);
+    compare("sizes", sizes(ours), sizes(theirs));
+    let blocks = |one: &Classic| format!("{} and {} bytes", one.read_block_bytes, one.write_block_bytes);
+    compare("blocks", blocks(ours), blocks(theirs));
+    let biases = |one: &Classic| format!("{} and {}", i64::from(one.bias_read), i64::from(one.bias_create));
+    compare("biases", biases(ours), biases(theirs));
+    compare("seed", ours.seed.to_string(), theirs.seed.to_string());
+    compare(
+        "locations",
+        ours.weights.len().to_string(),
+        theirs.weights.len().to_string(),
+    );
+    if shape.processes > 1 && workload.worker_seeds != plain.worker_seeds {
+        found.push("a seed for each worker in place of the same for all".to_owned());
+    }
+    if workload.contents.is_some() {
+        found.push("contents of its own".to_owned());
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::presets::{self, Machine};
+
+    #[test]
+    fn published_presets_are_of_their_shape_and_nothing_else() {
+        for preset in presets::all(&Machine::SMALL) {
+            let Some((shape, edition)) = Shape::of(&preset.workload) else {
+                assert_eq!(differences(&preset.workload), ["a mix of operations"]);
+                continue;
+            };
+            assert_eq!(shape.workload(edition), preset.workload, "{}", preset.name);
+            assert_eq!(differences(&preset.workload), [""; 0], "{}", preset.name);
+        }
+    }
+
+    #[test]
+    fn every_other_parameter_is_a_difference() {
+        let named = |change: fn(&mut Classic)| {
+            let mut classic = Classic::default();
+            change(&mut classic);
+            differences(&Workload::from(classic))
+        };
+        assert_eq!(named(|work| work.files = 7), [""; 0]);
+        assert_eq!(named(|work| work.seed = 7), ["seed 7 in place of 42"]);
+        assert_eq!(
+            named(|work| work.size_high_bytes = 20_000),
+            ["sizes 500 to 20000 bytes in place of 500 to 10000 bytes"]
+        );
+        assert_eq!(
+            named(|work| work.read_block_bytes = 4_096),
+            ["blocks 4096 and 512 bytes in place of 512 and 512 bytes"]
+        );
+        assert_eq!(named(|work| work.weights = vec![1, 1]), ["locations 2 in place of 1"]);
+    }
+}
