@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
+mod commanded;
 mod configured;
 mod support;
 
@@ -10,6 +11,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use commanded::command;
 use configured::configure;
 use proptest::prelude::*;
 use record::{Record, harmless};
@@ -33,23 +35,38 @@ fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     read.collect()
 }
 
-fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
-    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/config"))
+fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    files(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fuzz/seeds")
+            .join(target),
+    )
+}
+
+fn finds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds").join(target))
 }
 
 #[test]
 fn the_seeds_of_fuzzing_have_a_meaning() {
-    assert!(!seeds().is_empty());
-    for (path, seed) in seeds() {
+    for target in ["config", "classic_config"] {
+        assert!(!seeds(target).is_empty(), "{target}");
+    }
+    for (path, seed) in seeds("config") {
         assert!(configure(&seed), "{}", path.display());
     }
+    seeds("classic_config").iter().for_each(|(_, seed)| command(seed));
 }
 
 #[test]
 fn what_fuzzing_has_found_does_no_harm_any_more() {
-    for (path, find) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds/config")) {
+    for (path, find) in finds("config") {
         println!("{}", path.display());
         configure(&find);
+    }
+    for (path, find) in finds("classic_config") {
+        println!("{}", path.display());
+        command(&find);
     }
 }
 
@@ -109,7 +126,7 @@ proptest! {
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.8, value())), 1..4),
     ) {
-        let seeds = seeds();
+        let seeds = seeds("config");
         let text = String::from_utf8(which.get(&seeds).1.clone()).unwrap();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for (line, value) in changes {
@@ -126,6 +143,19 @@ proptest! {
     #[test]
     fn any_text_as_a_configuration_file_does_no_harm(text in any::<String>()) {
         configure(text.as_bytes());
+        command(text.as_bytes());
+    }
+
+    #[test]
+    fn any_values_of_classic_commands_do_no_harm(
+        lines in prop::collection::vec(
+            ("set (size|number|seed|transactions|location|subdirectories|read|write|bias read|bias create|report)|show|run", ".{0,30}|[-+0-9 .,kKMx]{0,24}"),
+            1..12,
+        ),
+    ) {
+        let lines: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        command(lines.join("\n").as_bytes());
+        command((lines.join("\n") + "\nrun\nshow\n").as_bytes());
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! It goes over the text twice. The first time nothing is kept: the text is counted, against limits that no run comes near
 //! and that bound the memory that reading takes. The second time it becomes a [`Record`], whose numbers are then held against
-//! one another ([`valid`]), so that whoever goes on with it may add, subtract and divide them.
+//! one another (`valid.rs`), so that whoever goes on with it may add, subtract and divide them.
 
 mod valid;
 

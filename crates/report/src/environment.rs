@@ -1,5 +1,7 @@
 //! Where a run was: the part of a report about the machine and the targets.
 
+use std::collections::BTreeSet;
+
 use record::{Fact, Host, Record, Target};
 
 use crate::text::line;
@@ -8,13 +10,14 @@ use crate::units::{bytes, percent};
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
     let mut places: Vec<String> = Vec::new();
+    let mut seen = BTreeSet::new();
     for location in &record.locations {
         let place = match &location.target {
             Fact::Known(target) => target.one_line(),
             Fact::NotApplicable => "nothing (the tool's own cost)".to_owned(),
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),
         };
-        if !places.contains(&place) {
+        if seen.insert(place.clone()) {
             places.push(place);
         }
     }

@@ -8,6 +8,8 @@ use workload::{Phase, Planner, fingerprint};
 
 /// No more files or transactions, of all workers, are planned.
 const PLANNED_MAX: u64 = 2_000;
+/// And none with more blocks: a plan goes through the whole stream, however long somebody wants it.
+const DRAWS_MAX: u64 = 1_000_000;
 
 /// Panics where something is not as it should be. Whether it had a meaning.
 pub fn configure(bytes: &[u8]) -> bool {
@@ -84,7 +86,11 @@ fn judge(meant: &Meant) {
         let _ = cli::perform::judge(&request, meant.storage);
     }
     let all = workload.files().saturating_add(workload.transactions());
-    if all.saturating_mul(workers) <= PLANNED_MAX && workload.directories() <= PLANNED_MAX {
+    // The original draws once more for each block that it writes.
+    let blocks = 1 + workload.content_bytes_max() / workload.write_block_bytes();
+    let draws = all.saturating_mul(workers).saturating_mul(blocks);
+    let is_short = all.saturating_mul(workers) <= PLANNED_MAX && draws <= DRAWS_MAX;
+    if is_short && workload.directories() <= PLANNED_MAX {
         // Nor does it matter whether there is a stream.
         if let Ok(plan) = Planner::new(workload).plan() {
             assert!(plan.transactions <= all.saturating_mul(workers));

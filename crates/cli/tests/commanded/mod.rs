@@ -1,0 +1,67 @@
+//! What is done with commands of the classic prompt that others have written: each is taken as from a pipe, in both editions,
+//! without a file being opened and without a run. Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target
+//! `classic_config` comes up with.
+
+use std::io::Write;
+use std::path::Path;
+
+use cli::classic::prompt::Plain;
+use cli::classic::{Engine, Interpreter, RunEnd, Settings};
+use record::{Classic, ClassicFigures, Edition, End, harmless};
+
+/// Commands that open the file behind them.
+const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
+
+/// Panics where something is not as it should be.
+pub fn command(bytes: &[u8]) {
+    let lines = bytes.split(|byte| *byte == b'\n').map(without_file);
+    let lines = lines.collect::<Vec<&[u8]>>().join(&b'\n');
+    for edition in [Edition::V1_0, Edition::V1_5] {
+        let (mut output, mut errors) = (Vec::new(), Vec::new());
+        let mut engine = NoRuns;
+        let mut interpreter = Interpreter::new(Settings::new(edition), &mut engine, false);
+        let file = Some(Path::new("/dev/null"));
+        let ended = interpreter.session(file, &mut Plain::new(&lines[..]), &mut output, &mut errors);
+        // A line may be too long.
+        assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
+        let errors = String::from_utf8(errors).expect("what is complained of is a text");
+        assert!(
+            !errors.contains(|character: char| character != '\n' && harmless::is_harmful(character)),
+            "{errors:?}"
+        );
+        let is_ours = |line: &str| line.starts_with("Error: ") || line.starts_with("Warning: ");
+        assert!(errors.lines().all(is_ours), "{errors}");
+    }
+}
+
+/// The line without the name of a file.
+fn without_file(line: &[u8]) -> &[u8] {
+    let command = OF_FILES.iter().find(|command| line.starts_with(command));
+    command.map_or(line, |command| &line[..command.len()])
+}
+
+/// Says of every run that it was as large as can be.
+struct NoRuns;
+
+impl Engine for NoRuns {
+    fn run(&mut self, settings: &Settings, workload: Classic, _: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+        assert!(workload.validate().is_ok(), "{workload:?}");
+        RunEnd::Complete(ClassicFigures {
+            edition: settings.edition,
+            end: End::Complete,
+            began_s: i64::MAX,
+            transactions_began_s: 0,
+            transactions_ended_s: -1,
+            ended_s: i64::MIN,
+            transactions: workload.transactions,
+            created_alone: workload.files,
+            created_mixed: workload.transactions,
+            read: workload.transactions,
+            appended: workload.transactions,
+            deleted_alone: workload.files,
+            deleted_mixed: workload.transactions,
+            bytes_read: f32::MAX,
+            bytes_written: 0.0,
+        })
+    }
+}
