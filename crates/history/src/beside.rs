@@ -88,7 +88,11 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError
         comparable: Vec::new(),
     };
     let Some((shape, edition)) = shape else {
-        beside.none = Some("the run is a mix of operations, and what was published is classic work: see --preset paper-1000-50000 and others".to_owned());
+        beside.none = Some(
+            "the run is a mix of operations, and what was published is classic work: see --preset paper-1000-50000 and \
+             others"
+                .to_owned(),
+        );
         return Ok(beside);
     };
     beside.none = why_none(library, record, &summary, &shape);
@@ -207,7 +211,8 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Editio
         ),
         format!(
             "Not comparable, the cache: no published run emptied a cache or says what it held. The pool of about {} ({}) \
-             met memories of 128 to 832 MB then, where they are known, and meets this machine's now. This run's cache policy was '{}'.",
+             met memories of 128 to 832 MB then, where they are known, and meets this machine's now. This run's cache \
+             policy was '{}'.",
             bytes(pool_bytes),
             counted(files, "file"),
             record.how.cache
@@ -219,6 +224,18 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Editio
             record.how.durability
         ),
     ];
+    sentences.extend(of_this_run(record, summary));
+    sentences.push(
+        "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
+         which file system is the better one."
+            .to_owned(),
+    );
+    sentences
+}
+
+/// What only this run has.
+fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
+    let mut sentences = Vec::new();
     if record.storage != "stdio" {
         sentences.push(format!(
             "The original reads and writes through the C library's buffered streams, in blocks of 512 bytes as published; \
@@ -237,11 +254,6 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Editio
                 .map_or_else(String::new, |reason| reason.describe())
         ));
     }
-    sentences.push(
-        "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
-         which file system is the better one."
-            .to_owned(),
-    );
     sentences
 }
 

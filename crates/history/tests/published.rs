@@ -179,8 +179,7 @@ fn whole_seconds_tell_which_figure_is_misprinted() {
             .unwrap();
         let asked = &finding.asked[0];
         assert_eq!(asked.edition.name(), "1.0");
-        assert!(asked.by_data_written.low.round() == seconds, "{asked:?}");
-        assert!((asked.by_data_written.low - seconds).abs() < 0.01, "{asked:?}");
+        assert!(asked.by_data_written.contains(seconds), "{asked:?}");
         let read = asked.by_data_read;
         assert!(read.low.ceil() > read.high, "no whole second: {asked:?}");
     }
