@@ -62,12 +62,14 @@ impl Archive {
     /// # Errors
     /// Where the archive cannot be read.
     pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<Entry>, ArchiveError> {
-        let Condition { sql, mut values } = filter.condition();
-        let mut query = format!("SELECT {COLUMNS} FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, number DESC");
+        let Condition { mut sql, mut values } = filter.condition();
+        let order = "ORDER BY begun_unix_ns DESC, number DESC";
         if let Some(limit) = filter.limit {
-            query.push_str(" LIMIT ?");
+            // Only of those that are left the columns are read.
+            sql = format!("number IN (SELECT number FROM run WHERE {sql} {order} LIMIT ?)");
             values.push(Box::new(signed(limit)));
         }
+        let query = format!("SELECT {COLUMNS} FROM run WHERE {sql} {order}");
         let mut entries = self.entries(&query, &values, is_alive)?;
         entries.reverse();
         Ok(entries)
