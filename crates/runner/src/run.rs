@@ -8,7 +8,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
-use record::{ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Origin, Outcome, Record, Room, SystemDuring, Tool};
+use record::{
+    ArrivalsAsked, CleanUp, Driven, End, How, LocationRecord, Origin, Outcome, Record, Room, SystemDuring, Tool,
+};
 use storage::{Need, OperationKind, PathBuffer, Storage};
 use workload::{Action, Crew, Phase, Workload, fingerprint};
 
@@ -60,7 +62,15 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let origin = Origin::from(&clock.clocks());
     let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
     let performed = Journal::open(request, &directories).and_then(|journal| {
-        let performed = crew::perform(request, storage, (clock, origin), &control, &taken, journal.as_ref(), events)?;
+        let performed = crew::perform(
+            request,
+            storage,
+            (clock, origin),
+            &control,
+            &taken,
+            journal.as_ref(),
+            events,
+        )?;
         Ok((journal, performed))
     });
     let (journal, performed) = performed.inspect_err(|_| {

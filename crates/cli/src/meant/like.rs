@@ -59,13 +59,20 @@ fn named<T: ValueEnum>(what: &str, name: &str) -> Result<T, String> {
 fn how(done: &HowDone, latencies: bool) -> Result<How, String> {
     Ok(How {
         drive: drive(&done.driven)?,
-        durability: done.durability.parse::<Durability>().map_err(|error| error.to_string())?,
+        durability: done
+            .durability
+            .parse::<Durability>()
+            .map_err(|error| error.to_string())?,
         direct: done.direct,
         cache: Cache::from(named::<CacheName>("cache", &done.cache)?),
         settle: done.settle,
         check: done.check,
         verify: done.verify,
-        on_error: done.on_error.parse::<OnErrorSaid>().map_err(|error| error.to_string())?.0,
+        on_error: done
+            .on_error
+            .parse::<OnErrorSaid>()
+            .map_err(|error| error.to_string())?
+            .0,
         stuck_after: Duration::from_nanos(done.stuck_after_ns),
         latencies,
         steps: done.steps,
