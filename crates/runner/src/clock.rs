@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use observe::{Clocks, Fact, Sources};
+use observe::{Clocks, Sources};
 use rustix::time::{ClockId, clock_gettime};
 use storage::simulated::Simulated;
 
@@ -14,16 +14,15 @@ pub trait Clock: Clone + Send + Sync + 'static {
     /// Whole seconds of wall clock, as the original reads them.
     fn wall_s(&self) -> i64;
 
-    /// This clock and the wall clock at one moment; where nothing more is known, by its whole seconds.
+    /// This clock and the machine's wall clock at one moment. A clock of its own kind is read just after the machine's.
     fn clocks(&self) -> Clocks {
-        const SECOND_NS: i64 = 1_000_000_000;
+        let machine = Clocks::read(&Sources::default());
+        let unix_ns = machine.monotonic_ns.saturating_add(machine.wall_minus_monotonic_ns);
         let monotonic_ns = i64::try_from(self.now_ns()).unwrap_or(i64::MAX);
         Clocks {
             monotonic_ns,
-            boot_minus_monotonic_ns: 0,
-            wall_minus_monotonic_ns: self.wall_s().saturating_mul(SECOND_NS).saturating_sub(monotonic_ns),
-            uncertainty_ns: SECOND_NS.unsigned_abs(),
-            clock_source: Fact::NotApplicable,
+            wall_minus_monotonic_ns: unix_ns.saturating_sub(monotonic_ns),
+            ..machine
         }
     }
 
