@@ -17,6 +17,7 @@ mod look;
 mod open;
 mod read;
 mod schema;
+mod submissions;
 mod write;
 
 use std::path::PathBuf;

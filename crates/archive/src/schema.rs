@@ -12,7 +12,7 @@ pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 const STEPS: [&str; VERSION as usize] = [V1];
 
 /// The first version. `run` has what is searched and listed; numbers are never given twice. `writer` is the mark of the process
-/// that performs the run, while it goes on. `content` is the record, `part` what was completed after it was written.
+/// that performs the run, while it goes on. `content` is the record, `part` what was completed after it was written; `submission` what others have submitted.
 const V1: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,6 +58,10 @@ CREATE TABLE part (
     place INTEGER NOT NULL,
     json BLOB NOT NULL,
     PRIMARY KEY (run, place)
+) STRICT;
+CREATE TABLE submission (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    text TEXT NOT NULL UNIQUE
 ) STRICT;
 ";
 

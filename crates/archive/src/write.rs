@@ -226,7 +226,7 @@ impl Archive {
     }
 
     /// One transaction, which has the right to write from its beginning: what it reads does not change before it writes.
-    fn change<A>(
+    pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
         act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<A>,

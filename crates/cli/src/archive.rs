@@ -44,6 +44,18 @@ fn number(entry: &Entry) -> u64 {
     entry.number.unwrap_or_default()
 }
 
+/// The submissions that were imported; none where there is no archive yet.
+///
+/// # Errors
+/// Where the archive cannot be read.
+pub fn submissions(said: &ArchiveArgument) -> Result<Vec<String>, Problem> {
+    match place::place_of_one(said.archive.as_deref())?.open(false) {
+        Ok(archive) => Ok(archive.submissions()?),
+        Err(ArchiveError::Missing { .. }) if said.archive.is_none() => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// The record of a run by its name in the user's own archive.
 ///
 /// # Errors

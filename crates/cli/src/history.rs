@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use history::{HistoryError, Library, Submission, SubmissionError, beside, show, submission, submissions};
+use history::{Format, HistoryError, Library, Submission, SubmissionError, beside, show, submission, submissions};
+use record::Record;
 use record::harmless::path as shown;
-use record::{ReadError, Record};
 
-use crate::said::{HistoryArguments, HistoryCommand};
-use crate::{Problem, print};
+use crate::said::{ArchiveArgument, HistoryArguments, HistoryCommand};
+use crate::{Problem, earlier, print};
 
 /// Why a command about published results could not do its work. Nothing was touched.
 #[derive(Debug, thiserror::Error)]
@@ -34,14 +34,6 @@ pub enum HistoryProblem {
         /// What is wrong with it.
         problem: SubmissionError,
     },
-    /// A file is no record.
-    #[error("{}: {problem}", shown(.path))]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: ReadError,
-    },
 }
 
 /// Shows what was asked for.
@@ -53,28 +45,51 @@ pub fn history(arguments: &HistoryArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-fn text(command: &HistoryCommand) -> Result<String, HistoryProblem> {
-    let library = Library::read()?;
-    Ok(match command {
-        HistoryCommand::List => show::list(&library),
-        HistoryCommand::Show { name: None, format } => show::show(&library, *format)?,
+fn text(command: &HistoryCommand) -> Result<String, Problem> {
+    let library = Library::read().map_err(HistoryProblem::from)?;
+    let shown = match command {
+        HistoryCommand::List => Ok(show::list(&library)),
+        HistoryCommand::Show { name: None, format } => show::show(&library, *format),
         HistoryCommand::Show {
             name: Some(name),
             format,
-        } => show::show(&library.take(name)?, *format)?,
-        HistoryCommand::Submissions { files, format } => {
-            let read: Vec<Submission> = files.iter().map(|path| submitted(path)).collect::<Result<_, _>>()?;
-            submissions::show(&submissions::groups(&library, &read)?, *format)
+        } => library.take(name).and_then(|taken| show::show(&taken, *format)),
+        HistoryCommand::Submissions { files, archive, format } => {
+            let all = if files.is_empty() {
+                archived(archive)?
+            } else {
+                files.iter().map(|path| submitted(path)).collect::<Result<_, _>>()?
+            };
+            submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
         }
-        HistoryCommand::Beside { record: path, format } => {
-            let text = content(path, u64::MAX)?;
-            let record = Record::from_json(&text).map_err(|problem| HistoryProblem::Record {
-                path: path.clone(),
-                problem,
-            })?;
-            beside(&library, &record)?.show(*format)
+        HistoryCommand::Beside { run, format } => {
+            let record = earlier::find(run)?;
+            beside(&library, &record).map(|beside| beside.show(*format))
         }
-    })
+    };
+    Ok(shown.map_err(HistoryProblem::from)?)
+}
+
+/// A run beside the published rows of the same configuration, for people.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_in_text(record: &Record) -> Result<String, Problem> {
+    let library = Library::read().map_err(HistoryProblem::from)?;
+    let beside = beside(&library, record).map_err(HistoryProblem::from)?;
+    Ok(beside.show(Format::Text))
+}
+
+/// The submissions of an archive.
+fn archived(said: &ArchiveArgument) -> Result<Vec<Submission>, Problem> {
+    let read = |text: &String| {
+        Submission::from_json(text).map_err(|problem| HistoryProblem::Submission {
+            path: PathBuf::from("a submission in the archive"),
+            problem,
+        })
+    };
+    let texts = crate::archive::submissions(said)?;
+    Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
 }
 
 fn submitted(path: &Path) -> Result<Submission, HistoryProblem> {

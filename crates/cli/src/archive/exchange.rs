@@ -1,14 +1,17 @@
 //! `postmark export` and `import`.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::{Archive, Imported};
+use history::Submission;
 use record::harmless::{harmless, path as shown};
 use record::{Entry, Record};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::{find, mark, number, open, place};
+use crate::history::HistoryProblem;
 use crate::meant::MeaningError;
 use crate::output::OutputFile;
 use crate::said::{ExportArguments, ExportFormat, ImportArguments};
@@ -24,6 +27,9 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
     let archive = open(&arguments.archive)?;
+    if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system) {
+        return submit(&archive, arguments, by, system);
+    }
     let entries = if arguments.runs.is_empty() {
         archive.list(&arguments.filters.filter(), &mark::is_alive)?
     } else {
@@ -39,6 +45,23 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         }
         ExportFormat::Markdown => output.write(&report::list::markdown(&entries))?,
     }
+    output.end()?;
+    Ok(0)
+}
+
+/// Writes runs as submissions: all of them, or none where one has nothing to compare.
+fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str) -> Result<u8, Problem> {
+    let mut text = String::new();
+    for run in &arguments.runs {
+        let submission = Submission::of(&super::record(archive, run)?, by, system);
+        let submission = submission.map_err(|problem| HistoryProblem::Submission {
+            path: PathBuf::from(format!("run {run}")),
+            problem,
+        })?;
+        text.push_str(&submission.to_json());
+    }
+    let mut output = Output::open(arguments.output.as_deref())?;
+    output.write(&text)?;
     output.end()?;
     Ok(0)
 }
@@ -96,7 +119,7 @@ const NOT_ALL: u8 = 1;
 /// So many records are written at once: each time costs as much as one of them.
 const AT_ONCE: usize = 64;
 
-/// Adds records of other machines. One that is there already is left as it is.
+/// Adds records of other machines, and submissions. One that is there already is left as it is.
 ///
 /// # Errors
 /// Where the archive cannot be opened or made, or what was done cannot be told.
@@ -130,9 +153,15 @@ impl Import {
             }
         };
         for (place, document) in documents(&text).enumerate() {
-            let record = document.and_then(|text| Record::from_json(text).map_err(|error| error.to_string()));
-            match record {
-                Ok(record) => self.waiting.push(record),
+            let imported = match document {
+                Ok(text) if is_submission(text) => self.submission(text)?,
+                Ok(text) => Record::from_json(text)
+                    .map(|record| self.waiting.push(record))
+                    .map_err(|error| error.to_string()),
+                Err(error) => Err(error),
+            };
+            match imported {
+                Ok(()) => {}
                 Err(error) => self.failed(path, &format!("document {}: {}", place + 1, harmless(&error))),
             }
             if self.waiting.len() == AT_ONCE {
@@ -140,6 +169,21 @@ impl Import {
             }
         }
         self.write(path)
+    }
+
+    /// Adds a submission, or says why it is none.
+    fn submission(&mut self, text: &str) -> Result<Result<(), String>, Problem> {
+        let submission = match Submission::from_json(text) {
+            Ok(submission) => submission,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let is_new = self.archive.add_submission(&submission.to_json())?;
+        print(&format!(
+            "Submission of {}: {}\n",
+            harmless(&submission.contributor),
+            if is_new { "new" } else { "there already" }
+        ))?;
+        Ok(Ok(()))
     }
 
     fn write(&mut self, path: &Path) -> Result<(), Problem> {
@@ -165,6 +209,15 @@ impl Import {
         self.code = NOT_ALL;
         tell(format_args!("{}: {what}", shown(path)));
     }
+}
+
+/// Whether a document says that it is a submission. Nothing else of it is read.
+fn is_submission(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        submission: IgnoredAny,
+    }
+    serde_json::from_str::<Named>(text).is_ok_and(|Named { submission: IgnoredAny }| true)
 }
 
 fn told(record: &Record) -> String {

@@ -5,6 +5,7 @@ use record::Record;
 
 use super::{mark, open, place};
 use crate::earlier;
+use crate::history::beside_in_text;
 use crate::meant::MeaningError;
 use crate::output::OutputFile;
 use crate::run::{deliver, render};
@@ -42,8 +43,18 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
                     or json";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
+    if arguments.with_history && arguments.format != Format::Text {
+        let told =
+            "--with-history is a part of the report for people: give --format text, or take 'postmark history beside'";
+        return Err(MeaningError::Contradiction(told.to_owned()).into());
+    }
+    let mut text = render(&record, arguments.format);
+    if arguments.with_history {
+        text.push('\n');
+        text.push_str(&beside_in_text(&record)?);
+    }
     let output = arguments.output.clone().map(OutputFile::open).transpose()?;
-    deliver(output, &render(&record, arguments.format))?;
+    deliver(output, &text)?;
     Ok(0)
 }
 

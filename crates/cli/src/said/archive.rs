@@ -187,6 +187,9 @@ pub struct ShowArguments {
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Set it beside the published rows of the same configuration (in the report for people; 'history beside' has other formats).
+    #[arg(long)]
+    pub with_history: bool,
 }
 
 /// The arguments of `tag`.
@@ -254,6 +257,15 @@ pub struct ExportArguments {
     /// How they look.
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
+    /// Write the runs as submissions, which somebody else's import takes into the table of 'history submissions'.
+    #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]
+    pub submission: bool,
+    /// Of a submission: who has measured.
+    #[arg(long, value_name = "NAME", requires = "submission")]
+    pub by: Option<String>,
+    /// Of a submission: what was measured, in your words: machine, devices, file system.
+    #[arg(long, value_name = "TEXT", requires = "submission")]
+    pub system: Option<String>,
     /// Write to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -265,7 +277,7 @@ pub struct ExportArguments {
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// Files with records in JSON, as run and export write them; - is standard input.
+    /// Files with records or submissions in JSON, as run and export write them; - is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Which archive.

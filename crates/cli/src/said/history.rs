@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use history::Format;
 
+use super::archive::ArchiveArgument;
+
 /// The arguments of `history`.
 #[derive(Debug, Args)]
 pub struct HistoryArguments {
@@ -26,20 +28,23 @@ pub enum HistoryCommand {
         #[arg(long, default_value_t)]
         format: Format,
     },
-    /// Put submissions of others into one table for each configuration, beside what was published of it.
+    /// Put submissions into one table for each configuration, beside what was published of it.
     Submissions {
-        /// The submissions.
-        #[arg(required = true, value_name = "FILE")]
+        /// Files with submissions [default: those that were imported into the archive].
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Which archive.
+        #[command(flatten)]
+        archive: ArchiveArgument,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: Format,
     },
     /// Set a run beside the published rows of the same configuration.
     Beside {
-        /// The run's record in JSON, as `run --format json` writes it.
-        #[arg(value_name = "FILE")]
-        record: PathBuf,
+        /// The run: its number, at least four digits of its identity, last, or a file with its record in JSON.
+        #[arg(value_name = "RUN")]
+        run: PathBuf,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: Format,
