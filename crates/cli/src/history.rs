@@ -57,11 +57,7 @@ fn text(command: &HistoryCommand) -> Result<String, HistoryProblem> {
     let library = Library::read()?;
     Ok(match command {
         HistoryCommand::List => show::list(&library),
-        HistoryCommand::Show { name: None, format } => show::show(&library, *format)?,
-        HistoryCommand::Show {
-            name: Some(name),
-            format,
-        } => show::show(&library.take(name)?, *format)?,
+        HistoryCommand::Show { name, format } => show::show(&library, name.as_deref(), *format)?,
         HistoryCommand::Submissions { files, format } => {
             let read: Vec<Submission> = files.iter().map(|path| submitted(path)).collect::<Result<_, _>>()?;
             submissions::show(&submissions::groups(&library, &read)?, *format)
