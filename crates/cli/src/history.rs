@@ -49,11 +49,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
     let library = Library::read().map_err(HistoryProblem::from)?;
     let shown = match command {
         HistoryCommand::List => Ok(show::list(&library)),
-        HistoryCommand::Show { name: None, format } => show::show(&library, *format),
-        HistoryCommand::Show {
-            name: Some(name),
-            format,
-        } => library.take(name).and_then(|taken| show::show(&taken, *format)),
+        HistoryCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
         HistoryCommand::Submissions { files, archive, format } => {
             let all = if files.is_empty() {
                 archived(archive)?

@@ -38,6 +38,14 @@ fn the_list_names_what_show_takes() {
 }
 
 #[test]
+fn ranges_are_compared_with_the_rates_of_other_tables() {
+    let place = directory();
+    let shown = answer(&["history", "show", "veritas-logging"], place.path());
+    assert!(shown.contains("Of 4 printed improvements 3 are"), "{shown}");
+    assert!(shown.contains("differs by -4.08"), "{shown}");
+}
+
+#[test]
 fn every_format_has_the_same_cells() {
     let place = directory();
     let csv = answer(&split("history show mail-page --format csv"), place.path());

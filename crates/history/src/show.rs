@@ -61,17 +61,25 @@ fn shortened(title: &str) -> String {
     format!("{}...", begin.trim_end())
 }
 
-/// Everything in a library, with what was found about it.
+/// A source or a table, or all of them, with what was found about it.
 ///
 /// # Errors
-/// Where a published configuration cannot be planned, which a test excludes.
-pub fn show(library: &Library, format: Format) -> Result<String, HistoryError> {
+/// Where there is nothing of this name. Where a published configuration cannot be planned, which a test excludes.
+pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<String, HistoryError> {
+    let taken = match name {
+        Some(name) => library.take(name)?,
+        None => library.clone(),
+    };
+    let is_shown = |table: &str| taken.sources.iter().any(|source| source.table(table).is_some());
+    let mut improvements = library.improvements();
+    // They are computed of all tables: one of ranges has no rates of its own.
+    improvements.retain(|one| is_shown(&one.table));
     let shown = Shown {
         schema: SCHEMA_VERSION,
-        sources: &library.sources,
-        findings: library.findings()?,
-        improvements: library.improvements(),
-        claims: library.claims(),
+        sources: &taken.sources,
+        findings: taken.findings()?,
+        improvements,
+        claims: taken.claims(),
     };
     Ok(match format {
         Format::Json => {
