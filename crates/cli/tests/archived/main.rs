@@ -16,6 +16,7 @@ mod commands;
 mod killed;
 mod places;
 mod runs;
+mod submissions;
 mod together;
 
 use std::path::{Path, PathBuf};
