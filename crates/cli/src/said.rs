@@ -190,8 +190,8 @@ pub struct WorkArguments {
     /// Take what the options do not say from a configuration file in TOML, with the options' names.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Do what an earlier run did, in the same way, but for what the options say. RUN is the file that it wrote with --format
-    /// json, or - for standard input. The place is not taken over, nor is a --journal: give them anew.
+    /// Do what an earlier run did, in the same way, but for what the options say. RUN is its number in the archive, at
+    /// least four digits of its identity, last, the file that it wrote with --format json, or - for standard input. The place is not taken over, nor is a --journal: give them anew.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
     pub like: Option<PathBuf>,
     /// The rest.
