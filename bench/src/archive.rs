@@ -110,7 +110,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
     })?;
     let varied = |number: u64| {
         let mut record = record.clone();
-        record.id = RunId::new(u128::from(number) * 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        record.id = RunId::new(u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         record.origin.unix_ns = (FIRST_UNIX_NS + number * EVERY_NS) as i64;
         record.host.hostname = format!("host-{}", number % 500);
         record.preset = Some(format!("preset-{}", number % 7));
