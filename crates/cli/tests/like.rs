@@ -189,7 +189,12 @@ fn what_is_said_beside_holds_over_the_record() {
     let path = file.to_str().unwrap();
     let plain = mean(&work(&["--like", path])).unwrap();
     assert_eq!(plain.workload.location_weights(), [3], "shares are a part of the work");
-    assert!(!toml(&plain).contains("[[at]]"), "{}", toml(&plain));
+    let place = "[[at]]\npath = \".\"\nweight = 3";
+    assert!(
+        toml(&plain).contains(place),
+        "the place is the working directory\n{}",
+        toml(&plain)
+    );
     let words =
         "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --at /tmp --weight 5";
     let meant = mean(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
