@@ -58,7 +58,7 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--mix read=2,append=1,create=1,delete=1 --files 50 --transactions 300 --writers 2 --readers 2 --durability fsync",
         "--mix read=1 --files 50 --for 1500ms --warm-up 300ms --rate 2000 --steps",
         "--mix read=1 --files 50 --steady snia --round 1s --for 5s --rate 2000 --arrivals constant",
-        "--mix read=1 --files 50 --steady slope --round 4s --for 20s --transactions 2000",
+        "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
         "--mix read=1 --files 50 --ladder 500 --warm-up 100ms --for 10s --goal p99<1s",
         "--mix read=1 --files 50 --ladder workers=2 --warm-up 0s --for 10s",
     ] {
