@@ -7,6 +7,8 @@ mod mark;
 mod place;
 mod show;
 
+use std::path::Path;
+
 use archive::{Archive, ArchiveError, Name};
 use record::{Entry, Record};
 
@@ -56,12 +58,13 @@ pub fn submissions(said: &ArchiveArgument) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// The record of a run by its name in the user's own archive.
+/// The record of a run by its name in the archive that is said; in the user's where none is, or where nothing new is to be archived.
 ///
 /// # Errors
 /// Where there is no such archive or run, or it cannot be read.
-pub fn record_called(word: &str) -> Result<Record, Problem> {
-    record(&open(&ArchiveArgument { archive: None })?, word)
+pub fn record_called(word: &str, said: Option<&Path>) -> Result<Record, Problem> {
+    let archive = said.filter(|path| !place::is_none(path)).map(Path::to_owned);
+    record(&open(&ArchiveArgument { archive })?, word)
 }
 
 /// The record of a run in an archive.

@@ -8,18 +8,18 @@ use std::path::Path;
 use archive::Name;
 use record::Record;
 use record::harmless;
-use record::read::BYTES_MAX;
+use record::read::{BYTES_MAX, ReadError};
 
 use crate::meant::MeaningError;
 
-/// The record of the run that is called so: what the archive calls it (its number, the beginning of its identity, `last`), or the
-/// path of a file that was written with `--format json`, or `-` for standard input.
+/// The record of the run that is called so: what the archive that is said, or else the user's, calls it (its number, the beginning
+/// of its identity, `last`), or the path of a file that was written with `--format json`, or `-` for standard input.
 ///
 /// # Errors
 /// Where there is none, it cannot be read, or it is no record.
-pub fn find(run: &Path) -> Result<Record, MeaningError> {
+pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, MeaningError> {
     match name(run) {
-        Some(word) => crate::archive::record_called(word).map_err(|problem| wrong(run, problem)),
+        Some(word) => crate::archive::record_called(word, archive).map_err(|problem| wrong(run, problem)),
         None => read(run),
     }
 }
@@ -47,7 +47,13 @@ pub fn read(run: &Path) -> Result<Record, MeaningError> {
     // A byte more shows that there are more.
     let mut some = source.take(BYTES_MAX as u64 + 1);
     some.read_to_string(&mut text).map_err(cannot)?;
-    Record::from_json(&text).map_err(|error| wrong(run, error))
+    Record::from_json(&text).map_err(|error| match error {
+        ReadError::NoRecord { .. } => wrong(
+            run,
+            format_args!("{error}: give the file that a run wrote with --format json"),
+        ),
+        error => wrong(run, error),
+    })
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.

@@ -59,7 +59,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
             submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
         }
         HistoryCommand::Beside { run, format } => {
-            let record = earlier::find(run)?;
+            let record = earlier::find(run, None)?;
             beside(&library, &record).map(|beside| beside.show(*format))
         }
     };

@@ -7,7 +7,7 @@ use record::{
 use runner::{Event, Events, Pace, Refused, Request, SystemClock};
 use workload::arrivals::ArrivalProcess;
 
-use crate::perform::{Signals, perform, perform_with};
+use crate::perform::{Signals, perform_with};
 use crate::said::StorageName;
 
 /// Whether each rung is to have a pool of its own.
@@ -19,12 +19,16 @@ pub fn is_of_runs(request: &Request) -> bool {
 ///
 /// # Errors
 /// Where the first run was refused: nothing was touched. What becomes of a later one is in the record.
-pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -> Result<Record, Refused> {
+pub fn climb(
+    request: &Request,
+    storage: StorageName,
+    signals: &mut Signals,
+    events: &mut dyn Events,
+) -> Result<Record, Refused> {
+    // Between two of the runs, too, a signal is to leave the rungs that were climbed.
     let Some(ladder) = &request.drive.ladder else {
-        return perform(request, storage, &SystemClock, events);
+        return perform_with(request, storage, &SystemClock, signals, events);
     };
-    // From the first run on, between two of them, too: a signal is to leave the rungs that were climbed.
-    let mut signals = Signals::default();
     let mut climbed: Vec<RungSummary> = Vec::new();
     let mut all: Option<Record> = None;
     while let Some(load) = next_load(&ladder.asked, &climbed) {
@@ -44,7 +48,7 @@ pub fn climb(request: &Request, storage: StorageName, events: &mut dyn Events) -
             &rung(request, load, number),
             storage,
             &SystemClock,
-            &mut signals,
+            signals,
             &mut of_rung,
         );
         let record = match (performed, &mut all) {

@@ -73,7 +73,7 @@ pub fn main() -> ExitCode {
             if let Some((_, matches)) = matches.subcommand() {
                 arguments.work.take_weights(matches);
             }
-            plan::plan(&arguments)
+            plan::plan(arguments)
         }
         Some(Command::Presets) => presets::list(),
         Some(Command::List(arguments)) => archive::list(&arguments),

@@ -44,6 +44,8 @@ pub struct Meant {
     pub storage_is_said: bool,
     /// How all else is done.
     pub how: How,
+    /// The preset that it began with; of an earlier run's, where that one did.
+    pub preset: Option<String>,
     /// How the number of files was chosen, where it was not said.
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
@@ -92,7 +94,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
         return mean_over(arguments, file.unwrap_or_default(), &[]);
     };
-    let (options, like) = like::read(run)?;
+    let (options, like) = like::read(run, arguments.like_in.as_deref())?;
     let mut meant = mean_over(arguments, options, like.weights()).map_err(|error| match error {
         // The words of an option may stand in the record.
         MeaningError::Contradiction(text) => {
@@ -101,6 +103,7 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
         other => other,
     })?;
     meant.notes.extend(like.differs(&meant.workload, &meant.how));
+    meant.preset = like.preset();
     Ok(meant)
 }
 
@@ -181,6 +184,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         storage,
         storage_is_said: options.storage.is_some(),
         how,
+        preset: arguments.preset.clone(),
         sizing,
         notes,
     })

@@ -18,7 +18,8 @@ const PLANNED: u64 = 1_000_000;
 ///
 /// # Errors
 /// Where what was said is wrong, or the plan cannot be delivered.
-pub fn plan(arguments: &PlanArguments) -> Result<u8, Problem> {
+pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
+    arguments.work.like_in = arguments.archive.archive;
     print(&text(&mean(&arguments.work)?, arguments.format)?)?;
     Ok(0)
 }

@@ -12,7 +12,7 @@ use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
 use crate::output::{OutputFile, is_standard_output};
-use crate::perform::{exit_code, perform};
+use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::progress::Display;
 use crate::said::{Format, PlanFormat, RunArguments};
@@ -22,7 +22,8 @@ use crate::{Problem, print, sizing, tell};
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
-pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+    arguments.work.like_in.clone_from(&arguments.archive);
     let mut meant = mean(&arguments.work)?;
     judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
@@ -39,6 +40,15 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
         return Ok(0);
     }
     let place = archive::place(arguments.archive.as_deref())?;
+    if let Some(place) = &place {
+        let written = [("--output", &arguments.output), ("--live", &arguments.live)];
+        for (option, path) in written
+            .into_iter()
+            .filter_map(|(option, path)| Some((option, path.as_ref()?)))
+        {
+            place.refuse(option, path)?;
+        }
+    }
     let keeper = place.as_ref().map(keeper).transpose()?;
     let output = output_path.clone().map(OutputFile::open).transpose()?;
     if arguments.work.like.is_some() && !arguments.quiet {
@@ -62,15 +72,17 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     meant
         .notes
         .extend(place.as_ref().and_then(|place| place.shares(&request)));
+    // Until all is written: a signal that comes when the run has ended is not to cost its report.
+    let mut signals = Signals::default();
     let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
         if let Some(keeper) = &mut watchers.keeper {
             let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
         let performed = if ladder::is_of_runs(&request) {
-            ladder::climb(&request, meant.storage, &mut watchers)
+            ladder::climb(&request, meant.storage, &mut signals, &mut watchers)
         } else {
-            perform(&request, meant.storage, &SystemClock, &mut watchers)
+            perform_with(&request, meant.storage, &SystemClock, &mut signals, &mut watchers)
         };
         performed.map_err(|refused| meant.explain(refused))
     });
@@ -89,11 +101,13 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
     };
     complete(&mut record, &meant.sizing, &meant.notes);
     let verdict = Verdict::of(&record);
-    let mut text = render(&record, arguments.format);
-    let archived = watchers.keeper.map(|keeper| keep(keeper, &record));
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
+    let delivered = deliver(output, &render(&record, arguments.format));
+    // Also where nobody could be given the report.
+    let archived = watchers.keeper.map(|keeper| keep(keeper, &record));
+    delivered?;
     match &archived {
-        Some(Ok(told)) if is_seen => text.push_str(&format!("{told}\n")),
+        Some(Ok(told)) if is_seen => print(&format!("{told}\n"))?,
         Some(Ok(_)) if arguments.quiet => {}
         Some(Ok(told) | Err(told)) => tell(told),
         None => {}
@@ -104,7 +118,6 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
             say_if_invalid(&record, &verdict, output_path.as_deref());
         }
     }
-    deliver(output, &text)?;
     Ok(match exit_code(&record) {
         0 if matches!(archived, Some(Err(_))) => NOT_ARCHIVED,
         0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
@@ -115,7 +128,7 @@ pub fn run(arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
 /// The run that is meant, with what the options of `run` alone say.
 fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Request {
     let mut request = meant.request(words);
-    request.preset.clone_from(&arguments.work.preset);
+    request.preset.clone_from(&meant.preset);
     request.room_check = !arguments.no_room_check;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
@@ -147,7 +160,7 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
 
 /// Writes the whole record, and says where it is, or why it is not.
 fn keep(keeper: Keeper, record: &Record) -> Result<String, String> {
-    let path = keeper.path().display().to_string();
+    let path = harmless::path(keeper.path()).into_owned();
     match keeper.finish(record) {
         Ok(number) => Ok(format!("archived as run {number} in {path} (postmark show {number})")),
         Err(why) => Err(format!("the run was not archived: {why}")),

@@ -148,6 +148,9 @@ pub struct PlanArguments {
     /// How the plan looks.
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     pub format: PlanFormat,
+    /// Where the run of --like is looked for.
+    #[command(flatten)]
+    pub archive: ArchiveArgument,
 }
 
 /// The arguments of `clean`.
@@ -194,6 +197,9 @@ pub struct WorkArguments {
     /// least four digits of its identity, last, the file that it wrote with --format json, or - for standard input. The place is not taken over, nor is a --journal: give them anew.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
     pub like: Option<PathBuf>,
+    /// In which archive it is looked for; what the command says of archives.
+    #[arg(skip)]
+    pub like_in: Option<PathBuf>,
     /// The rest.
     #[command(flatten)]
     pub options: Options,

@@ -16,8 +16,16 @@ struct Handlers {
     caught: Arc<AtomicUsize>,
 }
 
+static HANDLERS: OnceLock<Handlers> = OnceLock::new();
+
+/// Whether a signal has come that nothing has followed yet.
+pub fn is_pending() -> bool {
+    HANDLERS
+        .get()
+        .is_some_and(|handlers| handlers.caught.load(Ordering::SeqCst) != 0)
+}
+
 fn handlers() -> std::io::Result<&'static Handlers> {
-    static HANDLERS: OnceLock<Handlers> = OnceLock::new();
     if let Some(handlers) = HANDLERS.get() {
         return Ok(handlers);
     }

@@ -70,7 +70,8 @@ pub enum Event {
     /// done. Only to those who take records, as the next one.
     Opened(Box<Record>),
     /// A phase, or a rung of a ladder, has been performed to its end, and the file systems have settled after it: told while all
-    /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one.
+    /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one. No phase is
+    /// told of a run that does not settle.
     Completed(Box<Completed>),
 }
 

@@ -1,14 +1,16 @@
 //! `postmark export` and `import`.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported};
+use archive::{Archive, Imported, InvalidTag, Tag};
 use history::Submission;
-use record::harmless::{harmless, path as shown};
+use record::documents::Documents;
+use record::harmless::{harmless, json as harmless_json, path as shown};
 use record::{Entry, Record};
-use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 
 use super::{find, mark, number, open, place};
 use crate::history::HistoryProblem;
@@ -36,17 +38,30 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         let found = arguments.runs.iter().map(|run| find(&archive, run));
         found.collect::<Result<_, _>>()?
     };
-    let mut output = Output::open(arguments.output.as_deref())?;
-    match arguments.format {
-        ExportFormat::Json => each(&archive, &entries, &mut output, |_, record| record.to_json())?,
+    let mut output = output(arguments)?;
+    let written = match arguments.format {
+        ExportFormat::Json => each(&archive, &entries, "", &mut output, exported),
         ExportFormat::Csv => {
-            output.write(report::export::CSV_HEADER)?;
-            each(&archive, &entries, &mut output, report::export::csv)?;
+            let header = report::export::CSV_HEADER;
+            each(&archive, &entries, header, &mut output, report::export::csv)
         }
-        ExportFormat::Markdown => output.write(&report::list::markdown(&entries))?,
+        ExportFormat::Markdown => output.write(&report::list::markdown(&entries)).map(|()| 0),
+    };
+    match written {
+        Ok(code) => output.end().map(|()| code),
+        Err(problem) => {
+            output.discard();
+            Err(problem)
+        }
     }
-    output.end()?;
-    Ok(0)
+}
+
+/// Where an export goes; not into the archive that it comes from.
+fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
+    if let Some(path) = &arguments.output {
+        place::place_of_one(arguments.archive.archive.as_deref())?.refuse("--output", path)?;
+    }
+    Output::open(arguments.output.as_deref())
 }
 
 /// Writes runs as submissions: all of them, or none where one has nothing to compare.
@@ -60,55 +75,147 @@ fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str
         })?;
         text.push_str(&submission.to_json());
     }
-    let mut output = Output::open(arguments.output.as_deref())?;
+    let mut output = output(arguments)?;
     output.write(&text)?;
     output.end()?;
     Ok(0)
 }
 
-/// Writes what every record comes to, one after another: no more than one is in memory.
+/// Writes what every record comes to, one after another: no more than one is in memory. One that is damaged is told of, and the
+/// others are written: the exit code.
 fn each(
     archive: &Archive,
     entries: &[Entry],
+    header: &str,
     output: &mut Output<'_>,
     text: impl Fn(&Entry, &Record) -> String,
-) -> Result<(), Problem> {
+) -> Result<u8, Problem> {
+    let mut failed = None;
+    let mut has_header = false;
     for entry in entries {
-        output.write(&text(entry, &archive.record(number(entry))?))?;
+        match archive.record(number(entry)) {
+            Ok(record) => {
+                if !has_header {
+                    output.write(header)?;
+                    has_header = true;
+                }
+                output.write(&text(entry, &record))?;
+            }
+            Err(problem) => {
+                if let Some(former) = failed.replace(problem) {
+                    tell(format_args!("not exported: {former}"));
+                }
+            }
+        }
     }
-    Ok(())
+    match failed {
+        // Nothing was written: what was in the file stays.
+        Some(problem) if !has_header => Err(problem.into()),
+        Some(problem) => {
+            tell(format_args!("not exported: {problem}"));
+            Ok(NOT_ALL)
+        }
+        None => {
+            if !has_header {
+                output.write(header)?;
+            }
+            Ok(0)
+        }
+    }
+}
+
+/// What the archive says of a run beside its record, and takes with it to another one.
+#[derive(Default, Serialize, Deserialize)]
+struct Beside {
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    note: Option<String>,
+}
+
+/// A longer note is none of ours, in bytes.
+const NOTE_MAX: usize = 1 << 16;
+
+/// The document of a run: its record with the summary, and what was said of it.
+fn exported(entry: &Entry, record: &Record) -> String {
+    let mut text = record.to_json();
+    let beside = Beside {
+        tags: entry.tags.clone(),
+        note: entry.note.clone(),
+    };
+    if let (false, Some(end)) = (beside.tags.is_empty() && beside.note.is_none(), text.rfind('}')) {
+        // Strings and lists of them: writing to memory cannot fail.
+        let beside = serde_json::to_string(&beside).unwrap_or_default();
+        text.insert_str(end, &format!(",\"archive\":{}", harmless_json(&beside)));
+    }
+    text
+}
+
+impl Beside {
+    /// What a document has of it.
+    fn of(text: &str) -> Result<(Vec<Tag>, Option<String>), String> {
+        #[derive(Deserialize)]
+        struct Document {
+            #[serde(default)]
+            archive: Beside,
+        }
+        let Document { archive } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let tags = archive.tags.iter().map(|tag| tag.parse());
+        let tags = tags
+            .collect::<Result<_, InvalidTag>>()
+            .map_err(|error| error.to_string())?;
+        if archive.note.as_ref().is_some_and(|note| note.len() > NOTE_MAX) {
+            return Err(format!("a note has up to {NOTE_MAX} bytes"));
+        }
+        Ok((tags, archive.note))
+    }
 }
 
 /// Where an export goes.
 struct Output<'a> {
     path: Option<&'a Path>,
+    /// A file that nothing was written to yet: what was in it stays until then.
+    waiting: Option<OutputFile>,
     to: Box<dyn Write>,
 }
 
 impl<'a> Output<'a> {
     fn open(path: Option<&'a Path>) -> Result<Self, Problem> {
-        let to: Box<dyn Write> = match path {
-            Some(path) => Box::new(std::io::BufWriter::new(OutputFile::open(path.to_owned())?.begin())),
-            None => Box::new(std::io::BufWriter::new(std::io::stdout().lock())),
+        let waiting = path.map(|path| OutputFile::open(path.to_owned())).transpose()?;
+        let to: Box<dyn Write> = match waiting {
+            Some(_) => Box::new(std::io::sink()),
+            None => Box::new(BufWriter::new(std::io::stdout().lock())),
         };
-        Ok(Self { path, to })
+        Ok(Self { path, waiting, to })
     }
 
     fn write(&mut self, text: &str) -> Result<(), Problem> {
+        if let Some(file) = self.waiting.take() {
+            self.to = Box::new(BufWriter::new(file.begin()));
+        }
         let written = self.to.write_all(text.as_bytes());
         self.told(written)
     }
 
     fn end(mut self) -> Result<(), Problem> {
+        // Of no run at all an empty file is what was asked for.
+        self.write("")?;
         let written = self.to.flush();
         self.told(written)
+    }
+
+    /// There is nothing to write: leaves things as they were.
+    fn discard(self) {
+        if let Some(file) = self.waiting {
+            file.discard();
+        }
     }
 
     fn told(&self, written: std::io::Result<()>) -> Result<(), Problem> {
         written.map_err(|cause| Problem::Report {
             to: self
                 .path
-                .map_or_else(|| "standard output".to_owned(), |path| path.display().to_string()),
+                .map_or_else(|| "standard output".to_owned(), |path| shown(path).into_owned()),
             cause,
         })
     }
@@ -118,6 +225,8 @@ impl<'a> Output<'a> {
 const NOT_ALL: u8 = 1;
 /// So many records are written at once: each time costs as much as one of them.
 const AT_ONCE: usize = 64;
+/// Or fewer, where their texts have so many bytes together.
+const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// Adds records of other machines, and submissions. One that is there already is left as it is.
 ///
@@ -128,6 +237,8 @@ pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
     let mut import = Import {
         archive,
         waiting: Vec::new(),
+        beside: Vec::new(),
+        waiting_bytes: 0,
         code: 0,
     };
     for path in &arguments.files {
@@ -138,37 +249,51 @@ pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
 
 struct Import {
     archive: Archive,
-    /// What was read and not written yet.
+    /// What was read and not written yet, and what was said of each.
     waiting: Vec<Record>,
+    beside: Vec<(Vec<Tag>, Option<String>)>,
+    /// The bytes of their texts.
+    waiting_bytes: usize,
     code: u8,
 }
 
 impl Import {
     fn file(&mut self, path: &Path) -> Result<(), Problem> {
-        let text = match read(path) {
-            Ok(text) => text,
-            Err(error) => {
-                self.failed(path, &format!("cannot read it: {error}"));
-                return Ok(());
+        let source: Box<dyn Read> = if path == Path::new("-") {
+            Box::new(std::io::stdin())
+        } else {
+            match File::open(path) {
+                Ok(file) => Box::new(file),
+                Err(error) => {
+                    self.failed(path, &format!("cannot read it: {error}"));
+                    return Ok(());
+                }
             }
         };
-        for (place, document) in documents(&text).enumerate() {
+        for (place, document) in Documents::of(source).enumerate() {
             let imported = match document {
-                Ok(text) if is_submission(text) => self.submission(text)?,
-                Ok(text) => Record::from_json(text)
-                    .map(|record| self.waiting.push(record))
-                    .map_err(|error| error.to_string()),
-                Err(error) => Err(error),
+                Ok(text) if is_submission(&text) => self.submission(&text)?,
+                Ok(text) => self.record(&text),
+                Err(error) => Err(error.to_string()),
             };
             match imported {
                 Ok(()) => {}
                 Err(error) => self.failed(path, &format!("document {}: {}", place + 1, harmless(&error))),
             }
-            if self.waiting.len() == AT_ONCE {
+            if self.waiting.len() == AT_ONCE || self.waiting_bytes >= BYTES_AT_ONCE {
                 self.write(path)?;
             }
         }
         self.write(path)
+    }
+
+    /// Takes a record, or says why it is none.
+    fn record(&mut self, text: &str) -> Result<(), String> {
+        let record = Record::from_json(text).map_err(|error| error.to_string())?;
+        self.beside.push(Beside::of(text)?);
+        self.waiting.push(record);
+        self.waiting_bytes += text.len();
+        Ok(())
     }
 
     /// Adds a submission, or says why it is none.
@@ -188,9 +313,20 @@ impl Import {
 
     fn write(&mut self, path: &Path) -> Result<(), Problem> {
         let records = std::mem::take(&mut self.waiting);
-        for (record, imported) in records.iter().zip(self.archive.import_all(&records)?) {
+        let beside = std::mem::take(&mut self.beside);
+        self.waiting_bytes = 0;
+        let imported = self.archive.import_all(&records)?;
+        for ((record, (tags, note)), imported) in records.iter().zip(beside).zip(imported) {
             match imported {
-                Imported::New(number) => print(&format!("Run {number}: new, {}\n", told(record)))?,
+                Imported::New(number) => {
+                    if !tags.is_empty() {
+                        self.archive.add_tags(number, &tags)?;
+                    }
+                    if note.is_some() {
+                        self.archive.set_note(number, note.as_deref())?;
+                    }
+                    print(&format!("Run {number}: new, {}\n", told(record)))?;
+                }
                 Imported::There(number) => print(&format!("Run {number}: there already, {}\n", told(record)))?,
                 Imported::Conflict(number) => self.failed(
                     path,
@@ -226,29 +362,4 @@ fn told(record: &Record) -> String {
         record::units::utc(record.origin.begun_unix_ns()),
         harmless(&record.host.hostname)
     )
-}
-
-fn read(path: &Path) -> std::io::Result<String> {
-    if path == Path::new("-") {
-        let mut text = String::new();
-        std::io::stdin().read_to_string(&mut text)?;
-        return Ok(text);
-    }
-    std::fs::read_to_string(path)
-}
-
-/// The documents of a text, one after another. Behind one that is none nothing is looked for.
-fn documents(text: &str) -> impl Iterator<Item = Result<&str, String>> {
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
-    let is_empty = text.trim().is_empty();
-    let nothing = is_empty.then(|| Err("there is nothing in it".to_owned()));
-    let found = std::iter::from_fn(move || {
-        let began = stream.byte_offset();
-        let document = stream.next()?;
-        Some(match document {
-            Ok(_) => Ok(&text[began..stream.byte_offset()]),
-            Err(error) => Err(format!("no JSON: {error}")),
-        })
-    });
-    found.chain(nothing)
 }

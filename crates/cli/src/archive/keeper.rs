@@ -1,21 +1,27 @@
 //! Keeps a run in the archive while it goes on: a sink of what is completed, which writes in a thread of its own.
 //!
 //! What is told is written before the sink returns, so that it lies between phases, as what tells it. But a file system that does
-//! not answer must not keep the run: it is waited for so long, and then the run goes on without an archive.
+//! not answer must not keep the run, nor who wants to end it: it is waited for so long, and then the run goes on. At the end
+//! the whole record is given to it once more.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use archive::{Archive, ArchiveError};
-use record::{Completed, Record};
+use record::{Completed, Record, harmless};
 use runner::{Event, Events};
 
 use super::mark;
+use crate::signals;
 
 /// An answer is waited for so long: longer than another process's transaction is.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// And so long where a signal asks for the end: enough for a disk that is busy.
+const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
+/// So often it is looked whether one does.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// See the module's text.
 pub struct Keeper {
@@ -24,8 +30,8 @@ pub struct Keeper {
     answers: Receiver<Answer>,
     /// What is added to the record before it is written.
     complete: Box<dyn Fn(&mut Record)>,
-    /// Why nothing can be written any more.
-    broken: Option<String>,
+    /// Orders that were not answered in time.
+    owed: u32,
 }
 
 enum Order {
@@ -96,7 +102,7 @@ impl Keeper {
             orders,
             answers,
             complete: Box::new(|_| ()),
-            broken: None,
+            owed: 0,
         })
     }
 
@@ -122,24 +128,42 @@ impl Keeper {
         Ok(number.unwrap_or_default())
     }
 
+    /// Gives an order, and waits until it and those before are answered: the last answer.
     fn ask(&mut self, order: Order) -> Result<Option<u64>, String> {
-        if let Some(why) = &self.broken {
-            return Err(why.clone());
+        let gone = "its thread has ended; this is a defect of postmark";
+        self.orders.send(order).map_err(|_| gone.to_owned())?;
+        self.owed += 1;
+        let began = Instant::now();
+        loop {
+            match self.answers.recv_timeout(LOOK_EVERY) {
+                Ok(answer) => {
+                    self.owed -= 1;
+                    if self.owed == 0 {
+                        return answer.map_err(|error| error.to_string());
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.go_on_waiting(began.elapsed())?,
+                Err(RecvTimeoutError::Disconnected) => return Err(gone.to_owned()),
+            }
         }
-        // Where the thread is gone, no answer comes either.
-        let _ = self.orders.send(order);
-        let why = match self.answers.recv_timeout(PATIENCE) {
-            // What could not be written once may be later.
-            Ok(answer) => return answer.map_err(|error| error.to_string()),
-            Err(RecvTimeoutError::Timeout) => format!(
-                "the file system of {} has not answered for {} s",
-                self.path.display(),
+    }
+
+    /// Whether there is patience after so long.
+    fn go_on_waiting(&self, waited: Duration) -> Result<(), String> {
+        let path = harmless::path(&self.path);
+        if waited >= PATIENCE {
+            Err(format!(
+                "the file system of {path} has not answered for {} s, or another process has kept it so long",
                 PATIENCE.as_secs()
-            ),
-            Err(RecvTimeoutError::Disconnected) => "its thread has ended; this is a defect of postmark".to_owned(),
-        };
-        self.broken = Some(why.clone());
-        Err(why)
+            ))
+        } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
+            Err(format!(
+                "a signal came while {path} was waited for, which had not answered for {} s",
+                waited.as_secs()
+            ))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -153,8 +177,11 @@ impl Events for Keeper {
             Event::Completed(completed) => Order::Complete(completed),
             _ => return,
         };
-        // Whether the run is in the archive is told at its end, when the whole record is written.
-        let _ = self.ask(order);
+        // One that is late is not given more to do, which it would do while the run is measured: the end has everything.
+        if self.owed == 0 {
+            // Whether the run is in the archive is told at its end, when the whole record is written.
+            let _ = self.ask(order);
+        }
     }
 
     fn takes_records(&self) -> bool {

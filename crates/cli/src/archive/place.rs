@@ -7,10 +7,12 @@ use std::process::Command;
 
 use archive::{Archive, ArchiveError, Journal, Opening, Owner};
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
+use record::harmless;
 use runner::{Place as RunPlace, Request};
 
 use crate::Problem;
 use crate::meant::MeaningError;
+use crate::output::is_standard_output;
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";
@@ -28,10 +30,12 @@ pub struct Place {
 struct Surroundings {
     /// `POSTMARK_ARCHIVE`.
     archive: Option<OsString>,
-    /// `XDG_DATA_HOME`.
+    /// `XDG_DATA_HOME`, where it is of the user who is meant.
     data: Option<OsString>,
     /// `HOME`.
     home: Option<OsString>,
+    /// Whose process this is.
+    user: u32,
     /// Who has called a program of root's by sudo.
     invoker: Option<Owner>,
 }
@@ -41,20 +45,38 @@ impl Surroundings {
         // What is empty says nothing.
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let number = |name: &str| variable(name)?.to_str()?.parse().ok();
-        let is_root = std::fs::metadata("/proc/self").is_ok_and(|facts| facts.uid() == 0);
+        // Nobody's where that cannot be read.
+        let user = std::fs::metadata("/proc/self").map_or(u32::MAX, |facts| facts.uid());
         let invoker = || {
             Some(Owner {
                 user: number("SUDO_UID")?,
                 group: number("SUDO_GID")?,
             })
         };
+        let is_root = user == 0;
+        let invoker = is_root.then(invoker).flatten().filter(|owner| owner.user != 0);
+        // Under sudo it may be root's own, where nothing is the invoker's.
+        let is_meant = |data: &OsString| invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user));
         Self {
             archive: variable(VARIABLE),
-            data: variable("XDG_DATA_HOME"),
+            data: variable("XDG_DATA_HOME").filter(is_meant),
             home: variable("HOME"),
-            invoker: is_root.then(invoker).flatten().filter(|owner| owner.user != 0),
+            user,
+            invoker,
         }
     }
+}
+
+/// Whose a directory is; of one that is not there, the nearest above it that is.
+fn holder(directory: &Path) -> Option<u32> {
+    let facts = directory.ancestors().find_map(|above| std::fs::metadata(above).ok());
+    facts.map(|facts| facts.uid())
+}
+
+/// Whether what is said in the place of a file says that nothing is to be archived.
+pub fn is_none(said: &Path) -> bool {
+    // A file of that name is ./none.
+    said.as_os_str() == NONE
 }
 
 /// The archive that is meant; nothing where there is to be none.
@@ -84,19 +106,25 @@ fn find(
 ) -> Result<Option<Place>, Problem> {
     let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
     if let Some(path) = said {
-        // A file of that name is ./none.
-        return Ok((path.as_os_str() != NONE).then_some(Place { path, owner: None }));
+        if is_standard_output(&path) {
+            let told = "--archive -: an archive is a file: give its path (one that is called so is ./-), or none";
+            return Err(MeaningError::Contradiction(told.to_owned()).into());
+        }
+        return Ok((!is_none(&path)).then_some(Place { path, owner: None }));
     }
     // Others than absolute ones are to be ignored, by the XDG Base Directory Specification 0.8.
     let data = surroundings.data.map(PathBuf::from).filter(|data| data.is_absolute());
     let home = || match surroundings.invoker {
         Some(owner) => home_of(owner.user),
-        None => surroundings.home.map(PathBuf::from).filter(|home| home.is_absolute()),
+        None => {
+            let home = surroundings.home.map(PathBuf::from).filter(|home| home.is_absolute());
+            home.or_else(|| home_of(surroundings.user))
+        }
     };
     let data = data.or_else(|| home().map(|home| home.join(".local/share")));
     let Some(data) = data else {
-        let told = "where to archive the run is not known: neither XDG_DATA_HOME nor HOME names a directory: give --archive FILE, \
-                    or --archive none";
+        let told = "where to archive the run is not known: neither XDG_DATA_HOME nor HOME names a directory, and the system knows no \
+                    home of the user: give --archive FILE, or --archive none";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     };
     Ok(Some(Place {
@@ -160,6 +188,32 @@ impl Place {
         Target::read(&Sources::default(), there.unwrap_or(Path::new("/")))
     }
 
+    /// Refuses a file that is to be written and is the archive, or one of those that SQLite has beside it.
+    ///
+    /// # Errors
+    /// Where it is one.
+    pub fn refuse(&self, option: &str, path: &Path) -> Result<(), MeaningError> {
+        if is_standard_output(path) {
+            return Ok(());
+        }
+        let archive = std::fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
+        let beside = |end: &str| {
+            let mut name = archive.clone().into_os_string();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        if ["", "-wal", "-shm", "-journal"]
+            .iter()
+            .any(|end| is_one(&beside(end), path))
+        {
+            let path = harmless::path(path);
+            return Err(MeaningError::Contradiction(format!(
+                "{option} {path}: the archive is there, and would be written over: give another file"
+            )));
+        }
+        Ok(())
+    }
+
     /// Says so where the archive and a target lie on one device.
     pub fn shares(&self, request: &Request) -> Option<String> {
         if request.place == RunPlace::Nowhere {
@@ -176,6 +230,21 @@ impl Place {
              on another device, or --archive {NONE})",
             self.path.display()
         ))
+    }
+}
+
+/// Whether two paths are of one file, or will be.
+fn is_one(one: &Path, other: &Path) -> bool {
+    match (std::fs::metadata(one), std::fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => {
+            let whole = |path: &Path| {
+                let path = std::path::absolute(path).ok()?;
+                Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
+            };
+            whole(one).is_some_and(|one| Some(one) == whole(other))
+        }
+        _ => false,
     }
 }
 
@@ -218,6 +287,7 @@ mod tests {
             archive: None,
             data: None,
             home: Some("/home/me".into()),
+            user: 7,
             invoker: None,
         }
     }
@@ -261,6 +331,14 @@ mod tests {
             ..surroundings()
         };
         assert!(find(None, nothing, &|_| None).is_err());
+        let a_service = Surroundings {
+            home: None,
+            user: 1000,
+            ..surroundings()
+        };
+        let home = "/home/invoker/.local/share/postmark/archive.db";
+        assert_eq!(path(None, a_service), Some((home.to_owned(), None)));
+        assert!(find(Some(Path::new("-")), surroundings(), &|_| None).is_err());
     }
 
     #[test]
@@ -279,6 +357,49 @@ mod tests {
             ..surroundings()
         };
         assert!(find(None, unknown, &|_| None).is_err(), "root's is not taken instead");
+    }
+
+    #[test]
+    fn a_directory_that_is_not_there_is_its_holders() {
+        let ours = rustix::process::getuid().as_raw();
+        let scene = tempfile::tempdir().unwrap();
+        assert_eq!(holder(&scene.path().join("not/there")), Some(ours));
+        assert_eq!(holder(Path::new("/proc/1/nowhere")), Some(0));
+    }
+
+    #[test]
+    fn one_file_has_many_paths() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = |name: &str| scene.path().join(name);
+        std::fs::write(path("archive.db"), "").unwrap();
+        std::os::unix::fs::symlink(path("archive.db"), path("link")).unwrap();
+        std::fs::write(path("other"), "").unwrap();
+        let place = Place {
+            path: path("link"),
+            owner: None,
+        };
+        for same in [
+            "archive.db",
+            "link",
+            "./archive.db",
+            "archive.db-wal",
+            "archive.db-journal",
+        ] {
+            let told = place.refuse("--output", &path(same)).unwrap_err().to_string();
+            assert!(
+                told.contains("--output") && told.contains("give another file"),
+                "{told}"
+            );
+        }
+        for other in ["other", "new", "link-wal"] {
+            place.refuse("--output", &path(other)).unwrap();
+        }
+        place.refuse("--output", Path::new("-")).unwrap();
+        let new = Place {
+            path: path("new.db"),
+            owner: None,
+        };
+        assert!(new.refuse("--output", &path("./new.db")).is_err());
     }
 
     #[test]

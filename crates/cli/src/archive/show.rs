@@ -2,8 +2,9 @@
 
 use archive::ArchiveError;
 use record::Record;
+use record::harmless::harmless;
 
-use super::{mark, open, place};
+use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::history::beside_in_text;
 use crate::meant::MeaningError;
@@ -37,7 +38,7 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 /// # Errors
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
-    let record = record(arguments)?;
+    let (record, head) = record(arguments)?;
     if matches!(arguments.format, Format::Classic | Format::Terse) && record.actual.classic.is_none() {
         let told = "--format: the original's reports know the classic work only, performed to its end by one run: give --format text \
                     or json";
@@ -49,18 +50,34 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
     let mut text = render(&record, arguments.format);
+    if arguments.format == Format::Text {
+        text.insert_str(0, &head);
+    }
     if arguments.with_history {
         text.push('\n');
         text.push_str(&beside_in_text(&record)?);
+    }
+    if let (Some(path), Some(_)) = (&arguments.output, earlier::name(&arguments.run)) {
+        place::place_of_one(arguments.archive.archive.as_deref())?.refuse("--output", path)?;
     }
     let output = arguments.output.clone().map(OutputFile::open).transpose()?;
     deliver(output, &text)?;
     Ok(0)
 }
 
-fn record(arguments: &ShowArguments) -> Result<Record, Problem> {
-    match earlier::name(&arguments.run) {
-        Some(word) => super::record(&open(&arguments.archive)?, word),
-        None => Ok(earlier::read(&arguments.run)?),
+/// A record, and of an archived one what the archive says of it beside.
+fn record(arguments: &ShowArguments) -> Result<(Record, String), Problem> {
+    let Some(word) = earlier::name(&arguments.run) else {
+        return Ok((earlier::read(&arguments.run)?, String::new()));
+    };
+    let archive = open(&arguments.archive)?;
+    let entry = find(&archive, word)?;
+    let mut head = String::new();
+    if !entry.tags.is_empty() {
+        head.push_str(&format!("Tags: {}\n", harmless(&entry.tags.join(" "))));
     }
+    if let Some(note) = &entry.note {
+        head.push_str(&format!("Note: {}\n", harmless(note)));
+    }
+    Ok((archive.record(number(&entry))?, head))
 }

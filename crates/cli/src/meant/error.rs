@@ -31,7 +31,9 @@ pub enum MeaningError {
         problem: String,
     },
     /// The record of an earlier run cannot be read.
-    #[error("cannot read the run {run}: {cause}: give the file that a run wrote with --format json")]
+    #[error(
+        "cannot read the run {run}: {cause}: give the file that a run wrote with --format json, or what 'postmark list' calls a run"
+    )]
     CannotReadRun {
         /// How it was called.
         run: String,
@@ -39,7 +41,7 @@ pub enum MeaningError {
         cause: std::io::Error,
     },
     /// The record of an earlier run is none, or cannot be done again.
-    #[error("in the run {run}: {problem}: give the file that a run wrote with --format json")]
+    #[error("in the run {run}: {problem}")]
     Run {
         /// How it was called.
         run: String,

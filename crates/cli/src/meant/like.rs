@@ -23,8 +23,8 @@ use crate::said::{CacheName, OnErrorSaid, Options};
 pub(super) struct Like(Record);
 
 /// Reads the run that is called so, and says how it was done as a configuration file would.
-pub(super) fn read(run: &Path) -> Result<(Options, Like), MeaningError> {
-    let record = find(run)?;
+pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), MeaningError> {
+    let record = find(run, archive)?;
     let text = to_config(&meant(&record).map_err(|problem| wrong(run, problem))?)?;
     let options = toml::from_str(&text).map_err(|error| wrong(run, error.message()))?;
     Ok((options, Like(record)))
@@ -38,6 +38,7 @@ fn meant(record: &Record) -> Result<Meant, String> {
         storage: named("storage", &record.storage)?,
         storage_is_said: true,
         how: how(&record.how, record.latencies)?,
+        preset: record.preset.clone(),
         // What it came to is in the workload.
         sizing: None,
         notes: Vec::new(),
@@ -117,6 +118,11 @@ impl Like {
     /// The shares of its locations.
     pub(super) fn weights(&self) -> &[u32] {
         self.0.workload.location_weights()
+    }
+
+    /// The preset that it began with.
+    pub(super) fn preset(&self) -> Option<String> {
+        self.0.preset.clone()
     }
 
     /// What of the earlier run this one, with what is said beside, does not do.

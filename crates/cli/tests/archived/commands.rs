@@ -1,6 +1,7 @@
 //! The commands about runs that were archived.
 
 use std::fs;
+use std::io::Write;
 
 use record::{Record, State};
 use serde_json::Value;
@@ -110,7 +111,32 @@ fn tags_and_notes_are_given_and_taken() {
     let mut note = home.command("note 2");
     note.arg("after the firmware; =1+1");
     home.end(note).code(0).says("Run 2: after the firmware");
+    let shown = home.answer("show 2");
+    assert!(
+        shown.starts_with("Tags: ssd\nNote: after the firmware; =1+1\n"),
+        "{shown}"
+    );
     assert!(home.answer("list --format csv").contains("after the firmware"));
+    // They travel with the run; one that is there already keeps its own.
+    let exported = home.answer("export 2");
+    assert_eq!(Record::from_json(&exported).unwrap(), home.record(&home.entries()[1]));
+    fs::write(home.scene.path().join("two.json"), &exported).unwrap();
+    home.says("import two.json --archive other.db").code(0);
+    home.says("tag last ssd --remove --archive other.db").code(0);
+    home.says("import two.json --archive other.db")
+        .code(0)
+        .says("there already");
+    let theirs = &json(&home.answer("list --format json --archive other.db"))[0];
+    assert_eq!(
+        (theirs["tags"].as_array().map(Vec::len), &theirs["note"]),
+        (Some(0), &Value::from("after the firmware; =1+1"))
+    );
+    fs::write(
+        home.scene.path().join("two.json"),
+        exported.replace("[\"ssd\"]", "[\"s s\"]"),
+    )
+    .unwrap();
+    home.says("import two.json --archive new.db").code(1).says("a tag has");
     let mut note = home.command("note 2");
     note.arg("");
     home.end(note).code(0).says("no note");
@@ -167,6 +193,51 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     let mut piped = home.command("import -");
     piped.stdin(fs::File::open(path("good.json")).unwrap());
     home.end(piped).code(0).says("there already");
+}
+
+/// What has no end is not read to it.
+#[test]
+fn no_more_is_read_than_a_record_has() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    home.says("import /dev/zero").code(1).says("no JSON object");
+    let long = home.scene.path().join("long.json");
+    let mut file = fs::File::create(&long).unwrap();
+    file.write_all(b"{\"a\":\"").unwrap();
+    file.set_len(300 << 20).unwrap();
+    home.says("import long.json").code(1).says("longer than any record");
+}
+
+/// The others are written, and a file in which nothing comes is left as it was.
+#[test]
+fn one_damaged_record_does_not_keep_the_others() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.says(LITTLE).code(0);
+    }
+    let all = home.answer("export");
+    let archive = rusqlite::Connection::open(home.archive()).unwrap();
+    archive
+        .execute("UPDATE content SET json = x'00' WHERE run = 2", [])
+        .unwrap();
+    drop(archive);
+    let file = home.scene.path().join("all.json");
+    home.says("export --output all.json")
+        .code(1)
+        .says("not exported")
+        .says("run 2");
+    let kept: Vec<&str> = all
+        .lines()
+        .enumerate()
+        .filter(|(place, _)| *place != 1)
+        .map(|(_, line)| line)
+        .collect();
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().collect::<Vec<_>>(), kept);
+    let before = fs::read_to_string(&file).unwrap();
+    home.says("export 2 --output all.json").code(2).says("run 2");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    home.says("export 2 --output new.json").code(2);
+    assert!(!home.scene.path().join("new.json").exists());
 }
 
 #[test]

@@ -41,6 +41,8 @@ fn under_sudo_it_is_the_invoking_users() {
     }
     let home = Home::new();
     let (user, group) = (12_345, 54_321);
+    let data = home.scene.directory("data");
+    std::os::unix::fs::chown(&data, Some(user), Some(group)).unwrap();
     let mut command = home.command(LITTLE);
     command
         .env("SUDO_UID", user.to_string())
@@ -50,11 +52,14 @@ fn under_sudo_it_is_the_invoking_users() {
         let facts = std::fs::metadata(&path).unwrap();
         assert_eq!((facts.uid(), facts.gid()), (user, group), "{}", path.display());
     }
-    // A user whom nobody knows has no home.
-    let mut command = home.command(LITTLE);
-    command
-        .env_remove("XDG_DATA_HOME")
-        .env("SUDO_UID", "4294967001")
-        .env("SUDO_GID", "1");
-    home.end(command).code(2).says("--archive FILE");
+    // A user whom nobody knows has no home, and a data folder of another's is not theirs.
+    for data in [None, Some(&data)] {
+        let mut command = home.command(LITTLE);
+        command
+            .env_remove("XDG_DATA_HOME")
+            .envs(data.map(|data| ("XDG_DATA_HOME", data)))
+            .env("SUDO_UID", "4294967001")
+            .env("SUDO_GID", "1");
+        home.end(command).code(2).says("--archive FILE");
+    }
 }

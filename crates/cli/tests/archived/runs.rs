@@ -1,6 +1,7 @@
 //! What a run leaves in the archive, and what it does without one.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
 use record::{Outcome, Record, State};
 use rustix::process::Signal;
@@ -159,6 +160,137 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     let record = Record::from_json(&ended.output).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert_eq!(record.actual.phases.len(), 3);
+}
+
+/// Another process keeps the archive: the report does not wait for it, and neither does who wants the end.
+#[test]
+fn a_report_does_not_wait_for_the_archive() {
+    let home = Home::new();
+    let report = home.scene.path().join("report.json");
+    let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 1s --format json --output";
+    let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
+    running.until("that it is archived", |_| {
+        home.archive().exists() && !home.entries().is_empty()
+    });
+    let other = rusqlite::Connection::open(home.archive()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    running.until("its report", |_| {
+        fs::read_to_string(&report).is_ok_and(|text| Record::from_json(&text).is_ok())
+    });
+    assert_ne!(
+        home.entries()[0].headline.state,
+        State::Complete,
+        "it is waited for still"
+    );
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended.code(1).says("the run was not archived").says("a signal came");
+    other.execute_batch("COMMIT").unwrap();
+    let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+}
+
+/// A signal is followed while a phase waits for the archive, and the archive that has come back has the whole record.
+#[test]
+fn a_signal_does_not_wait_for_the_archive() {
+    let home = Home::new();
+    let mut running = Running::start(
+        home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1s --format json"),
+        home.scene.path(),
+    );
+    running.until("that the transactions go on", |_| {
+        home.archive().exists() && {
+            let entries = home.entries();
+            entries
+                .first()
+                .is_some_and(|entry| !home.record(entry).actual.phases.is_empty())
+        }
+    });
+    let other = rusqlite::Connection::open(home.archive()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Long enough for the phase to end, and to wait behind it.
+    std::thread::sleep(Duration::from_millis(1500));
+    running.send(Signal::INT);
+    running.until("its report", |running| !running.output().is_empty());
+    other.execute_batch("COMMIT").unwrap();
+    let ended = running.finish();
+    ended.code(130).says("archived as run 1");
+    let entries = home.entries();
+    assert_eq!(entries[0].headline.state, State::Interrupted);
+    assert_eq!(home.record(&entries[0]), Record::from_json(&ended.output).unwrap());
+}
+
+/// Without settling, as in the original's formats, what the archive takes is in no phase: nothing is written between them.
+#[test]
+fn the_originals_seconds_have_no_archive_in_them() {
+    let home = Home::new();
+    let mut running = Running::start(
+        home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
+        home.scene.path(),
+    );
+    running.until("that it is archived", |_| {
+        home.archive().exists() && !home.entries().is_empty()
+    });
+    let other = rusqlite::Connection::open(home.archive()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let began = Instant::now();
+    running.until("its report", |running| !running.output().is_empty());
+    let took = began.elapsed();
+    other.execute_batch("COMMIT").unwrap();
+    let ended = running.finish();
+    ended.code(0).says("archived as run 1");
+    let total: u64 = ended.output.split(' ').next().unwrap().parse().unwrap();
+    assert!(total <= took.as_secs() + 1, "{total} s in {took:?}");
+    assert!(took < Duration::from_secs(30), "{took:?}: it waited for the archive");
+    assert_eq!(home.record(&home.entries()[0]).actual.phases.len(), 3);
+}
+
+/// A file that is to be written is not the archive, whatever it is called.
+#[test]
+fn a_report_is_not_written_over_the_archive() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let link = home.scene.path().join("link");
+    std::os::unix::fs::symlink(home.archive(), &link).unwrap();
+    for words in [
+        format!("{LITTLE} --output {}", text(&link)),
+        format!("{LITTLE} --live {}", text(&home.archive())),
+        format!("export --output {}", text(&link)),
+        format!("show last --output {}", text(&home.archive())),
+    ] {
+        home.says(&words)
+            .code(2)
+            .says("the archive is there")
+            .says("give another file");
+    }
+    assert_eq!(home.entries().len(), 1);
+    home.says(&format!("{LITTLE} --archive -"))
+        .code(2)
+        .says("an archive is a file");
+}
+
+/// Runs are looked for where the command says that the archive is.
+#[test]
+fn like_means_a_run_of_the_archive_that_is_said() {
+    let home = Home::new();
+    home.says(&format!("{LITTLE} --preset mail")).code(0);
+    home.says("run --quiet --no-own-cost --storage posix --files 21 --transactions 30 --archive other.db")
+        .code(0);
+    let files = |text: &str| {
+        let record = Record::from_json(text).unwrap();
+        (record.workload.files(), record.preset)
+    };
+    let like = "run --quiet --no-own-cost --like last --format json";
+    assert_eq!(files(&home.answer(&format!("{like} --archive other.db"))), (21, None));
+    assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
+    // Nothing new is archived, and the run is the user's.
+    assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
+    let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
+    assert!(plan.contains("files = 21"), "{plan}");
+    home.says("plan --like 7 --archive other.db")
+        .code(2)
+        .says("there is no run '7'")
+        .does_not_say("--format json");
 }
 
 #[test]

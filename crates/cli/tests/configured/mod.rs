@@ -48,6 +48,7 @@ fn meaning(text: &str) -> Option<Meant> {
     let arguments = WorkArguments {
         preset: None,
         like: None,
+        like_in: None,
         config: None,
         at: Vec::new(),
         weight: Vec::new(),

@@ -29,7 +29,9 @@ impl Supervisor<'_, '_> {
     }
 
     fn tell_phase(&mut self, phase: Phase) {
-        if self.watch.during.is_none() {
+        if self.watch.during.is_none() || !self.watch.settle {
+            // Without settling one phase follows the other at once, and the original's whole seconds run on between them:
+            // whoever keeps what is told would be in the numbers.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (0..)
