@@ -120,10 +120,18 @@ impl Archive {
     ) -> Result<Vec<Entry>, ArchiveError> {
         let read = || {
             let mut statement = self.db.prepare(query)?;
-            let rows = statement.query_map(params_from_iter(values), |row| entry(row, is_alive))?;
-            rows.collect::<rusqlite::Result<Vec<Entry>>>()
+            let rows = statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
+            rows.collect::<Result<Vec<Entry>, RowError>>()
         };
-        read().map_err(|cause| self.failed("read", cause))
+        read().map_err(|error| match error {
+            RowError::Sql(cause) => self.failed("read", cause),
+            RowError::Word { number, what, word } => ArchiveError::Unknown {
+                number,
+                path: self.path.clone(),
+                what,
+                word,
+            },
+        })
     }
 
     /// The record of a run; of one that has not ended, as far as it was told.
@@ -169,28 +177,54 @@ impl Archive {
     }
 }
 
-fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> rusqlite::Result<Entry> {
+/// Why a row is no entry.
+enum RowError {
+    Sql(rusqlite::Error),
+    /// This word of this run is not known.
+    Word {
+        number: u64,
+        what: &'static str,
+        word: String,
+    },
+}
+
+impl From<rusqlite::Error> for RowError {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Sql(cause)
+    }
+}
+
+fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<Entry, RowError> {
     let word = |column: usize| row.get::<_, String>(column);
     let count = |column: usize| row.get::<_, i64>(column).map(|number| number.max(0) as u64);
-    let not_ours = |column: usize| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, "not a word of ours".into())
+    let number = count(0)?;
+    let unknown = |what, column| match word(column) {
+        Ok(word) => RowError::Word { number, what, word },
+        Err(cause) => cause.into(),
     };
-    let writer: Option<String> = row.get(3)?;
-    let state = word(2)?;
-    let state = State::ALL.into_iter().find(|known| known.name() == state);
-    let state = match state.ok_or_else(|| not_ours(2))? {
-        State::Going if !writer.is_some_and(|writer| is_alive(&writer)) => State::Unfinished,
+    let name = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+    let state = State::ALL.into_iter().find(|known| known.name() == name);
+    let state = match state.ok_or_else(|| unknown("state", 2))? {
+        State::Going => {
+            let writer: Option<String> = row.get(3)?;
+            if writer.is_some_and(|writer| is_alive(&writer)) {
+                State::Going
+            } else {
+                State::Unfinished
+            }
+        }
         state => state,
     };
-    let verdict = word(13)?;
+    let name = row.get_ref(13)?.as_str().map_err(rusqlite::Error::from)?;
     let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
+    let verdict = levels.into_iter().find(|level| level.name() == name);
+    let verdict = verdict.ok_or_else(|| unknown("verdict", 13))?;
     let device_class: Option<String> = row.get(7)?;
     let file_system: Option<String> = row.get(6)?;
-    let lines = |text: Option<String>| text.map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect());
     Ok(Entry {
-        number: Some(count(0)?),
+        number: Some(number),
         headline: Headline {
-            id: word(1)?.parse().map_err(|_| not_ours(1))?,
+            id: word(1)?.parse().map_err(|_| unknown("identity", 1))?,
             state,
             begun_unix_ns: count(4)?,
             host: word(5)?,
@@ -201,13 +235,12 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> rusqlite::Result<Entry> {
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
             transactions_per_second: row.get(11)?,
             p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),
-            verdict: levels
-                .into_iter()
-                .find(|level| level.name() == verdict)
-                .ok_or_else(|| not_ours(13))?,
+            verdict,
             fingerprint: word(14)?,
         },
         note: row.get(15)?,
-        tags: lines(row.get(16)?),
+        tags: row
+            .get::<_, Option<String>>(16)?
+            .map_or_else(Vec::new, |tags| tags.lines().map(str::to_owned).collect()),
     })
 }
