@@ -73,6 +73,20 @@ pub enum ArchiveError {
         /// The archive.
         path: PathBuf,
     },
+    /// The file, what lies beside it, or their file system cannot be written to.
+    #[error(
+        "cannot {doing} the archive {}: {cause}: make room there, or get the right to write; or copy it, with its -wal or -journal \
+         where there is one, and give the copy with --archive FILE",
+        .path.display()
+    )]
+    NotWritable {
+        /// What was being done.
+        doing: &'static str,
+        /// The archive.
+        path: PathBuf,
+        /// What is in the way.
+        cause: String,
+    },
     /// SQLite could not do it.
     #[error("cannot {doing} the archive {}: {cause}", .path.display())]
     Database {
@@ -107,6 +121,22 @@ pub enum ArchiveError {
         /// Its number.
         number: u64,
     },
+    /// A word of a run's line is none that this program has.
+    #[error(
+        "run {number} of the archive {} has the {what} '{}', which this program does not know: use a newer postmark",
+        .path.display(),
+        record::harmless::harmless(word)
+    )]
+    Unknown {
+        /// The run's number.
+        number: u64,
+        /// The archive.
+        path: PathBuf,
+        /// What the word is of.
+        what: &'static str,
+        /// The word.
+        word: String,
+    },
     /// A record in it cannot be read.
     #[error("run {number} of the archive {} cannot be read: {cause}", .path.display())]
     Record {
@@ -123,6 +153,24 @@ impl ArchiveError {
     /// What an answer of SQLite's comes to.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
+        // Memory for a log cannot be had beside the file; and what can only be read cannot be locked.
+        let is_bound = cause.sqlite_error().is_some_and(|error| {
+            use rusqlite::ffi::{SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+            [
+                SQLITE_IOERR_LOCK,
+                SQLITE_IOERR_SHMMAP,
+                SQLITE_IOERR_SHMOPEN,
+                SQLITE_IOERR_SHMSIZE,
+            ]
+            .contains(&error.extended_code)
+        });
+        if is_bound {
+            return Self::NotWritable {
+                doing,
+                path,
+                cause: cause.to_string(),
+            };
+        }
         match cause.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
                 path,
@@ -134,6 +182,13 @@ impl ArchiveError {
                 what: cause.to_string(),
             },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::DiskFull | ErrorCode::PermissionDenied) => {
+                Self::NotWritable {
+                    doing,
+                    path,
+                    cause: cause.to_string(),
+                }
+            }
             _ => Self::Database { doing, path, cause },
         }
     }

@@ -45,10 +45,6 @@ impl Filter {
         add("begun_unix_ns >= ?", moment(self.since_unix_ns));
         add("begun_unix_ns < ?", moment(self.until_unix_ns));
         add("host = ?", word(&self.host));
-        add(
-            "number IN (SELECT run FROM run_file_system WHERE name = ?)",
-            word(&self.file_system),
-        );
         add("preset = ?", word(&self.preset));
         for tag in &self.tags {
             add(
@@ -60,6 +56,19 @@ impl Filter {
             "verdict = ?",
             self.verdict.map(|level| Box::new(level.name()) as Box<dyn ToSql>),
         );
+        if let Some(name) = &self.file_system {
+            // Most runs have one: their rows tell. A way from the name to the rows would meet them in no order, a third of them more
+            // slowly than all of them in theirs.
+            parts.push(
+                "(file_system = ? OR instr(file_system, '+') > 0 \
+                 AND number IN (SELECT run FROM run_file_system WHERE name = ?))",
+            );
+            values.extend(
+                [word(&Some(name.clone())), word(&Some(name.clone()))]
+                    .into_iter()
+                    .flatten(),
+            );
+        }
         let mut sql = parts.join(" AND ");
         if sql.is_empty() {
             sql.push_str("TRUE");

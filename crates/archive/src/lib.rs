@@ -7,6 +7,9 @@
 //! end the whole record takes their place ([`Archive::finish`]). A file that is not ours, is cut off, or comes from a newer program is told
 //! apart before anything is written (`look`).
 //!
+//! A process has one [`Archive`] of a file at a time: locks are a process's, and whoever opens the file and closes it, as the look does,
+//! lets go of all that the process has on it (fcntl(2), "Advisory record locking").
+//!
 //! Contents are compressed with zlib's format: a record is a few kilobytes then, which takes a millisecond, in safe Rust and
 //! without another library in C; its checksum tells of bits that have changed.
 

@@ -6,6 +6,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::ArchiveError;
 use crate::schema::{APPLICATION, VERSION};
@@ -19,14 +20,30 @@ pub(crate) enum Look {
     Archive {
         /// In bytes.
         bytes: u64,
+        /// Whether changes reach it through a write-ahead log.
+        has_log: bool,
     },
 }
+
+/// What looks cut off is looked at again after this.
+const PAUSE: Duration = Duration::from_millis(50);
 
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Looks at an existing file; changes nothing.
 pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
+    match look_once(path) {
+        // Somebody may have been in the middle of a change.
+        Err(ArchiveError::Damaged { .. }) => {
+            std::thread::sleep(PAUSE);
+            look_once(path)
+        }
+        looked => looked,
+    }
+}
+
+fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let failed = |cause| ArchiveError::File {
         doing: "read",
         path: path.to_owned(),
@@ -40,19 +57,21 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
         path: path.to_owned(),
         what,
     };
-    let facts = std::fs::metadata(path).map_err(failed)?;
-    if !facts.is_file() {
+    // What is no file is not opened: a pipe would wait for its other end.
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(foreign("it is no regular file"));
     }
-    let bytes = facts.len();
+    let mut file = File::open(path).map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
-    let file = File::open(path).map_err(failed)?;
-    file.take(HEADER_BYTES as u64)
-        .read_to_end(&mut header)
-        .map_err(failed)?;
+    let read = file.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut header);
+    read.map_err(failed)?;
     if header.is_empty() {
         return Ok(Look::Empty);
     }
+    // In this order: whoever writes makes the header longer first and then the file, and removes the journal last. Where that is
+    // gone, all that the header tells is in the file, and its length is taken after that.
+    let has_journal = has_journal(path);
+    let bytes = file.metadata().map_err(failed)?.len();
     let known = header.len().min(MAGIC.len());
     if header[..known] != MAGIC[..known] {
         return Err(foreign("it is no database of SQLite"));
@@ -82,17 +101,21 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
         bytes => return Err(damaged(format!("its pages have {bytes} bytes"))),
     };
     let whole = u64::from(number(28)) * page_bytes;
-    if is_told && bytes < whole && !has_journal(path) {
+    if is_told && bytes < whole && !has_journal {
         return Err(damaged(format!("it is cut off: it has {bytes} of {whole} bytes")));
     }
-    Ok(Look::Archive { bytes })
+    Ok(Look::Archive {
+        bytes,
+        // The version that is needed to read it.
+        has_log: header[19] == 2,
+    })
 }
 
-/// Whether a journal of either kind lies beside it.
-fn has_journal(path: &Path) -> bool {
+/// Whether a journal of either kind, with something in it, lies beside it.
+pub(crate) fn has_journal(path: &Path) -> bool {
     ["-journal", "-wal"].iter().any(|end| {
         let mut name = path.as_os_str().to_owned();
         name.push(end);
-        std::fs::metadata(PathBuf::from(name)).is_ok_and(|facts| facts.len() > 0)
+        std::fs::metadata(PathBuf::from(name)).is_ok_and(|facts| facts.is_file() && facts.len() > 0)
     })
 }

@@ -2,19 +2,23 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::error::ArchiveError;
-use crate::look::{Look, look};
+use crate::look::{Look, has_journal, look};
 use crate::{Archive, schema};
 
 /// Another process's transaction is waited for so long.
 const BUSY_MAX: Duration = Duration::from_secs(20);
+/// And so long while it is opened, where nobody else must have it open: who only looks at it is gone by then, and a run is not after
+/// any time.
+const SWITCH_MAX: Duration = Duration::from_secs(3);
 /// Files up to this are checked as a whole when they are opened, which takes some milliseconds. Of larger ones a damage is told where
 /// it is met.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
@@ -23,9 +27,9 @@ const CHECKED_BYTES_MAX: u64 = 4 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Journal {
     /// A write-ahead log: readers and a writer do not wait for one another. Needs memory that all processes share, so that it is
-    /// safe on one machine only.
+    /// safe on one machine only. A file that has a rollback journal keeps it.
     WriteAhead,
-    /// A rollback journal, for file systems of a network.
+    /// A rollback journal, for file systems of a network. A file that has a write-ahead log loses it, or is not opened.
     Rollback,
 }
 
@@ -55,50 +59,117 @@ impl Archive {
     /// Opens an archive, and makes it with its directories where that is wished. An older one is brought to the newest version.
     ///
     /// # Errors
-    /// Where the file cannot be opened or made; is not ours, damaged, or newer: then nothing in it was changed.
+    /// Where the file cannot be opened or made, or, if it was to be made where there is none, not written to; is not ours, damaged,
+    /// or newer: then nothing in it was changed.
     pub fn open(opening: &Opening<'_>) -> Result<Self, ArchiveError> {
-        let path = opening.path;
+        let said = opening.path;
         let failed = |doing, cause| ArchiveError::File {
             doing,
-            path: path.to_owned(),
+            path: said.to_owned(),
             cause,
         };
-        match path.try_exists() {
+        let missing = || ArchiveError::Missing { path: said.to_owned() };
+        match said.try_exists() {
             Ok(true) => {}
-            Ok(false) if opening.make => make(path, opening.owner).map_err(|cause| failed("make", cause))?,
-            Ok(false) => {
-                return Err(ArchiveError::Missing { path: path.to_owned() });
-            }
+            Ok(false) if opening.make => make(said, opening.owner).map_err(|cause| failed("make", cause))?,
+            Ok(false) => return Err(missing()),
             Err(cause) => return Err(failed("open", cause)),
         }
-        let looked = look(path)?;
+        // SQLite takes names like ":memory:" and "file:…" for something else, and a journal lies beside the file, not beside a link
+        // to it: it is given what the name leads to.
+        let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
+        let looked = look(&path)?;
+        if looked == Look::Empty && !opening.make {
+            return Err(missing());
+        }
+        let archive = match Self::connect(&path, opening.journal, looked) {
+            // Nobody writes to it either, as far as can be seen: what is in the file is all there is.
+            Err(ArchiveError::NotWritable { .. }) if !opening.make && !has_journal(&path) => Self::still(&path, looked),
+            connected => connected,
+        }?;
+        if opening.make {
+            archive.writable()?;
+            try_to_write(&archive.db).map_err(|cause| archive.failed("write to", cause))?;
+        }
+        Ok(archive)
+    }
+
+    fn connect(path: &Path, journal: Journal, looked: Look) -> Result<Self, ArchiveError> {
         let told = |cause| ArchiveError::of(path, "open", cause);
-        let mut db = connect(path).map_err(told)?;
-        if let Look::Archive { bytes } = looked {
-            if bytes <= CHECKED_BYTES_MAX {
-                check(&db, path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
+        db.busy_timeout(BUSY_MAX).map_err(told)?;
+        if journal == Journal::Rollback {
+            if matches!(looked, Look::Archive { has_log: true, .. }) {
+                db.busy_timeout(SWITCH_MAX).map_err(told)?;
             }
+            // Before anything is read: a log is then used without memory that is shared, or not at all.
+            lock(&db, "exclusive").map_err(told)?;
         }
-        let found = schema::version(&db).map_err(told)?;
-        if found > schema::VERSION {
-            return Err(ArchiveError::Newer {
-                path: path.to_owned(),
-                found,
-            });
-        }
+        let found = prepare(&db, path, looked)?;
         if found < schema::VERSION {
-            set_journal(&db, Journal::Rollback).map_err(told)?;
+            set_journal(&db, "delete").map_err(told)?;
             schema::migrate(&mut db).map_err(told)?;
         }
-        set_journal(&db, opening.journal).map_err(told)?;
+        match journal {
+            Journal::Rollback => {
+                if !set_journal(&db, "delete").map_err(told)? {
+                    return Err(ArchiveError::Busy { path: path.to_owned() });
+                }
+                lock(&db, "normal").map_err(told)?;
+                // Locks are let go with the next thing that is read.
+                schema::version(&db).map_err(told)?;
+            }
+            // One with a rollback journal stays so: another machine may have it open. Where a new one is already in use, it
+            // stays so, too.
+            Journal::WriteAhead if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) => {
+                set_journal(&db, "wal").map_err(told)?;
+            }
+            Journal::WriteAhead => {}
+        }
+        db.busy_timeout(BUSY_MAX).map_err(told)?;
+        Self::of(db, path)
+    }
+
+    /// Opens for reading what nobody changes: without locks, and without anything beside it.
+    fn still(path: &Path, looked: Look) -> Result<Self, ArchiveError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let db = Connection::open_with_flags(still_address(path), flags);
+        let db = db.map_err(|cause| ArchiveError::of(path, "open", cause))?;
+        prepare(&db, path, looked)?;
+        Self::of(db, path)
+    }
+
+    fn of(db: Connection, path: &Path) -> Result<Self, ArchiveError> {
+        let file = file(path).map_err(|cause| ArchiveError::File {
+            doing: "open",
+            path: path.to_owned(),
+            cause,
+        })?;
         Ok(Self {
             db,
             path: path.to_owned(),
-            file: file(path).map_err(|cause| failed("open", cause))?,
+            file,
         })
     }
 
-    /// Where it lies.
+    /// Whether it can be written to, as far as that is known without trying.
+    ///
+    /// # Errors
+    /// Where it cannot.
+    pub fn writable(&self) -> Result<(), ArchiveError> {
+        match self.db.is_readonly(MAIN_DB) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(ArchiveError::NotWritable {
+                doing: "write to",
+                path: self.path.clone(),
+                cause: "it can only be read".to_owned(),
+            }),
+            Err(cause) => Err(self.failed("write to", cause)),
+        }
+    }
+
+    /// Where it lies: the file itself, as an absolute path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -143,18 +214,54 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     }
 }
 
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = Connection::open_with_flags(path, flags)?;
-    db.busy_timeout(BUSY_MAX)?;
-    // What is in the file is data: nothing in its schema is to do anything.
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-    db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    db.pragma_update(None, "cell_size_check", true)?;
-    db.pragma_update(None, "foreign_keys", true)?;
-    // A commit is on the device when it returns: the machine may be what goes down.
-    db.pragma_update(None, "synchronous", "FULL")?;
-    Ok(db)
+/// Makes a connection ready, and looks through a file that is not large. Gives its version.
+fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveError> {
+    let set = || {
+        // What is in the file is data: nothing in its schema is to do anything.
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        db.pragma_update(None, "cell_size_check", true)?;
+        db.pragma_update(None, "foreign_keys", true)?;
+        // A commit is on the device when it returns: the machine may be what goes down. With a rollback journal it is the journal's
+        // removal that commits, and the directory must be on the device for that.
+        db.pragma_update(None, "synchronous", "EXTRA")
+    };
+    let told = |cause| ArchiveError::of(path, "open", cause);
+    set().map_err(told)?;
+    if let Look::Archive { bytes, .. } = looked {
+        if bytes <= CHECKED_BYTES_MAX {
+            check(db, path)?;
+        }
+    }
+    let found = schema::version(db).map_err(told)?;
+    if found > schema::VERSION {
+        return Err(ArchiveError::Newer {
+            path: path.to_owned(),
+            found,
+        });
+    }
+    Ok(found)
+}
+
+/// What SQLite takes for a file that does not change.
+fn still_address(path: &Path) -> String {
+    let mut address = "file://".to_owned();
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(byte) {
+            address.push(char::from(*byte));
+        } else {
+            address.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    address.push_str("?immutable=1");
+    address
+}
+
+/// Begins a change and gives it up. What must lie beside the file for that, is made and removed.
+fn try_to_write(db: &Connection) -> rusqlite::Result<()> {
+    let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
+    transaction.pragma_update(None, "user_version", schema::VERSION)?;
+    transaction.rollback()
 }
 
 fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
@@ -169,29 +276,33 @@ fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
     }
 }
 
-/// Has changes reach the file so from now on, where they do not yet. That asks for the file alone: where others do not let go of it, or
-/// it cannot be written to, it stays as it is, which is safe for as long as they agree, and they do: the file says it to all.
-fn set_journal(db: &Connection, journal: Journal) -> rusqlite::Result<()> {
-    let wished = match journal {
-        Journal::WriteAhead => "wal",
-        Journal::Rollback => "delete",
-    };
-    let current: String = db.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+/// From now on keeps its locks (`exclusive`), or lets them go after each transaction (`normal`).
+fn lock(db: &Connection, mode: &str) -> rusqlite::Result<()> {
+    db.pragma_update_and_check(None, "locking_mode", mode, |_| Ok(()))
+}
+
+/// Has changes reach the file so from now on. Says whether they do: not where others do not let go of it.
+fn set_journal(db: &Connection, wished: &str) -> rusqlite::Result<bool> {
     let began = Instant::now();
-    let mut is_set = current == wished;
-    while !is_set {
+    loop {
         let answer = db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
-        is_set = match answer {
+        match answer {
             // Where it cannot be had, the answer is what there is.
-            Ok(_) => true,
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ReadOnly) => true,
+            Ok(answer) => return Ok(answer == wished),
             Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => return Err(error),
-            Err(_) if began.elapsed() < BUSY_MAX / 4 => {
-                std::thread::sleep(Duration::from_millis(20));
-                false
-            }
-            Err(_) => true,
-        };
+            Err(_) if began.elapsed() < SWITCH_MAX => std::thread::sleep(Duration::from_millis(20)),
+            Err(_) => return Ok(false),
+        }
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_no_character_that_means_something_in_it() {
+        let address = still_address(Path::new("/a b/50%?x#y&.db"));
+        assert_eq!(address, "file:///a%20b/50%25%3Fx%23y%26.db?immutable=1");
+    }
 }

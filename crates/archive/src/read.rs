@@ -1,8 +1,10 @@
 //! Lists and records.
 
+use std::collections::HashMap;
+
 use record::headline::class_of;
 use record::{Entry, Headline, Level, Record, RunId, State};
-use rusqlite::{OptionalExtension, Row, ToSql, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 
 use crate::content;
 use crate::error::ArchiveError;
@@ -51,10 +53,9 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// What an [`Entry`] is made of; tags come in one column, a line each.
+/// What an [`Entry`] is made of, but for its tags.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, preset, storage, workers, \
-     transactions_per_second, p99_ns, verdict, fingerprint, note, \
-     (SELECT group_concat(word, char(10) ORDER BY word) FROM tag WHERE run = number)";
+     transactions_per_second, p99_ns, verdict, fingerprint, note";
 
 impl Archive {
     /// The runs that meet all conditions, in the order in which they began.
@@ -63,15 +64,17 @@ impl Archive {
     /// Where the archive cannot be read.
     pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<Entry>, ArchiveError> {
         let Condition { mut sql, mut values } = filter.condition();
-        let order = "ORDER BY begun_unix_ns DESC, number DESC";
         if let Some(limit) = filter.limit {
             // Only of those that are left the columns are read.
-            sql = format!("number IN (SELECT number FROM run WHERE {sql} {order} LIMIT ?)");
+            sql = format!(
+                "number IN (SELECT number FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, number DESC LIMIT ?)"
+            );
             values.push(Box::new(signed(limit)));
         }
-        let query = format!("SELECT {COLUMNS} FROM run WHERE {sql} {order}");
+        let query = format!("SELECT {COLUMNS} FROM run WHERE {sql}");
         let mut entries = self.entries(&query, &values, is_alive)?;
-        entries.reverse();
+        // They come in an order that is nearly this one: that takes less than whole rows being sorted by the query.
+        entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
     }
 
@@ -120,10 +123,22 @@ impl Archive {
     ) -> Result<Vec<Entry>, ArchiveError> {
         let read = || {
             let mut statement = self.db.prepare(query)?;
-            let rows = statement.query_map(params_from_iter(values), |row| entry(row, is_alive))?;
-            rows.collect::<rusqlite::Result<Vec<Entry>>>()
+            let rows = statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
+            // Of one moment.
+            let transaction = self.db.unchecked_transaction()?;
+            let mut entries = rows.collect::<Result<Vec<Entry>, RowError>>()?;
+            add_tags(&transaction, &mut entries)?;
+            Ok(entries)
         };
-        read().map_err(|cause| self.failed("read", cause))
+        read().map_err(|error| match error {
+            RowError::Sql(cause) => self.failed("read", cause),
+            RowError::Word { number, what, word } => ArchiveError::Unknown {
+                number,
+                path: self.path.clone(),
+                what,
+                word,
+            },
+        })
     }
 
     /// The record of a run; of one that has not ended, as far as it was told.
@@ -169,28 +184,75 @@ impl Archive {
     }
 }
 
-fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> rusqlite::Result<Entry> {
+/// Why a row is no entry.
+enum RowError {
+    Sql(rusqlite::Error),
+    /// This word of this run is not known.
+    Word {
+        number: u64,
+        what: &'static str,
+        word: String,
+    },
+}
+
+impl From<rusqlite::Error> for RowError {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Sql(cause)
+    }
+}
+
+/// Adds the tags of all entries, in one query: most runs have none.
+fn add_tags(db: &Connection, entries: &mut [Entry]) -> rusqlite::Result<()> {
+    let numbers = || entries.iter().map(|entry| signed(entry.number.unwrap_or_default()));
+    let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
+        return Ok(());
+    };
+    let mut tags: HashMap<u64, Vec<String>> = HashMap::new();
+    let mut statement = db.prepare("SELECT run, word FROM tag WHERE run BETWEEN ? AND ? ORDER BY run, word")?;
+    let mut rows = statement.query([first, last])?;
+    while let Some(row) = rows.next()? {
+        let number: i64 = row.get(0)?;
+        tags.entry(number.max(0) as u64).or_default().push(row.get(1)?);
+    }
+    if !tags.is_empty() {
+        for entry in entries {
+            entry.tags = entry.number.and_then(|number| tags.remove(&number)).unwrap_or_default();
+        }
+    }
+    Ok(())
+}
+
+fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<Entry, RowError> {
     let word = |column: usize| row.get::<_, String>(column);
     let count = |column: usize| row.get::<_, i64>(column).map(|number| number.max(0) as u64);
-    let not_ours = |column: usize| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, "not a word of ours".into())
+    let number = count(0)?;
+    let unknown = |what, column| match word(column) {
+        Ok(word) => RowError::Word { number, what, word },
+        Err(cause) => cause.into(),
     };
-    let writer: Option<String> = row.get(3)?;
-    let state = word(2)?;
-    let state = State::ALL.into_iter().find(|known| known.name() == state);
-    let state = match state.ok_or_else(|| not_ours(2))? {
-        State::Going if !writer.is_some_and(|writer| is_alive(&writer)) => State::Unfinished,
+    let name = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+    let state = State::ALL.into_iter().find(|known| known.name() == name);
+    let state = match state.ok_or_else(|| unknown("state", 2))? {
+        State::Going => {
+            let writer: Option<String> = row.get(3)?;
+            if writer.is_some_and(|writer| is_alive(&writer)) {
+                State::Going
+            } else {
+                State::Unfinished
+            }
+        }
         state => state,
     };
-    let verdict = word(13)?;
+    let name = row.get_ref(13)?.as_str().map_err(rusqlite::Error::from)?;
     let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
+    let verdict = levels.into_iter().find(|level| level.name() == name);
+    let verdict = verdict.ok_or_else(|| unknown("verdict", 13))?;
     let device_class: Option<String> = row.get(7)?;
     let file_system: Option<String> = row.get(6)?;
-    let lines = |text: Option<String>| text.map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect());
     Ok(Entry {
-        number: Some(count(0)?),
+        number: Some(number),
         headline: Headline {
-            id: word(1)?.parse().map_err(|_| not_ours(1))?,
+            id: word(1)?.parse().map_err(|_| unknown("identity", 1))?,
             state,
             begun_unix_ns: count(4)?,
             host: word(5)?,
@@ -201,13 +263,10 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> rusqlite::Result<Entry> {
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
             transactions_per_second: row.get(11)?,
             p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),
-            verdict: levels
-                .into_iter()
-                .find(|level| level.name() == verdict)
-                .ok_or_else(|| not_ours(13))?,
+            verdict,
             fingerprint: word(14)?,
         },
         note: row.get(15)?,
-        tags: lines(row.get(16)?),
+        tags: Vec::new(),
     })
 }

@@ -36,7 +36,6 @@ CREATE INDEX run_begun ON run (begun_unix_ns);
 CREATE INDEX run_host ON run (host, begun_unix_ns);
 CREATE INDEX run_preset ON run (preset, begun_unix_ns);
 CREATE INDEX run_verdict ON run (verdict, begun_unix_ns);
-CREATE INDEX run_fingerprint ON run (fingerprint, begun_unix_ns);
 CREATE TABLE run_file_system (
     run INTEGER NOT NULL REFERENCES run (number) ON DELETE CASCADE,
     name TEXT NOT NULL,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use record::headline::class_name;
-use record::{Completed, Headline, Record, State};
+use record::{Completed, Headline, Outcome, Record, State};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 
 use crate::content;
@@ -55,8 +55,12 @@ pub enum Imported {
     New(u64),
     /// It was there already, with this one.
     There(u64),
+    /// It was there as far as it had come; the whole record has taken the place of that, with its tags and its note.
+    Completed(u64),
     /// There is a run of the same identity that has another record; nothing was changed.
     Conflict(u64),
+    /// There is a run of the same identity, and its record cannot be read; nothing was changed.
+    Unreadable(u64),
 }
 
 impl Archive {
@@ -109,10 +113,7 @@ impl Archive {
             if !update(transaction, number, &headline)? {
                 return Ok(false);
             }
-            let row = signed(number);
-            transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
-            transaction.execute("UPDATE content SET json = ?2 WHERE run = ?1", params![row, packed])?;
-            transaction.execute("DELETE FROM part WHERE run = ?", [row])?;
+            replace(transaction, number, &packed)?;
             Ok(true)
         })?;
         self.is_there(number, changed)
@@ -127,37 +128,44 @@ impl Archive {
         Ok(imported[0])
     }
 
-    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. Says of each
-    /// what became of it.
+    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. The record of a
+    /// run that came to its end takes the place of one from before that. Says of each what became of it.
     ///
     /// # Errors
-    /// Where nothing could be written, or a run that is there cannot be read.
+    /// Where nothing could be written.
     pub fn import_all(&mut self, records: &[Record]) -> Result<Vec<Imported>, ArchiveError> {
         let packed: Vec<(Headline, Vec<u8>)> = records
             .iter()
             .map(|record| (Headline::of(record), content::pack(&content::text(record))))
             .collect();
-        let mut all = self.change("import runs to", |transaction| {
-            let mut there = transaction.prepare("SELECT number FROM run WHERE id = ?")?;
-            let import = |(headline, packed): &(Headline, Vec<u8>)| {
-                let number: Option<i64> = there
-                    .query_row([headline.id.to_string()], |row| row.get(0))
-                    .optional()?;
-                match number {
-                    Some(number) => Ok(Imported::There(number.max(0) as u64)),
-                    None => insert(transaction, headline, None, packed).map(Imported::New),
-                }
-            };
+        let all = self.change("import runs to", |transaction| {
+            let import = |(headline, packed): &(Headline, Vec<u8>)| import(transaction, headline, packed);
             packed.iter().map(import).collect::<rusqlite::Result<Vec<Imported>>>()
         })?;
-        for (imported, record) in all.iter_mut().zip(records) {
-            if let Imported::There(number) = *imported {
-                if content::text(&self.record(number)?) != content::text(record) {
-                    *imported = Imported::Conflict(number);
-                }
-            }
-        }
-        Ok(all)
+        let compared = all.into_iter().zip(records).map(|(imported, record)| match imported {
+            Imported::There(number) => self.compare(number, record),
+            imported => Ok(imported),
+        });
+        compared.collect()
+    }
+
+    /// What is said of a record that is to be added where a run of its identity is.
+    fn compare(&self, number: u64, record: &Record) -> Result<Imported, ArchiveError> {
+        let there = match self.record(number) {
+            Ok(there) => there,
+            Err(ArchiveError::Damaged { .. } | ArchiveError::Record { .. }) => return Ok(Imported::Unreadable(number)),
+            Err(error) => return Err(error),
+        };
+        let is_same = content::text(&there) == content::text(record);
+        // What is there came to its end after this one was written.
+        let is_before = record.actual.outcome == Outcome::Unfinished
+            && there.actual.outcome != Outcome::Unfinished
+            && beginning(&Headline::of(&there)) == beginning(&Headline::of(record));
+        Ok(if is_same || is_before {
+            Imported::There(number)
+        } else {
+            Imported::Conflict(number)
+        })
     }
 
     /// Gives tags to a run. One that it has already it keeps.
@@ -231,6 +239,7 @@ impl Archive {
         doing: &'static str,
         act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<A>,
     ) -> Result<A, ArchiveError> {
+        self.writable()?;
         let changed = || {
             let transaction = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let answer = act(&transaction)?;
@@ -257,6 +266,47 @@ impl Archive {
             path: self.path.clone(),
         })
     }
+}
+
+/// What does not change while a run goes on.
+fn beginning(headline: &Headline) -> (u64, &str, &str) {
+    (headline.begun_unix_ns, &headline.host, &headline.fingerprint)
+}
+
+/// Adds a record, unless a run of its identity is there that came to its end, or is another one. Whether the records are the same is
+/// not looked at.
+fn import(transaction: &Transaction<'_>, headline: &Headline, packed: &[u8]) -> rusqlite::Result<Imported> {
+    let query = "SELECT number, state IN (?2, ?3) AND begun_unix_ns = ?4 AND host = ?5 AND fingerprint = ?6 FROM run WHERE id = ?1";
+    let (begun_unix_ns, host, fingerprint) = beginning(headline);
+    let values = params![
+        headline.id.to_string(),
+        State::Going.name(),
+        State::Unfinished.name(),
+        signed(begun_unix_ns),
+        host,
+        fingerprint
+    ];
+    let there: Option<(i64, bool)> = transaction
+        .query_row(query, values, |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    match there.map(|(number, is_partial)| (number.max(0) as u64, is_partial)) {
+        None => insert(transaction, headline, None, packed).map(Imported::New),
+        Some((number, true)) if headline.state != State::Unfinished => {
+            update(transaction, number, headline)?;
+            replace(transaction, number, packed)?;
+            Ok(Imported::Completed(number))
+        }
+        Some((number, _)) => Ok(Imported::There(number)),
+    }
+}
+
+/// Puts a whole record in the place of what was told of a run.
+fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
+    let row = signed(number);
+    transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
+    transaction.execute("UPDATE content SET json = ?2 WHERE run = ?1", params![row, packed])?;
+    transaction.execute("DELETE FROM part WHERE run = ?", [row])?;
+    Ok(())
 }
 
 fn insert(

@@ -5,12 +5,16 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Filter, Journal, Name, Opening, Owner};
 use record::State;
 
+use support::processes::{ARCHIVE, WITH, another, journal, of_program};
 use support::{directory, file, head, nobody, open, open_with, parts, run};
 
 /// Opening fails, says this, and changes not a byte.
@@ -220,35 +224,276 @@ fn a_damaged_record_is_told_and_the_others_are_read() {
     assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
 }
 
-#[test]
-fn the_journal_is_the_one_that_was_asked_for() {
-    let directory = directory();
-    let path = file(&directory);
-    // Bytes 18 and 19 of the header: 2 with a write-ahead log.
-    let says = |expected: u8| {
-        let bytes = fs::read(&path).unwrap();
-        assert_eq!(bytes[18..20], [expected; 2]);
-    };
-    for (journal, expected) in [
-        (Journal::Rollback, 1),
-        (Journal::WriteAhead, 2),
-        (Journal::Rollback, 1),
-        (Journal::WriteAhead, 2),
-    ] {
-        let mut archive = open_with(&path, journal, true).unwrap();
-        archive.import(&run(u64::from(expected))).unwrap();
-        let log = directory.path().join("archive.db-wal");
-        assert_eq!(log.exists(), journal == Journal::WriteAhead);
-        drop(archive);
-        says(expected);
-    }
+/// Bytes 18 and 19 of the header: 2 with a write-ahead log.
+fn has_log(path: &Path) -> bool {
+    let bytes = fs::read(path).unwrap();
+    assert_eq!(bytes[18], bytes[19]);
+    bytes[18] == 2
 }
 
 #[test]
-fn an_empty_file_becomes_an_archive() {
+fn a_new_archive_has_the_journal_that_was_asked_for() {
+    for (journal, expected) in [(Journal::Rollback, false), (Journal::WriteAhead, true)] {
+        let directory = directory();
+        let path = file(&directory);
+        let mut archive = open_with(&path, journal, true).unwrap();
+        archive.import(&run(1)).unwrap();
+        assert_eq!(beside(&path, "-wal").exists(), expected);
+        drop(archive);
+        assert_eq!(has_log(&path), expected);
+    }
+}
+
+/// Another machine may have it open, and sees no memory of this one's.
+#[test]
+fn a_rollback_journal_is_never_replaced_by_a_log() {
+    let directory = directory();
+    let path = file(&directory);
+    open_with(&path, Journal::Rollback, true)
+        .unwrap()
+        .import(&run(1))
+        .unwrap();
+    let mut archive = open_with(&path, Journal::WriteAhead, true).unwrap();
+    archive.import(&run(2)).unwrap();
+    assert!(!beside(&path, "-wal").exists());
+    drop(archive);
+    assert!(!has_log(&path));
+}
+
+/// As where the archive was copied to a network's file system, with what a kill had left of its log.
+#[test]
+fn a_log_is_taken_in_and_left_without_shared_memory() {
+    let there = directory();
+    let source = file(&there);
+    let mut archive = open(&source);
+    archive.import(&run(1)).unwrap();
+    let directory = directory();
+    let path = file(&directory);
+    fs::copy(&source, &path).unwrap();
+    fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
+    // Who wants this memory fails.
+    symlink("nowhere", beside(&path, "-shm")).unwrap();
+    let error = open_with(&path, Journal::WriteAhead, true).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    let mut archive = open_with(&path, Journal::Rollback, true).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    archive.import(&run(2)).unwrap();
+    assert!(!has_log(&path) && !beside(&path, "-wal").exists());
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
+}
+
+/// Going on with the log would be going on with memory that others do not share.
+#[test]
+fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
+    let directory = directory();
+    let path = file(&directory);
+    open(&path).import(&run(1)).unwrap();
+    let mut other = another(&path, "holds").spawn().unwrap();
+    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+    said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
+    let error = open_with(&path, Journal::Rollback, true).unwrap_err();
+    assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
+    assert!(has_log(&path));
+    other.kill().unwrap();
+    other.wait().unwrap();
+    open_with(&path, Journal::Rollback, true).unwrap();
+    assert!(!has_log(&path));
+}
+
+/// Not a test by itself: has an archive open until it is killed.
+#[test]
+fn holds() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let archive = open(Path::new(&path));
+    archive.check().unwrap();
+    println!("\nholds it");
+    std::thread::sleep(Duration::from_secs(60));
+}
+
+/// The file, or whatever it is, with this at the end of its name.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+#[test]
+fn names_that_mean_something_to_sqlite_are_names_of_files() {
+    let directory = directory();
+    let foreign = directory.path().join("foreign.db");
+    let other = rusqlite::Connection::open(&foreign).unwrap();
+    other.execute_batch("CREATE TABLE theirs (number INTEGER)").unwrap();
+    drop(other);
+    let before = fs::read(&foreign).unwrap();
+    for name in [
+        ":memory:",
+        "file:foreign.db",
+        "file:foreign.db?mode=memory",
+        "50%41?#.db",
+    ] {
+        let status = another(Path::new(name), "writes_to_a_name")
+            .current_dir(directory.path())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{name}");
+        let archive = open_with(&directory.path().join(name), Journal::WriteAhead, false).unwrap();
+        assert_eq!(archive.record(1).unwrap(), run(1), "{name}");
+        assert!(archive.path().ends_with(name));
+    }
+    assert!(
+        fs::read(&foreign).unwrap() == before,
+        "somebody else's file was changed"
+    );
+}
+
+/// Not a test by itself: writes to an archive that is named from the working directory.
+#[test]
+fn writes_to_a_name() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    open(Path::new(&path)).import(&run(1)).unwrap();
+}
+
+/// What a kill left lies beside the file, not beside the link.
+#[test]
+fn an_archive_behind_a_link_has_its_journal_where_it_is() {
+    let directory = directory();
+    let there = directory.path().join("there");
+    fs::create_dir(&there).unwrap();
+    let source = file(&directory);
+    let mut archive = open(&source);
+    let whole = fs::metadata(&source).unwrap().len();
+    for number in 1..=3 {
+        archive.import(&run(number)).unwrap();
+    }
+    // A checkpoint has written the first page, which has the new length, and no other: in the log all of them are.
+    let path = there.join("archive.db");
+    fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
+    drop(archive);
+    let bytes = fs::read(&source).unwrap();
+    assert!(bytes.len() as u64 > whole, "it has not grown");
+    fs::write(&path, &bytes[..whole as usize]).unwrap();
+    let link = directory.path().join("link.db");
+    symlink(&path, &link).unwrap();
+    let archive = open_with(&link, Journal::WriteAhead, false).unwrap();
+    archive.check().unwrap();
+    assert_eq!(archive.record(3).unwrap(), run(3));
+    assert!(!beside(&link, "-wal").exists());
+    drop(archive);
+    // Without the log it is cut off.
+    fs::write(&path, &bytes[..whole as usize]).unwrap();
+    is_refused(&path, "cut off");
+}
+
+/// A change's journal goes when its pages are there: what is seen in between is not called damaged.
+#[test]
+fn a_file_that_grows_meanwhile_is_not_called_damaged() {
+    let directory = directory();
+    let path = file(&directory);
+    open_with(&path, Journal::Rollback, true)
+        .unwrap()
+        .import(&run(0))
+        .unwrap();
+    let mut other = another(&path, "grows").spawn().unwrap();
+    let mut looks = 0;
+    while other.try_wait().unwrap().is_none() {
+        open_with(&path, Journal::Rollback, false).unwrap();
+        looks += 1;
+    }
+    assert!(other.wait().unwrap().success());
+    assert!(looks > 10, "{looks} looks");
+}
+
+/// Not a test by itself: adds runs to an archive with a rollback journal.
+#[test]
+fn grows() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let mut archive = open_with(Path::new(&path), Journal::Rollback, false).unwrap();
+    for number in 1..=100 {
+        archive.import(&run(number)).unwrap();
+    }
+}
+
+/// As on a file system that is full, or to be read only: what a log needs cannot be made.
+#[test]
+fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
+    let directory = directory();
+    let path = directory.path().join("a 100% readable?.db");
+    open(&path).import(&run(1)).unwrap();
+    let before = fs::read(&path).unwrap();
+    symlink("nowhere", beside(&path, "-shm")).unwrap();
+    let mut archive = open_with(&path, Journal::WriteAhead, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 1);
+    for error in [
+        archive.writable().unwrap_err(),
+        archive.set_note(1, Some("a note")).unwrap_err(),
+        archive.delete(&[1], &nobody).unwrap_err(),
+        archive.import(&run(2)).unwrap_err(),
+        open_with(&path, Journal::WriteAhead, true).unwrap_err(),
+    ] {
+        assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+        assert!(error.to_string().contains("copy it"), "{error}");
+    }
+    assert!(fs::read(&path).unwrap() == before);
+    // Where there is a log, a part of the archive is in it: it is not read without.
+    fs::write(beside(&path, "-wal"), [1]).unwrap();
+    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    assert!(error.to_string().contains("copy it, with its -wal"), "{error}");
+}
+
+/// A run is refused before it begins, not after it has ended.
+#[test]
+fn what_can_only_be_read_is_not_opened_for_writing() {
+    // With the right to write to the file, and none to make the journal that this takes.
+    for (journal, mode) in [
+        (Journal::WriteAhead, 0o444),
+        (Journal::Rollback, 0o444),
+        (Journal::WriteAhead, 0o666),
+        (Journal::Rollback, 0o666),
+    ] {
+        let directory = directory();
+        let path = file(&directory);
+        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
+        let mut reads = another(&path, "reads_only");
+        if fs::metadata(directory.path()).unwrap().uid() == 0 {
+            // Nothing keeps root from writing.
+            let program = directory.path().join("program");
+            fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+            reads = of_program(&program, &path, "reads_only");
+            reads.uid(65_534).gid(65_534);
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let ended = reads.env(WITH, format!("{journal:?}")).output().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{journal:?}, mode {mode:o}: {told}");
+    }
+}
+
+/// Not a test by itself: reads what it may not write to.
+#[test]
+fn reads_only() {
+    let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {
+        return;
+    };
+    let (path, journal) = (Path::new(&path), journal(&with));
+    let error = open_with(path, journal, true).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    let mut archive = open_with(path, journal, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    let error = archive.set_note(1, Some("a note")).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+}
+
+#[test]
+fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     let directory = directory();
     let path = file(&directory);
     fs::write(&path, b"").unwrap();
+    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     open(&path).import(&run(1)).unwrap();
     assert_eq!(open(&path).list(&Filter::default(), &nobody).unwrap().len(), 1);
 }

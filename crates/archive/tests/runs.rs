@@ -4,10 +4,15 @@
 
 mod support;
 
-use archive::{Archive, ArchiveError, Filter, Imported, Name, Tag};
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use archive::{Archive, ArchiveError, Filter, Imported, Journal, Name, Tag};
 use record::{Entry, Fact, Headline, Level, Outcome, Record, State};
 
-use support::{directory, file, head, kept, nobody, open, parts, run};
+use support::processes::{ARCHIVE, WITH, another, journal};
+use support::{directory, file, head, kept, nobody, open, open_with, parts, run};
 
 fn numbers(archive: &Archive, filter: &Filter) -> Vec<u64> {
     let entries = archive.list(filter, &nobody).unwrap();
@@ -23,7 +28,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // Somebody else looks on.
+    // Somebody else looks on. That is another process elsewhere: its locks are not what is looked at here.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
@@ -341,6 +346,86 @@ fn a_run_is_imported_once() {
     assert_eq!(only(&archive).tags, ["mine"]);
 }
 
+/// As where it was exported while it went on, and again at its end.
+#[test]
+fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
+    let directory = directory();
+    let mut archive = open(&file(&directory));
+    let whole = run(1);
+    let mut so_far = head(&whole);
+    so_far.add(parts(&whole).swap_remove(0));
+    assert_eq!(archive.import(&so_far).unwrap(), Imported::New(1));
+    archive.add_tags(1, &["mine".parse().unwrap()]).unwrap();
+    archive.set_note(1, Some("a note")).unwrap();
+    // Another run that says that it is this one is none of its.
+    let mut other = whole.clone();
+    other.host.hostname.push_str("-2");
+    assert_eq!(archive.import(&other).unwrap(), Imported::Conflict(1));
+    assert_eq!(archive.record(1).unwrap(), so_far);
+    assert_eq!(archive.import(&whole).unwrap(), Imported::Completed(1));
+    assert_eq!(archive.record(1).unwrap(), whole);
+    let entry = only(&archive);
+    assert_eq!(entry.headline, Headline::of(&whole));
+    assert_eq!(
+        (entry.tags, entry.note.as_deref()),
+        (vec!["mine".to_owned()], Some("a note"))
+    );
+    for again in [&whole, &so_far] {
+        assert_eq!(archive.import(again).unwrap(), Imported::There(1));
+    }
+    assert_eq!(archive.record(1).unwrap(), whole);
+    // What this machine has of a run whose end it could not write.
+    let number = archive.begin(&head(&run(2)), "me").unwrap();
+    archive.complete(number, &parts(&run(2))[0], &head(&run(2))).unwrap();
+    assert_eq!(archive.import(&run(2)).unwrap(), Imported::Completed(number));
+    assert_eq!(archive.record(number).unwrap(), run(2));
+}
+
+#[test]
+fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
+    let directory = directory();
+    let path = file(&directory);
+    let mut archive = open(&path);
+    archive.import_all(&[run(1), run(2)]).unwrap();
+    drop(archive);
+    alter(&path, "UPDATE content SET json = x'00' WHERE run = 1");
+    let mut archive = open(&path);
+    let imported = archive.import_all(&[run(1), run(2), run(3)]).unwrap();
+    assert_eq!(
+        imported,
+        [Imported::Unreadable(1), Imported::There(2), Imported::New(3)]
+    );
+}
+
+/// As a later program may write it without another version.
+#[test]
+fn a_word_that_is_not_known_is_told_with_its_run() {
+    for column in ["state", "verdict"] {
+        let directory = directory();
+        let path = file(&directory);
+        let mut archive = open(&path);
+        archive.import_all(&[run(1), run(2)]).unwrap();
+        drop(archive);
+        alter(
+            &path,
+            &format!("UPDATE run SET {column} = 'splendid\u{1b}' WHERE number = 2"),
+        );
+        let archive = open(&path);
+        let error = archive.list(&Filter::default(), &nobody).unwrap_err().to_string();
+        assert!(
+            error.contains("run 2 of ") && error.contains(&format!("has the {column} 'splendid")),
+            "{error}"
+        );
+        assert!(error.contains("newer postmark") && !error.contains('\u{1b}'), "{error}");
+        assert_eq!(archive.find(&Name::Number(1), &nobody).unwrap().number, Some(1));
+    }
+}
+
+/// Does something to a file that no archive does.
+fn alter(path: &Path, sql: &str) {
+    rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+}
+
 #[test]
 fn an_unfinished_run_is_exchanged_as_what_it_is() {
     let directory = directory();
@@ -358,36 +443,116 @@ fn an_unfinished_run_is_exchanged_as_what_it_is() {
     assert_eq!(only(&other).headline.state, State::Unfinished);
 }
 
-/// Threads with connections of their own are to SQLite what processes are; processes are in the program's own tests.
+/// With either journal; both may be the one that makes it.
 #[test]
 fn two_write_at_once() {
-    const EACH: u64 = 60;
-    let directory = directory();
-    let path = file(&directory);
-    let writers: Vec<_> = (0..2)
-        .map(|writer| {
-            let path = path.clone();
-            std::thread::spawn(move || {
-                // Both may be the one that makes it.
-                let mut archive = open(&path);
-                for number in 1..=EACH {
-                    let whole = run(writer * 1_000 + number);
-                    let mut so_far = head(&whole);
-                    let row = archive.begin(&so_far, "me").unwrap();
-                    for completed in parts(&whole) {
-                        so_far.add(completed.clone());
-                        archive.complete(row, &completed, &so_far).unwrap();
-                    }
-                    archive.finish(row, &whole).unwrap();
-                    assert_eq!(archive.record(row).unwrap(), whole);
-                }
-            })
-        })
-        .collect();
-    for writer in writers {
-        writer.join().unwrap();
+    for journal in [Journal::WriteAhead, Journal::Rollback] {
+        let directory = directory();
+        let path = file(&directory);
+        let writers = [0, 1_000].map(|first| {
+            let with = format!("{journal:?} {first} {EACH}");
+            another(&path, "writes").env(WITH, with).spawn().unwrap()
+        });
+        for writer in writers {
+            let ended = writer.wait_with_output().unwrap();
+            assert!(
+                ended.status.success(),
+                "{journal:?}: {}",
+                told(&ended.stdout).join("\n")
+            );
+        }
+        let archive = open_with(&path, journal, false).unwrap();
+        archive.check().unwrap();
+        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        assert!(entries.iter().all(|entry| entry.headline.state == State::Complete));
+        assert_eq!(entries.len() as u64, 2 * EACH, "{journal:?}");
     }
-    let archive = open(&path);
-    archive.check().unwrap();
-    assert_eq!(numbers(&archive, &Filter::default()).len() as u64, 2 * EACH);
+}
+
+/// Runs that each of two processes writes.
+const EACH: u64 = 40;
+
+/// Whatever the program was told to be written is there after a kill, with either journal.
+#[test]
+fn what_was_written_is_there_after_a_kill() {
+    for journal in [Journal::WriteAhead, Journal::Rollback] {
+        let directory = directory();
+        let path = file(&directory);
+        open_with(&path, journal, true).unwrap();
+        let mut written = 0;
+        let mut in_parts = 0;
+        for case in 0..20_u32 {
+            let first = u64::from(case) * 1_000;
+            let with = format!("{journal:?} {first} 1000");
+            let mut writer = another(&path, "writes").env(WITH, with).spawn().unwrap();
+            let mut said = BufReader::new(writer.stdout.take().unwrap());
+            let mut line = String::new();
+            // From its first word on, spread over a run's time.
+            while !line.contains(WRITTEN) {
+                line.clear();
+                assert!(said.read_line(&mut line).unwrap() > 0, "it has ended");
+            }
+            std::thread::sleep(Duration::from_micros(u64::from(case) * 1_300));
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+            let mut rest = line.into_bytes();
+            said.read_to_end(&mut rest).unwrap();
+            let archive = open_with(&path, journal, false).unwrap();
+            archive.check().unwrap();
+            for words in told(&rest) {
+                let words: Vec<u64> = words.split(' ').map(|word| word.parse().unwrap()).collect();
+                let [number, second, phases] = words[..] else {
+                    panic!("{words:?}")
+                };
+                let there = archive.record(number).unwrap();
+                assert_eq!(there.id, run(second).id);
+                let whole = run(second).actual.phases;
+                assert!(
+                    there.actual.phases.len() as u64 >= phases,
+                    "{journal:?}: phases of {second} are lost"
+                );
+                assert!(whole.starts_with(&there.actual.phases));
+                written += 1;
+                in_parts += u64::from(there.actual.outcome == Outcome::Unfinished);
+            }
+        }
+        assert!(
+            written > 20 && in_parts > 0,
+            "{journal:?}: {written} written, {in_parts} in parts"
+        );
+    }
+}
+
+/// What begins a line that tells of something that is written: the run's number, the second in which it began, and its phases.
+const WRITTEN: &str = "written: ";
+
+/// What a writing process has told, in whole lines.
+fn told(output: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(output).into_owned();
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+    let lines = whole.lines().filter_map(|line| line.split_once(WRITTEN));
+    lines.map(|(_, words)| words.to_owned()).collect()
+}
+
+/// Not a test by itself: writes runs, phase by phase.
+#[test]
+fn writes() {
+    let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {
+        return;
+    };
+    let words: Vec<&str> = with.split(' ').collect();
+    let (first, each): (u64, u64) = (words[1].parse().unwrap(), words[2].parse().unwrap());
+    let mut archive = open_with(Path::new(&path), journal(words[0]), true).unwrap();
+    for second in first + 1..=first + each {
+        let whole = run(second);
+        let mut so_far = head(&whole);
+        let number = archive.begin(&so_far, "me").unwrap();
+        for completed in parts(&whole) {
+            so_far.add(completed.clone());
+            archive.complete(number, &completed, &so_far).unwrap();
+            println!("{WRITTEN}{number} {second} {}", so_far.actual.phases.len());
+        }
+        archive.finish(number, &whole).unwrap();
+        assert_eq!(archive.record(number).unwrap(), whole);
+    }
 }

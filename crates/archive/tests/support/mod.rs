@@ -3,6 +3,8 @@
 // Every test binary uses a part of this.
 #![allow(dead_code)]
 
+pub mod processes;
+
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, ArchiveError, Journal, Opening};

@@ -328,6 +328,17 @@ impl Import {
                     print(&format!("Run {number}: new, {}\n", told(record)))?;
                 }
                 Imported::There(number) => print(&format!("Run {number}: there already, {}\n", told(record)))?,
+                Imported::Completed(number) => {
+                    print(&format!("Run {number}: completed, {}\n", told(record)))?;
+                }
+                Imported::Unreadable(number) => self.failed(
+                    path,
+                    &format!(
+                        "run {number} of the archive has the same identity, {}, and its record cannot be read; it was left as it is: \
+                         'postmark show {number}' says what is wrong with it; delete it, and import this one again",
+                        record.id
+                    ),
+                ),
                 Imported::Conflict(number) => self.failed(
                     path,
                     &format!(

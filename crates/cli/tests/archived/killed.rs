@@ -50,7 +50,9 @@ fn whatever_was_completed_is_there_after_a_kill() {
         home.says(&format!("clean {}", home.target.display())).code(0);
     }
     println!("{seen:?}");
-    assert!(seen.unfinished > 0, "{seen:?}");
+    // Some in their first phase, and some later: else nothing was seen of what is to be there.
+    let with_phases: usize = seen.parts[1..].iter().sum();
+    assert!(with_phases > 0, "{seen:?}");
     // Earlier ones are as they were, and later ones have their place.
     home.says(RUN).code(0);
     assert_eq!(home.entries().last().unwrap().headline.state, State::Complete);
