@@ -5,8 +5,8 @@
 mod made;
 
 use record::{
-    Action, ArrivalsAsked, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase, ReadError, Record,
-    Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalsAsked, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase,
+    ReadError, Record, Role, Sizing, SliceMeter, Slices,
 };
 
 const RUN: &str = include_str!("golden/run.json");

@@ -32,7 +32,10 @@ pub fn import(bytes: &[u8]) -> bool {
     for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
         let printed = harmless::lines(&csv);
         assert_eq!(printed, csv);
-        assert!(printed.split_inclusive('\n').all(|line| line.ends_with("\r\n")), "{printed:?}");
+        assert!(
+            printed.split_inclusive('\n').all(|line| line.ends_with("\r\n")),
+            "{printed:?}"
+        );
     }
     assert_eq!(list::csv(&entries).lines().count(), 2);
     assert_eq!(list::text(&entries).lines().count(), 2);
