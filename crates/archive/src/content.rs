@@ -5,10 +5,8 @@ use std::io::{Read, Write};
 use flate2::Compression;
 use flate2::read::ZlibDecoder;
 use flate2::write::ZlibEncoder;
+use record::read::BYTES_MAX;
 use record::{Completed, ReadError, Record};
-
-/// No record is longer: whatever claims to be is not unpacked.
-const BYTES_MAX: u64 = 1 << 30;
 
 /// A record as a text: the same for equal ones.
 pub(crate) fn text(record: &Record) -> String {
@@ -51,7 +49,8 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
         return Err("it is cut off".to_owned());
     };
     let length = u64::from_le_bytes(*length);
-    if length > BYTES_MAX {
+    // What is longer would not be read.
+    if length > BYTES_MAX as u64 {
         return Err(format!("it would have {length} bytes"));
     }
     let mut text = String::new();

@@ -2,10 +2,13 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Duration;
 
+use measure::SLICES_MAX;
 use record::harmless;
-use record::{End, Level, Outcome, Reason, Record, Sizing, Verdict};
-use runner::{Drive, Event, Events, Request, SystemClock};
+use record::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX};
+use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Reason, Record, Sizing, Verdict};
+use runner::{Drive, Event, Events, Request, Stop, SystemClock};
 
 use crate::archive::{self, Keeper};
 use crate::ladder;
@@ -233,6 +236,12 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
             "--live with --no-slices: its lines are what was done in each second: leave one out".to_owned(),
         ));
     }
+    if how.slices && ladder.is_some_and(|ladder| ladder_slices(&ladder.asked, meant) > LADDER_SLICES_MAX) {
+        return Err(MeaningError::Contradiction(format!(
+            "--ladder: what is done in each second of so many rungs, of so many kinds of operations, would make a record that is too \
+             long to be read again (more than {LADDER_SLICES_MAX} slices): give fewer or shorter rungs, or --no-slices"
+        )));
+    }
     if let (Some(format), false) = (format, how.drive == Drive::default()) {
         return Err(MeaningError::Contradiction(format!(
             "--format {format}: the original's reports know neither warm-ups nor rates nor an end by time: give --format text \
@@ -245,6 +254,25 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
         ));
     }
     Ok(())
+}
+
+/// How many slices a ladder's record may have: a second of each rung, for each kind of operations.
+fn ladder_slices(asked: &LadderAsked, meant: &Meant) -> u64 {
+    let said = match &asked.climb {
+        Climb::Rates(rungs) | Climb::OfClosedLoop(rungs) => rungs.len(),
+        Climb::Workers(rungs) => rungs.len(),
+    };
+    // With the closed loop before them, and with what lies between them for the limit and for the goal.
+    let rungs = 1 + said + 2 * BISECTIONS_MAX;
+    let drive = &meant.how.drive;
+    let measured = match drive.stop {
+        Stop::After(time) => time,
+        Stop::Transactions | Stop::Steady(_) => Duration::ZERO,
+    };
+    let seconds = drive.warm_up.saturating_add(measured).as_secs() + 1;
+    let roles = if meant.workload.crew.is_shared() { 2 } else { 1 };
+    let kinds = roles * meant.workload.actions(Phase::Transactions).len();
+    seconds.min(SLICES_MAX as u64) * (rungs * kinds) as u64
 }
 
 /// Tells on standard error of a run that failed, for those who do not see its report.

@@ -1,5 +1,6 @@
 //! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
 
+use record::harmless;
 use record::units::{bytes, counted, grouped};
 use record::{Edition, Fact, Level, Record, Summary};
 use serde::Serialize;
@@ -263,7 +264,8 @@ impl Beside {
         match format {
             Format::Json => {
                 // Numbers are finite and keys are strings: writing to memory cannot fail.
-                let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+                let text = serde_json::to_string_pretty(self).unwrap_or_default();
+                let mut text = harmless::json(&text).into_owned();
                 text.push('\n');
                 text
             }

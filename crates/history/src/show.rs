@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use record::Fact;
+use record::{Fact, harmless};
 use serde::Serialize;
 
 use crate::editions::{Finding, Made};
@@ -84,7 +84,8 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     Ok(match format {
         Format::Json => {
             // Numbers are finite and keys are strings: writing to memory cannot fail.
-            let mut text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+            let mut text = harmless::json(&text).into_owned();
             text.push('\n');
             text
         }

@@ -4,6 +4,7 @@
 //! Rows of a table intend the same operations: that is what the configuration's fingerprint says, and whose fingerprint is
 //! another stands apart, with the reason.
 
+use record::harmless;
 use record::units::{counted, grouped};
 use record::{Edition, Fact};
 use serde::Serialize;
@@ -225,7 +226,8 @@ pub fn show(groups: &[Group], format: Format) -> String {
                 schema: SCHEMA_VERSION,
                 configurations: groups,
             };
-            let mut text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+            let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
+            let mut text = harmless::json(&text).into_owned();
             text.push('\n');
             text
         }

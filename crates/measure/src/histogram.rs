@@ -5,6 +5,10 @@
 //! bucket, is off by at most [`Histogram::ERROR_BOUND`] of itself. All histograms share range and precision,
 //! so any two can be merged, in any order. Durations past the range are counted apart; the greatest and the
 //! least are kept exactly.
+//!
+//! One that is made to be recorded in has room for all buckets at once: 35 kB, so that recording allocates nothing. One that
+//! is read has those alone that something is in: whatever a record of others holds, its histograms take memory in
+//! proportion to their text. It is given room for all when somebody records in it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -18,9 +22,12 @@ pub(crate) const RANGE_BITS: u32 = 40;
 pub(crate) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) << PRECISION_BITS;
 
 /// See the module's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
+    /// The count of each bucket; nothing at all of one that was read.
     pub(crate) counts: Vec<u64>,
+    /// The buckets of one that was read: index and count, in ascending order, none of them empty.
+    few: Vec<(u32, u64)>,
     pub(crate) overflow: u64,
     pub(crate) sum_ns: u128,
     pub(crate) min_ns: u64,
@@ -40,13 +47,20 @@ impl Default for Histogram {
     fn default() -> Self {
         Self {
             counts: vec![0; BUCKETS],
-            overflow: 0,
-            sum_ns: 0,
-            min_ns: u64::MAX,
-            max_ns: 0,
+            ..Self::without_room()
         }
     }
 }
+
+/// Equal are those that hold the same, in however much room.
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        let rest = |one: &Self| (one.overflow, one.sum_ns, one.min_ns, one.max_ns);
+        rest(self) == rest(other) && self.buckets().eq(other.buckets())
+    }
+}
+
+impl Eq for Histogram {}
 
 impl Histogram {
     /// The greatest relative error of a value read back: half a bucket's width, 2^-8.
@@ -56,22 +70,70 @@ impl Histogram {
     /// The percentiles that reports show.
     pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
+    /// An empty one, as it is read.
+    fn without_room() -> Self {
+        Self {
+            counts: Vec::new(),
+            few: Vec::new(),
+            overflow: 0,
+            sum_ns: 0,
+            min_ns: u64::MAX,
+            max_ns: 0,
+        }
+    }
+
+    /// Gives it room for all buckets, where it has none.
+    pub(crate) fn make_room(&mut self) {
+        if self.counts.is_empty() {
+            self.counts = vec![0; BUCKETS];
+            for (index, count) in std::mem::take(&mut self.few) {
+                self.counts[index as usize] = count;
+            }
+        }
+    }
+
+    /// The buckets that have something, in ascending order.
+    fn buckets(&self) -> impl Iterator<Item = (u32, u64)> {
+        let all = (0_u32..).zip(self.counts.iter().copied());
+        self.few.iter().copied().chain(all.filter(|(_, count)| *count > 0))
+    }
+
     /// Counts a duration.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         match self.counts.get_mut(bucket(ns)) {
             Some(count) => *count += 1,
-            None => self.overflow += 1,
+            None => self.record_seldom(ns),
         }
         self.sum_ns += u128::from(ns);
         self.min_ns = self.min_ns.min(ns);
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// Takes all of another histogram in.
+    /// The count of a duration that is past the range, or the first one of a histogram that was read.
+    #[cold]
+    fn record_seldom(&mut self, ns: u64) {
+        self.make_room();
+        match self.counts.get_mut(bucket(ns)) {
+            Some(count) => *count += 1,
+            None => self.overflow += 1,
+        }
+    }
+
+    /// Takes all of another histogram in. Two that were read become one of their kind, until room for all buckets is no more
+    /// than twice what theirs take: from then on merging costs no more than the other one has.
     pub fn merge(&mut self, other: &Self) {
-        for (count, more) in self.counts.iter_mut().zip(&other.counts) {
-            *count += more;
+        let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
+        if self.counts.is_empty() && other.counts.is_empty() && are_few {
+            self.few = merged(&self.few, &other.few);
+        } else {
+            self.make_room();
+            for (count, more) in self.counts.iter_mut().zip(&other.counts) {
+                *count += more;
+            }
+            for (index, more) in &other.few {
+                self.counts[*index as usize] += more;
+            }
         }
         self.overflow += other.overflow;
         self.sum_ns += other.sum_ns;
@@ -81,7 +143,8 @@ impl Histogram {
 
     /// How many durations were counted, overflow included.
     pub fn count(&self) -> u64 {
-        self.counts.iter().sum::<u64>() + self.overflow
+        let few = self.few.iter().map(|(_, count)| count);
+        self.counts.iter().chain(few).sum::<u64>() + self.overflow
     }
 
     /// How many of them were past the range.
@@ -107,13 +170,36 @@ impl Histogram {
 
     /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound; none of none.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
-        let buckets = self.counts.iter().copied().enumerate();
+        let buckets = self.buckets().map(|(index, count)| (index as usize, count));
         nearest_rank(buckets, self.count(), (self.min_ns, self.max_ns), percent)
     }
 
     /// The percentiles that reports show; none of none.
     pub fn percentiles(&self) -> Vec<Percentile> {
         percentiles(|percent| self.percentile(percent))
+    }
+}
+
+/// Two lists of buckets in one.
+fn merged(one: &[(u32, u64)], two: &[(u32, u64)]) -> Vec<(u32, u64)> {
+    let mut all = Vec::with_capacity(one.len() + two.len());
+    let (mut one, mut two) = (one.iter().copied().peekable(), two.iter().copied().peekable());
+    loop {
+        let next = match (one.peek(), two.peek()) {
+            (Some((index, count)), Some((other, more))) if index == other => {
+                let both = (*index, count + more);
+                two.next();
+                one.next();
+                Some(both)
+            }
+            (Some((index, _)), Some((other, _))) if other < index => two.next(),
+            (Some(_), _) => one.next(),
+            (None, _) => two.next(),
+        };
+        match next {
+            Some(bucket) => all.push(bucket),
+            None => return all,
+        }
     }
 }
 
@@ -215,7 +301,7 @@ struct Written {
     sum_ns: u128,
     /// The least, exactly, in nanoseconds; nothing where there is none.
     min_ns: Option<u64>,
-    /// The greatest, likewise.
+    /// The greatest, exactly, in nanoseconds; nothing where there is none.
     max_ns: Option<u64>,
 }
 
@@ -238,11 +324,7 @@ impl Serialize for Histogram {
         Written {
             precision_bits: PRECISION_BITS,
             range_bits: RANGE_BITS,
-            buckets: (0_u32..)
-                .zip(&self.counts)
-                .filter(|(_, count)| **count > 0)
-                .map(|(index, count)| (index, *count))
-                .collect(),
+            buckets: self.buckets().collect(),
             overflow: self.overflow,
             sum_ns: self.sum_ns,
             min_ns: self.min_ns(),
@@ -261,20 +343,26 @@ impl<'de> Deserialize<'de> for Histogram {
                 written.precision_bits, written.range_bits
             )));
         }
-        let mut histogram = Self {
+        let mut few = written.buckets;
+        few.shrink_to_fit();
+        let histogram = Self {
             overflow: written.overflow,
             sum_ns: written.sum_ns,
             min_ns: written.min_ns.unwrap_or(u64::MAX),
             max_ns: written.max_ns.unwrap_or(0),
-            ..Self::default()
+            few,
+            ..Self::without_room()
         };
         let used = used(histogram.min_ns, histogram.max_ns);
         let mut count = histogram.overflow;
         let mut next = 0;
-        for (index, in_bucket) in written.buckets {
-            *histogram.counts.get_mut(index as usize).ok_or_else(|| {
-                D::Error::custom(format!("there is no bucket {index}: the last is {}", BUCKETS - 1))
-            })? = in_bucket;
+        for (index, in_bucket) in histogram.few.iter().copied() {
+            if index as usize >= BUCKETS {
+                return Err(D::Error::custom(format!(
+                    "there is no bucket {index}: the last is {}",
+                    BUCKETS - 1
+                )));
+            }
             if !used.contains(&(index as usize)) {
                 return Err(D::Error::custom(format!(
                     "bucket {index} lies outside of the least and the greatest duration"
@@ -346,9 +434,52 @@ mod tests {
         #[test]
         fn what_is_written_is_read_again(values in prop::collection::vec(any::<u64>(), 0..100)) {
             let histogram = of(&values);
-            let json = serde_json::to_string(&histogram).unwrap();
-            prop_assert_eq!(serde_json::from_str::<Histogram>(&json).unwrap(), histogram);
+            prop_assert_eq!(read(&histogram), histogram);
         }
+
+        /// In however much room a histogram is: what was read is merged, recorded in and asked as what was recorded.
+        #[test]
+        fn what_was_read_does_what_was_recorded_does(
+            a in durations(), b in durations(), more in any::<u64>(), percent in 0.0_f64..=100.0,
+        ) {
+            let (one, two) = (of(&a), of(&b));
+            let both = merged(&one, &two);
+            for (one, two) in [(read(&one), two.clone()), (one.clone(), read(&two)), (read(&one), read(&two))] {
+                let mut sum = merged(&one, &two);
+                prop_assert_eq!(&sum, &both);
+                prop_assert_eq!(sum.count(), both.count());
+                prop_assert_eq!(sum.percentile(percent), both.percentile(percent));
+                prop_assert_eq!(serde_json::to_string(&sum).unwrap(), serde_json::to_string(&both).unwrap());
+                let mut recorded = both.clone();
+                recorded.record(more);
+                sum.record(more);
+                prop_assert_eq!(&sum, &recorded);
+                prop_assert_eq!(sum.take_sparse(), recorded.take_sparse());
+                let mut added = read(&one);
+                two.clone().take_sparse().add_to(&mut added);
+                prop_assert_eq!(&added, &both);
+            }
+        }
+    }
+
+    /// Of a text, as records are.
+    fn read(histogram: &Histogram) -> Histogram {
+        let json = serde_json::to_string(histogram).unwrap();
+        serde_json::from_str(&json).unwrap()
+    }
+
+    fn durations() -> impl Strategy<Value = Vec<u64>> {
+        let some = |many| prop::collection::vec(prop_oneof![0_u64..300, any::<u64>(), 0_u64..1 << 24], many);
+        prop_oneof![some(0..40), some(700..1_200)]
+    }
+
+    #[test]
+    fn what_was_read_takes_room_for_what_it_holds() {
+        let two = read(&of(&[1, Histogram::RANGE_NS - 1]));
+        assert_eq!((two.counts.capacity(), two.few.capacity()), (0, 2));
+        let sum = merged(&two, &read(&of(&[7])));
+        assert_eq!((sum.counts.capacity(), sum.few.capacity()), (0, 3));
+        assert_eq!(read(&Histogram::default()).few.capacity(), 0);
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub struct Meter {
     /// From due to completed, of the operations above; from issued, where they were not due by themselves. Empty where
     /// latencies were not asked for.
     pub latency: Histogram,
-    /// From issued to completed, where that is not the latency.
+    /// From issued to completed; nothing where that is the latency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
 }
@@ -40,8 +40,10 @@ impl Meter {
         self.failed += other.failed;
         self.missed += other.missed;
         self.latency.merge(&other.latency);
-        if let Some(more) = &other.service {
-            self.service.get_or_insert_default().merge(more);
+        match (&mut self.service, &other.service) {
+            (Some(service), Some(more)) => service.merge(more),
+            (service @ None, Some(more)) => *service = Some(more.clone()),
+            (_, None) => {}
         }
     }
 }

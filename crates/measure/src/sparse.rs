@@ -63,6 +63,7 @@ impl Histogram {
     /// Takes everything out, so that it is empty and can be used again. Touches only the buckets between the least and
     /// the greatest duration, and allocates for the result alone.
     pub fn take_sparse(&mut self) -> SparseHistogram {
+        self.make_room();
         let used = used(self.min_ns, self.max_ns);
         let mut packer = Packer::default();
         for (index, count) in used.clone().zip(&mut self.counts[used]) {
@@ -116,6 +117,7 @@ impl SparseHistogram {
 
     /// Adds all of it to a histogram.
     pub fn add_to(&self, histogram: &mut Histogram) {
+        histogram.make_room();
         for (index, count) in self.buckets() {
             histogram.counts[index] += count;
         }
@@ -290,7 +292,7 @@ struct Written<T> {
     sum_ns: u128,
     /// The least, exactly, in nanoseconds; nothing where there is none.
     min_ns: Option<u64>,
-    /// The greatest, likewise.
+    /// The greatest, exactly, in nanoseconds; nothing where there is none.
     max_ns: Option<u64>,
 }
 

@@ -16,9 +16,9 @@ pub struct Driven {
     pub for_ns: Option<u64>,
     /// How they arrived; nothing in a closed loop.
     pub arrivals: Option<ArrivalsAsked>,
-    /// The rule of steady state that was to end them.
+    /// The rule of steady state that was to end them; nothing where none was.
     pub steady: Option<SteadyAsked>,
-    /// The ladder that was climbed.
+    /// The ladder that was climbed; nothing where none was.
     pub ladder: Option<LadderAsked>,
 }
 

@@ -57,12 +57,16 @@ pub fn harmless(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }
 
-/// Text of several lines, or of a line with its end: newlines and tabs stay. For texts of ours into which strings of others
-/// were put that have been made harmless before; what comes from others as a whole can add lines of its own.
+/// Text of several lines, or of a line with its end: newlines stay, with a carriage return directly before them (CSV's lines
+/// end so), and tabs. For texts of ours into which strings of others were put that have been made harmless before; what comes
+/// from others as a whole can add lines of its own.
 pub fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |character| {
-        !matches!(character, '\n' | '\t') && is_harmful(character)
-    })
+    let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
+    if !text.contains("\r\n") {
+        return escaped(text, is_escaped);
+    }
+    let lines: Vec<Cow<'_, str>> = text.split("\r\n").map(|line| escaped(line, is_escaped)).collect();
+    Cow::Owned(lines.join("\r\n"))
 }
 
 /// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look different.
@@ -252,7 +256,10 @@ mod tests {
         assert_eq!(harmless("one\ntwo\rthree\tfour"), "one\\ntwo\\rthree\\tfour");
         // C1: a control sequence introducer of one character.
         assert_eq!(harmless("\u{9b}31m"), "\\u{9b}31m");
-        assert_eq!(lines("one\n\u{1b}two\t\r\n"), "one\n\\x1btwo\t\\r\n");
+        assert_eq!(lines("one\n\u{1b}two\t\n"), "one\n\\x1btwo\t\n");
+        // A line of CSV ends so; alone it would have the line written over.
+        assert_eq!(lines("a,\u{1b}\r\nb\rc\r\r\n"), "a,\\x1b\r\nb\\rc\\r\r\n");
+        assert_eq!(lines("\r\n"), "\r\n");
     }
 
     #[test]
@@ -373,7 +380,7 @@ mod tests {
             prop_assert!(!shown.chars().any(is_harmful));
             prop_assert_eq!(harmless(&shown), shown.clone());
             prop_assert_eq!(format!("{}", super::shown(&text)), shown.as_ref());
-            let of_lines = lines(&text);
+            let of_lines = lines(&text).replace("\r\n", "\n");
             prop_assert!(!of_lines.chars().any(|character| !matches!(character, '\n' | '\t') && is_harmful(character)));
             prop_assert!(!markdown(&text).contains(['<', '>']));
             prop_assert!(!csv(&text).chars().any(is_harmful));

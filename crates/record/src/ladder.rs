@@ -14,6 +14,10 @@ use crate::run::{Origin, PhaseRecord, Room, SystemDuring};
 pub const PRECISION: f64 = 0.05;
 /// A limit is narrowed down by no more rungs than these.
 pub const BISECTIONS_MAX: usize = 6;
+/// A ladder has no more rungs than these as said; a closed loop before them and what lies between them come besides.
+pub const RUNGS_MAX: usize = 64;
+/// And no more slices, of all rungs and kinds of operations: a record with more could not be read again.
+pub const LADDER_SLICES_MAX: u64 = 100_000;
 /// Of a rung that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
 pub const FAILED_MAX: f64 = 0.01;
 /// After so many rungs that did not hold no higher ones are climbed.
@@ -41,7 +45,7 @@ pub struct LadderAsked {
     pub arrivals: String,
     /// Whether every rung has a pool made anew.
     pub fresh: bool,
-    /// The latency that 99 % of the operations are to stay below, in nanoseconds.
+    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no goal was said.
     pub goal_p99_ns: Option<u64>,
 }
 
@@ -109,7 +113,7 @@ impl Rung {
     }
 }
 
-/// What a rung came to.
+/// What a rung came to. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungSummary {
     /// What it was to bear.
@@ -152,7 +156,7 @@ pub struct RungSummary {
     pub holds: bool,
 }
 
-/// Operations of one kind on a rung.
+/// Operations of one kind on a rung. Latencies are nothing where none succeeded, or none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungOperation {
     /// Who did them.
@@ -163,7 +167,7 @@ pub struct RungOperation {
     pub operations: u64,
     /// How many failed.
     pub failed: u64,
-    /// The median of their latencies, in nanoseconds; nothing where none succeeded or latencies were not recorded.
+    /// The median of their latencies, in nanoseconds.
     pub p50_ns: Option<u64>,
     /// The 99th percentile.
     pub p99_ns: Option<u64>,
@@ -302,7 +306,7 @@ pub struct GoalSummary {
     pub p99_ns: u64,
     /// Between which rates its limit lies.
     pub limit: Limit,
-    /// Where no rung meets it: the rung that comes nearest, by its place, with its 99th percentile.
+    /// The rung that comes nearest, by its place, with its 99th percentile; nothing where a rung meets it, or none was measured.
     pub nearest: Option<(usize, u64)>,
 }
 
@@ -313,7 +317,7 @@ pub struct LadderSummary {
     pub rungs: Vec<RungSummary>,
     /// Up to which rate rungs hold; nothing of a ladder of workers.
     pub limit: Option<Limit>,
-    /// Up to which rate the goal is met, where there is one.
+    /// Up to which rate the goal is met; nothing where there is none.
     pub goal: Option<GoalSummary>,
     /// The knee of mean latency over load, of the rungs that hold; nothing where they have none.
     pub knee: Option<Knee>,

@@ -7,26 +7,37 @@
 
 mod valid;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
+use measure::{SLICES_MAX, SliceMeter};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use workload::{Action, Role};
 
 use crate::harmless;
 use crate::part::Completed;
-use crate::run::{Record, SCHEMA_VERSION};
+use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
 
 /// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
 pub const BYTES_MAX: usize = 256 << 20;
 /// The longest string in it, in bytes. The longest that a run writes is a histogram of sizes with
 /// [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// The most numbers, strings, lists and objects: what a run of a day with 64 workers has, five times. Each takes up to some
-/// 50 bytes of memory.
-pub const VALUES_MAX: u64 = 16_000_000;
-/// The most histograms that are not packed: of a thousand rounds, for all operations and some of their steps. Each takes
-/// 35 kB of memory, however little is written of it.
-pub const HISTOGRAMS_MAX: u64 = 1 << 16;
+/// The most memory that what is read may come to, in bytes, beside the text and its strings. What is in a text is weighed: each
+/// value and each bucket at the most that any takes, with what growing lists leave behind, and what takes more than its
+/// values do apart. A run of a day with 64 workers weighs a quarter of it.
+pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
+
+/// The most that a value takes: a short string in a list that grows.
+const VALUE_BYTES: u64 = 80;
+/// Of the values in a list of buckets: a pair is three.
+const BUCKET_VALUE_BYTES: u64 = 12;
+/// What a location takes beside its values, most of which may be left out: three times its size, while the list grows.
+const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
+/// The same of a phase, whose slices have a place each from the first to the last.
+const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
+const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u64;
 
 /// Of a problem no more characters are told: a part of it is what was read.
 const TOLD_MAX: usize = 300;
@@ -151,8 +162,10 @@ fn told(problem: &str) -> String {
 /// How much there is in a text.
 #[derive(Default)]
 struct Census {
-    values: u64,
-    histograms: u64,
+    /// What it comes to, in bytes of memory.
+    memory_bytes: u64,
+    /// The name of the field that comes next, or of the list that its elements are in.
+    name: Name,
     /// How many lists and objects are open.
     depth: u32,
     /// Whether what is open is the record itself.
@@ -170,6 +183,19 @@ impl Census {
     }
 }
 
+impl Census {
+    fn weigh<E: Error>(&mut self, bytes: u64) -> Result<(), E> {
+        self.memory_bytes += bytes;
+        if self.memory_bytes > MEMORY_BYTES_MAX {
+            return Err(E::custom(format!(
+                "what is in it would take more than {} MiB of memory",
+                MEMORY_BYTES_MAX >> 20
+            )));
+        }
+        Ok(())
+    }
+}
+
 /// Any value; a whole number is told.
 struct Value<'a>(&'a mut Census);
 
@@ -177,10 +203,13 @@ impl<'de> DeserializeSeed<'de> for Value<'_> {
     type Value = Option<u64>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        self.0.values += 1;
-        if self.0.values > VALUES_MAX {
-            return Err(D::Error::custom(format!("more than {VALUES_MAX} values")));
-        }
+        let bytes = match self.0.name {
+            Name::Buckets => BUCKET_VALUE_BYTES,
+            Name::Locations => VALUE_BYTES + LOCATION_BYTES,
+            Name::Phases => VALUE_BYTES + PHASE_BYTES,
+            Name::Record | Name::Schema | Name::Summary | Name::Other => VALUE_BYTES,
+        };
+        self.0.weigh(bytes)?;
         deserializer.deserialize_any(self)
     }
 }
@@ -225,7 +254,10 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         self.0.depth += 1;
         self.0.is_record = false;
-        while list.next_element_seed(Value(self.0))?.is_some() {}
+        let name = self.0.name;
+        while list.next_element_seed(Value(self.0))?.is_some() {
+            self.0.name = name;
+        }
         self.0.depth -= 1;
         Ok(None)
     }
@@ -235,12 +267,12 @@ impl<'de> Visitor<'de> for Value<'_> {
         let is_document = self.0.depth == 1;
         let is_record = std::mem::take(&mut self.0.is_record);
         while let Some(name) = object.next_key::<Name>()? {
-            if name == Name::Buckets {
-                self.0.histograms += 1;
-                if self.0.histograms > HISTOGRAMS_MAX {
-                    return Err(A::Error::custom(format!("more than {HISTOGRAMS_MAX} histograms")));
-                }
+            if is_document && name == Name::Summary {
+                // It is not kept.
+                object.next_value::<IgnoredAny>()?;
+                continue;
             }
+            self.0.name = name;
             self.0.is_record = is_document && name == Name::Record;
             let number = object.next_value_seed(Value(self.0))?;
             if is_record && name == Name::Schema {
@@ -254,20 +286,28 @@ impl<'de> Visitor<'de> for Value<'_> {
 }
 
 /// The names of fields that are looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Name {
     Record,
+    Summary,
     Schema,
     /// What a histogram has that is not packed.
     Buckets,
+    Locations,
+    Phases,
+    #[default]
     #[serde(other)]
     Other,
 }
 
 #[cfg(test)]
 mod tests {
+    use measure::{Histogram, Meter};
+
     use super::*;
+    use crate::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
+    use crate::run::{OperationRecord, StepRecord};
 
     fn counted(text: &str) -> Result<Census, String> {
         let mut census = Census::default();
@@ -294,8 +334,25 @@ mod tests {
 
     #[test]
     fn what_there_is_is_counted() {
-        let census = counted(r#"{"a":[1,-1,2.5,null,true,"x",{"\u0062uckets":[]}],"b":{"buckets":1}}"#).unwrap();
-        assert_eq!((census.values, census.histograms, census.depth), (12, 2, 0));
+        let weighed = |text: &str| {
+            let census = counted(text).unwrap();
+            assert_eq!(census.depth, 0);
+            census.memory_bytes
+        };
+        let values = |count: u64| count * VALUE_BYTES;
+        assert_eq!(weighed(r#"{"a":[1,-1,2.5,null,true,"x",{}],"b":{"c":1}}"#), values(11));
+        let buckets = values(2) + 7 * BUCKET_VALUE_BYTES;
+        assert_eq!(weighed(r#"{"a":1,"\u0062uckets":[[1,2],[3,4]]}"#), buckets);
+        assert_eq!(
+            weighed(r#"{"locations":[{"a":1},{"a":1}]}"#),
+            values(6) + 3 * LOCATION_BYTES
+        );
+        assert_eq!(
+            weighed(r#"[{"phases":[{},{}],"b":[{},{}]}]"#),
+            values(8) + 3 * PHASE_BYTES
+        );
+        assert_eq!(weighed(r#"{"summary":{"phases":[[1],2]},"record":{}}"#), values(2));
+        assert_eq!(weighed(r#"{"record":{"summary":[1]}}"#), values(4));
     }
 
     #[test]
@@ -304,10 +361,62 @@ mod tests {
         assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
         let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
         assert!(counted(&long).is_err_and(|error| error.contains("a string of 4194305 bytes")));
-        let many = format!("[{}{{}}]", "{\"buckets\":0},".repeat(1 + HISTOGRAMS_MAX as usize));
-        assert!(counted(&many).is_err_and(|error| error.contains("more than 65536 histograms")));
-        let values = format!("[{}0]", "0,".repeat(VALUES_MAX as usize));
-        assert!(counted(&values).is_err_and(|error| error.contains("more than 16000000 values")));
+        let values = format!("[{}0]", "0,".repeat((MEMORY_BYTES_MAX / VALUE_BYTES) as usize));
+        assert!(counted(&values).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
+        let phases = format!(
+            "{{\"phases\":[{}0]}}",
+            "0,".repeat((MEMORY_BYTES_MAX / PHASE_BYTES) as usize)
+        );
+        assert!(counted(&phases).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
+    }
+
+    /// The longest ladder, of writers and readers that do everything, with service times and the steps of each operation.
+    #[test]
+    fn the_largest_record_that_a_run_writes_is_read() {
+        /// Of one histogram: every bucket of an octave.
+        const BUCKETS: u64 = 128;
+        /// Of one operation; the most that a storage has.
+        const STEPS: usize = 10;
+        let mut latency = Histogram::default();
+        for number in 0..BUCKETS {
+            (0..1_000).for_each(|_| latency.record((1 << 20) + (number << 13)));
+        }
+        let step = StepRecord {
+            step: "a-step-of-some-name".to_owned(),
+            latency: latency.clone(),
+        };
+        let operation = OperationRecord {
+            role: Role::Writer,
+            action: Action::ListWithStat,
+            meter: Meter {
+                service: Some(latency.clone()),
+                latency: latency.clone(),
+                ..Meter::default()
+            },
+            steps: vec![step; STEPS],
+        };
+        let slice = SliceMeter {
+            latency: latency.take_sparse(),
+            ..SliceMeter::default()
+        };
+        // A closed loop before the rungs, and halvings for the limit and for the goal. Each has a warm-up and what is measured.
+        let rungs = (1 + RUNGS_MAX + 2 * BISECTIONS_MAX) as u64;
+        let operations = 2 * rungs * 2 * Action::COUNT as u64;
+        let (mut bytes, mut memory_bytes) = (0, rungs * 3 * PHASE_BYTES);
+        for (count, text) in [
+            (operations, serde_json::to_string(&operation).unwrap()),
+            (
+                LADDER_SLICES_MAX,
+                serde_json::to_string(&[((Role::Writer, Action::ListWithStat), slice)]).unwrap(),
+            ),
+        ] {
+            bytes += count * text.len() as u64;
+            memory_bytes += count * counted(&text).unwrap().memory_bytes;
+        }
+        assert!(memory_bytes < MEMORY_BYTES_MAX, "{memory_bytes} bytes of memory");
+        assert!(bytes < BYTES_MAX as u64, "{bytes} bytes");
+        // Too little would tell nothing.
+        assert!(memory_bytes > MEMORY_BYTES_MAX / 2, "{memory_bytes} bytes of memory");
     }
 
     #[test]

@@ -158,7 +158,7 @@ pub struct Settle {
 pub struct How {
     /// How the transactions were driven.
     pub driven: Driven,
-    /// How files and transactions were chosen, where an intent was said in their place.
+    /// How files and transactions were chosen, where an intent was said in their place; nothing where none was.
     pub sizing: Option<Sizing>,
     /// The policy of durability, as options take it.
     #[schemars(extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
@@ -268,7 +268,7 @@ pub struct SlowOperation {
     pub issued_ns: u64,
     /// To what.
     pub path: String,
-    /// The longest of its steps, where these were timed.
+    /// The longest of its steps; nothing where these were not timed.
     pub step: Option<SlowStep>,
 }
 
@@ -311,7 +311,7 @@ pub struct PhaseRecord {
     pub segments: Vec<Segment>,
     /// What each worker did in the measured ones.
     pub workers: Vec<WorkerPhase>,
-    /// When the first worker was done.
+    /// When the first worker was done; nothing where none was.
     pub first_done: Option<FirstDone>,
     /// Transactions that were due and not begun when they ended; nothing in a closed loop.
     pub waiting: Option<u64>,
@@ -326,9 +326,9 @@ pub struct PhaseRecord {
     pub slowest: Vec<SlowestRecord>,
     /// What the kernel counted over time; nothing where slices are not recorded.
     pub machine: Option<MachineOverTime>,
-    /// What the rule of steady state found, where one was to end the transactions.
+    /// What the rule of steady state found; nothing where none was to end the transactions.
     pub steady: Option<SteadyFound>,
-    /// The writing back that followed.
+    /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.
     pub settle: Option<Settle>,
 }
 
@@ -502,7 +502,7 @@ pub struct Actual {
     pub errors: Vec<ErrorRecord>,
     /// The look at the names after the transactions.
     pub check: Fact<Check>,
-    /// The look at the pool that was taken from an earlier run: by count and by sample.
+    /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
     pub taken: Option<Check>,
     /// What the transactions' reads fetched from the device; nothing where the run did not come to their end.
     pub fetched: Option<Fetched>,
@@ -510,7 +510,7 @@ pub struct Actual {
     pub stuck: Vec<Stuck>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
     pub classic: Option<ClassicFigures>,
-    /// What was removed after an unfinished run.
+    /// What was removed after an unfinished run; nothing where one came to its end, or kept its pool.
     pub clean_up: Option<CleanUp>,
     /// What the program itself costs: the same stream on the null storage.
     pub own_cost: Fact<OwnCost>,
@@ -566,7 +566,7 @@ pub struct Record {
     pub tool: Tool,
     /// The arguments as said.
     pub said: Vec<String>,
-    /// The preset that the workload began with.
+    /// The preset that the workload began with; nothing where none was said.
     pub preset: Option<String>,
     /// The complete workload as meant.
     pub workload: Workload,

@@ -53,7 +53,8 @@ pub struct Summary {
     /// Elapsed time: all phases together, those of rungs, too, in nanoseconds. What lies between them (settling, checks, caches) is
     /// not the original's work.
     pub elapsed_ns: u64,
-    /// The paper's list; nothing for workloads that have other operations than the paper's.
+    /// The paper's list; nothing for workloads that have other operations than the paper's, of ladders, and where the program
+    /// ended before the run did: what it had done beyond the phases in the record is not known.
     pub paper: Option<PaperFigures>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
@@ -81,8 +82,7 @@ impl Summary {
             partial: record.actual.outcome != Outcome::Complete,
             shares: shares(&record.workload),
             elapsed_ns,
-            paper: (paper::applies(&record.workload) && record.how.driven.ladder.is_none())
-                .then(|| paper::figures(phases, elapsed_ns)),
+            paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
             arrivals: arrivals(record),
             ladder: record

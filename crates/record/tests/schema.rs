@@ -8,14 +8,20 @@ use serde_json::{Value, json};
 
 const PUBLISHED: &str = include_str!("../../../docs/schema/run-1.json");
 const GOLDEN: &str = include_str!("../../report/tests/golden/run.json");
-const KEPT: &str = include_str!("versions/1.json");
+const KEPT: [&str; 4] = [
+    include_str!("versions/1-mix.json"),
+    include_str!("versions/1-ladder.json"),
+    include_str!("versions/1-failed.json"),
+    include_str!("versions/1-classic.json"),
+];
 
 fn validator() -> Validator {
     jsonschema::draft202012::new(&serde_json::from_str(PUBLISHED).unwrap()).unwrap()
 }
 
+/// Of classic work, and of a mix.
 fn documents() -> [Value; 2] {
-    [GOLDEN, KEPT].map(|text| serde_json::from_str(text).unwrap())
+    [GOLDEN, KEPT[0]].map(|text| serde_json::from_str(text).unwrap())
 }
 
 #[test]
@@ -51,10 +57,79 @@ fn everything_is_described_in_plain_words() {
     }
 }
 
+/// Of a field: whether it may be `null`.
+fn is_nullable(schema: &Value) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    let of_types = schema["type"].as_array().into_iter().flatten().any(is_null);
+    of_types
+        || schema["anyOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|any| is_null(&any["type"]))
+}
+
+/// The fields of a schema and of its variants, each with what describes it: itself, and what it is in.
+fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
+    let within = schema["description"].as_str().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{name}");
+        let words = format!("{} {within}", field["description"].as_str().unwrap_or_default());
+        found.push((place.clone(), words, is_nullable(field)));
+        fields(&place, field, found);
+    }
+    for (number, variant) in schema["oneOf"].as_array().into_iter().flatten().enumerate() {
+        fields(&format!("{place}/{number}"), variant, found);
+    }
+}
+
+#[test]
+fn what_may_be_null_says_when_it_is() {
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    let mut found = Vec::new();
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        fields(name, definition, &mut found);
+    }
+    let nullable: Vec<_> = found.iter().filter(|(_, _, is_nullable)| *is_nullable).collect();
+    assert!(nullable.len() > 100, "{}", nullable.len());
+    let silent: Vec<&String> = nullable
+        .iter()
+        .filter(|(_, words, _)| !words.to_lowercase().contains("nothing"))
+        .map(|(place, _, _)| place)
+        .collect();
+    assert_eq!(silent, Vec::<&String>::new());
+}
+
+/// `docs/record.md` has a row for each field of a record, and of what was performed.
+#[test]
+fn the_document_has_every_field() {
+    let document = include_str!("../../../docs/record.md");
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    let (record, actual) = document.split_once("In `actual`:").unwrap();
+    for (name, table) in [("Record", record), ("Actual", actual)] {
+        let rows = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        let named: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        for field in schema["$defs"][name]["properties"].as_object().unwrap().keys() {
+            assert!(named.contains(&field.as_str()), "{name}: {field}");
+        }
+    }
+    // And a word for each way to end.
+    for variant in schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap() {
+        let name = match &variant["const"] {
+            Value::String(name) => name,
+            _ => variant["required"][0].as_str().unwrap(),
+        };
+        assert!(actual.contains(&format!("`{name}`")), "outcome {name}");
+    }
+}
+
 #[test]
 fn runs_are_taken() {
     let validator = validator();
-    for document in documents() {
+    for text in [GOLDEN].into_iter().chain(KEPT) {
+        let document: Value = serde_json::from_str(text).unwrap();
         let errors: Vec<String> = validator
             .iter_errors(&document)
             .map(|error| format!("{}: {error}", error.instance_path()))

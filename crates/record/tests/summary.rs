@@ -4,8 +4,8 @@
 
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
-    Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, OwnCost, Phase,
-    PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord, Summary,
+    Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome, OwnCost,
+    Phase, PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord, Summary,
     WorkerPhase, Workload,
 };
 
@@ -273,6 +273,18 @@ fn the_papers_list_is_for_the_papers_operations() {
         ..Mix::default()
     });
     assert_eq!(Summary::of(&record).paper, None);
+}
+
+#[test]
+fn of_a_run_that_was_killed_there_is_no_list() {
+    let mut record = kept();
+    record.actual.outcome = Outcome::Unfinished;
+    record.actual.phases.truncate(1);
+    assert_eq!(Summary::of(&record).paper, None, "how many were deleted is not known");
+    // What was not begun was not done, where the run itself tells that it ended.
+    record.actual.outcome = Outcome::Interrupted { signal: 2 };
+    let paper = Summary::of(&record).paper.unwrap();
+    assert_eq!((paper.created_alone.count > 0, paper.deleted.count), (true, 0));
 }
 
 #[test]

@@ -73,15 +73,15 @@ fn cut(text: &str) -> String {
 
 /// An array of entries, one a line.
 pub fn json(entries: &[Entry]) -> String {
-    // Maps have string keys and numbers are finite: writing to memory cannot fail.
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|entry| serde_json::to_string(entry).unwrap_or_default())
-        .collect();
-    match lines.len() {
-        0 => "[]\n".to_owned(),
-        _ => format!("[\n{}\n]\n", lines.join(",\n")),
+    if entries.is_empty() {
+        return "[]\n".to_owned();
     }
+    // Maps have string keys and numbers are finite: writing to memory cannot fail.
+    let lines = entries
+        .iter()
+        .map(|entry| serde_json::to_string(entry).unwrap_or_default());
+    let lines: Vec<String> = lines.map(|line| harmless::json(&line).into_owned()).collect();
+    format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
 /// The names of [`columns`], which are those of the JSON.

@@ -5,8 +5,8 @@
 mod made;
 
 use record::{
-    Action, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase, ReadError, Record,
-    Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalsAsked, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase,
+    ReadError, Record, Role, Sizing, SliceMeter, Slices,
 };
 
 const RUN: &str = include_str!("golden/run.json");
@@ -64,6 +64,21 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
     compare(
         "failed.txt",
         include_str!("golden/failed.txt"),
+        &report::text::render(&record),
+    );
+}
+
+#[test]
+fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
+    let mut record = kept();
+    record.how.driven.arrivals = Some(ArrivalsAsked {
+        per_second: 30_000.0,
+        form: "poisson".to_owned(),
+    });
+    record.actual.phases[1].waiting = Some(1_234);
+    compare(
+        "open.txt",
+        include_str!("golden/open.txt"),
         &report::text::render(&record),
     );
 }

@@ -39,7 +39,7 @@ pub enum Shape {
 pub struct Layout {
     /// How they lie.
     pub shape: Shape,
-    /// The most entries that a place may have, where there is a bound.
+    /// The most entries that a place may have; nothing where there is no bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_max: Option<u64>,
     /// Whether every place has a `tmp/` for temporary files and a `new/` for the others.

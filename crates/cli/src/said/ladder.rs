@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use record::Climb;
+use record::ladder::RUNGS_MAX;
 use workload::quantity::{self, duration_text};
 
 use super::values::{PerSecond, from_text};
@@ -12,8 +13,6 @@ use super::values::{PerSecond, from_text};
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
 /// More of what a closed loop reaches is never borne.
 const SHARE_MAX: f64 = 10.0;
-/// No ladder has more rungs than these.
-const RUNGS_MAX: usize = 64;
 
 /// What differs from rung to rung, as said.
 #[derive(Clone, Debug, PartialEq)]

@@ -118,6 +118,10 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --ladder 1,2000000000", &["--ladder", "1000000000"]),
     ("run --ladder 10,20 --for 2s", &["--for 2s with --ladder", "10s"]),
     (
+        "run --ladder 1..1000:64 --for 1h",
+        &["--ladder", "100000 slices", "shorter rungs", "--no-slices"],
+    ),
+    (
         "run --ladder 10,20 --transactions 50",
         &["--transactions 50 with --ladder", "--for"],
     ),

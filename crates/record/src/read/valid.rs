@@ -18,7 +18,9 @@ const MOMENT_MAX_NS: u64 = 1 << 62;
 const LOCATIONS_MAX: usize = 4096;
 /// The most rungs: a ladder has 64 and some between them.
 const RUNGS_MAX: usize = 4096;
-/// The most steps of an operation; the most that a storage has are ten.
+/// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.
+const SEGMENTS_MAX: usize = 4096;
+/// The most kinds of steps in a phase, which are looked for one by one; all storages together have fewer.
 const STEPS_MAX: usize = 64;
 /// The longest name of a step or a device, in bytes: it widens a column of a table.
 const NAME_BYTES_MAX: usize = 255;
@@ -239,6 +241,13 @@ fn phases(phases: &[PhaseRecord], totals: &mut Totals) -> Valid {
 }
 
 fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
+    at_most("segments", phase.segments.len(), SEGMENTS_MAX)?;
+    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let steps: BTreeSet<&String> = operations
+        .flat_map(|operation| &operation.steps)
+        .map(|step| &step.step)
+        .collect();
+    at_most("segments: kinds of steps", steps.len(), STEPS_MAX)?;
     let mut earlier_ns = 0;
     each("segments", &phase.segments, |segment| {
         order(
@@ -297,7 +306,6 @@ fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
     totals.bytes.add("meter.bytes", &[*bytes])?;
     let service = service.as_ref().map_or(0, Histogram::count);
     totals.durations.add("meter.latency", &[latency.count(), service])?;
-    at_most("steps", operation.steps.len(), STEPS_MAX)?;
     distinct("steps", operation.steps.iter().map(|step| &step.step))?;
     each("steps", &operation.steps, |step| {
         name("step", &step.step)?;

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::Rate;
 use crate::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
-/// The machine in a phase. Processor time is in processors: 1 is one of them all the time. What is not known is nothing;
-/// the record says why.
+/// The machine in a phase. Processor time is in processors: 1 is one of them all the time. Nothing stands where a
+/// number is not known; the record says why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
     /// The time that it is of, in nanoseconds: the slices of which more than half was measured.
@@ -61,11 +61,12 @@ pub struct WorkersCpu {
     pub min: f64,
     /// The one with the most.
     pub max: f64,
-    /// The most that one of them could have run and waited for a processor.
+    /// The most that one of them could have run and waited for a processor; nothing where that is not known.
     pub waiting_max: Option<f64>,
 }
 
-/// One device in a phase. What it did for others is in it, too.
+/// One device in a phase. What it did for others is in it, too. Nothing stands where the kernel does not count something, a mean is
+/// one of no operations, or nothing was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of it.

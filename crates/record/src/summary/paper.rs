@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, Phase, Work, Workload};
+use workload::{Action, Phase, Work};
 
 use super::{Rate, operations};
-use crate::run::PhaseRecord;
+use crate::run::{Outcome, PhaseRecord, Record};
 
 /// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -38,9 +38,13 @@ pub struct PaperFigures {
     pub bytes_written: Rate,
 }
 
-/// Whether a workload has the paper's operations and no others.
-pub(super) fn applies(workload: &Workload) -> bool {
-    match &workload.work {
+/// Whether a run has the paper's operations and no others, and its record all phases that it began: one that is missing there
+/// is of zero length, and nothing was done in it.
+pub(super) fn applies(record: &Record) -> bool {
+    if record.actual.outcome == Outcome::Unfinished || record.how.driven.ladder.is_some() {
+        return false;
+    }
+    match &record.workload.work {
         Work::Classic(_) => true,
         Work::Mix(mix) => mix
             .weights

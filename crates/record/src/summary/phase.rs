@@ -40,9 +40,9 @@ pub struct PhaseSummary {
     pub complete: bool,
     /// What was warmed up before, in no other number here; nothing where nothing was.
     pub warm_up: Option<WarmUp>,
-    /// The rounds before the window of a rule of steady state, likewise.
+    /// The rounds before the window of a rule of steady state, likewise; nothing where there were none.
     pub approach: Option<WarmUp>,
-    /// What the rule of steady state found, where one was to end it.
+    /// What the rule of steady state found; nothing where none was to end it.
     pub steady: Option<SteadyFound>,
     /// Transactions that were due and not begun when it ended; nothing in a closed loop.
     pub waiting: Option<u64>,
@@ -56,7 +56,7 @@ pub struct PhaseSummary {
     pub last_done: Until,
     /// Until everything was on the device: the phase and the settling after it; nothing where that was not measured.
     pub until_durable: Option<Until>,
-    /// How long the settling took, in nanoseconds.
+    /// How long the settling took, in nanoseconds; nothing where there was none.
     pub settle_ns: Option<u64>,
     /// From the end of the deletion until the file system showed the space as free again, in nanoseconds; nothing
     /// where that was not looked at.
@@ -86,7 +86,7 @@ pub struct WarmUp {
     pub transactions: Rate,
 }
 
-/// Operations of one kind, done by workers of one role, in one phase.
+/// Operations of one kind, done by workers of one role, in one phase. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
     /// Who did them: by role in `transactions`, else `worker`, whoever it was.
@@ -101,7 +101,7 @@ pub struct OperationSummary {
     pub failed: u64,
     /// Operations that found their file removed by a worker elsewhere.
     pub missed: u64,
-    /// Mean latency in nanoseconds; nothing where latencies were not recorded.
+    /// Mean latency in nanoseconds.
     pub mean_ns: Option<f64>,
     /// Latency percentiles.
     pub percentiles: Vec<Percentile>,
@@ -115,7 +115,7 @@ pub struct OperationSummary {
     pub steps: Vec<StepSummary>,
 }
 
-/// Times from issued to completed.
+/// Times from issued to completed. Mean and greatest are nothing where no operation was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServiceSummary {
     /// Mean in nanoseconds.
@@ -126,7 +126,7 @@ pub struct ServiceSummary {
     pub max_ns: Option<u64>,
 }
 
-/// One step of operations of one kind.
+/// One step of operations of one kind. Mean and greatest are nothing where it was not done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
     /// Which step.
@@ -172,7 +172,7 @@ pub struct Spread {
     pub max_per_second: f64,
 }
 
-/// Waits for files that other workers had claimed.
+/// Waits for files that other workers had claimed. Mean and longest are nothing where nobody had to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaitSummary {
     /// Who waited.

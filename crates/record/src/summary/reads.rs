@@ -30,7 +30,7 @@ pub struct FetchedSummary {
     pub read_bytes: u64,
     /// The first over the second; nothing where one is not known, or nothing was read.
     pub fraction: Option<f64>,
-    /// Where that is not what was asked of the cache.
+    /// In what that is not what was asked of the cache; nothing where it is.
     pub surprise: Option<Surprise>,
 }
 

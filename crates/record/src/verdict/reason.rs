@@ -68,7 +68,7 @@ pub enum Reason {
         rule: SteadyRule,
         /// How many rounds there were.
         rounds: u64,
-        /// The last window, where there was one that could be judged.
+        /// The last window; nothing where there was none that could be judged.
         last: Option<Steadiness>,
     },
     /// Transactions were due more often than they were done.

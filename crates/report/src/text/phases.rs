@@ -89,12 +89,16 @@ fn arrivals(text: &mut String, summary: &Summary) {
     line(
         text,
         format_args!(
-            "  Requested {}/s ({} arrivals); {of_requested};\n  {} due and not begun at the end\n",
+            "  Requested {}/s ({} arrivals); {of_requested};",
             rate(Some(found.requested_per_second)),
-            found.form,
-            grouped(found.waiting)
+            found.form
         ),
     );
+    line(
+        text,
+        format_args!("  {} due and not begun at the end", grouped(found.waiting)),
+    );
+    text.push('\n');
 }
 
 /// Bytes of operations that move any.

@@ -1,8 +1,9 @@
-//! What is done with a record of others: read, summed up, shown in every format, written and read again. Finds, seeds and
-//! mutated records go through it in `hostile.rs`, and whatever the fuzz target `import` comes up with.
+//! What is done with a record of others: read, summed up, shown and listed in every format, written and read again. Finds, seeds
+//! and mutated records go through it in `hostile.rs`, and whatever the fuzz target `import` comes up with.
 
-use record::{Record, Summary, harmless};
+use record::{Entry, Headline, Record, harmless};
 use report::classic::{self, Format};
+use report::{export, list};
 
 /// Panics where something is not as it should be. Whether it was a record.
 pub fn import(bytes: &[u8]) -> bool {
@@ -21,27 +22,58 @@ pub fn import(bytes: &[u8]) -> bool {
     for shown in everything(&record) {
         is_harmless(&shown);
     }
+    // As they are printed.
     let written = record.to_json();
-    let again = Record::from_json(&written);
+    let again = Record::from_json(&harmless::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
+    let entries = [entry(&record)];
+    let listed: Vec<Entry> = serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
+    assert_eq!(listed, entries);
+    for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
+        let printed = harmless::lines(&csv);
+        assert_eq!(printed, csv);
+        assert!(
+            printed.split_inclusive('\n').all(|line| line.ends_with("\r\n")),
+            "{printed:?}"
+        );
+    }
+    assert_eq!(list::csv(&entries).lines().count(), 2);
+    assert_eq!(list::text(&entries).lines().count(), 2);
+    assert_eq!(list::markdown(&entries).lines().count(), 3);
     true
+}
+
+/// A record in a list, with strings of others wherever one can stand.
+fn entry(record: &Record) -> Entry {
+    Entry {
+        number: Some(7),
+        headline: Headline::of(record),
+        tags: record.said.clone(),
+        note: Some(record.host.hostname.clone()),
+    }
 }
 
 /// A record in all formats.
 pub fn everything(record: &Record) -> Vec<String> {
-    let mut shown = vec![report::text::render(record), record.to_json()];
+    let entries = [entry(record)];
+    let mut shown = vec![
+        report::text::render(record),
+        record.to_json(),
+        list::text(&entries),
+        list::json(&entries),
+        list::csv(&entries),
+        list::markdown(&entries),
+        export::csv(&entries[0], record),
+    ];
     if let Some(figures) = &record.actual.classic {
         shown.extend([Format::Verbose, Format::Terse].map(|format| classic::report(figures, format)));
         shown.push(classic::partial(figures));
     }
-    for reason in &Summary::of(record).verdict.reasons {
-        shown.push(harmless::harmless(&reason.describe()).into_owned());
-        shown.push(reason.what_to_do().to_owned());
-    }
     shown
 }
 
+/// Nothing in it is obeyed or unseen, but for the ends of lines.
 fn is_harmless(text: &str) {
     let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
-    assert!(!text.contains(harmful), "{text:?}");
+    assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
 }
