@@ -1,8 +1,8 @@
 //! Which edition of the program made a published row.
 //!
 //! What a run reads and writes follows from its configuration and the edition's generator alone, so the ratio of the two
-//! printed rates is the edition's mark. It is compared with the ratio that `workload` plans, in both editions, with sums as the
-//! original keeps them (32-bit floats). A planned ratio fits where it lies in the interval that the printing leaves open
+//! printed rates is the edition's mark. It is compared with the ratio that `workload` plans, in both editions, with sums as each
+//! of them adds them up (1.0 in whole numbers, 1.5 in 32-bit floats). A planned ratio fits where it lies in the interval that the printing leaves open
 //! ([`Interval::of`]): half a unit of the last digit, of both numbers at their worst, and nothing besides.
 
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ pub struct Planned {
     pub edition: Edition,
     /// Into how many subdirectories it puts its files.
     pub subdirectories: u32,
-    /// Bytes read, as the original adds them up.
+    /// Bytes read, as the edition adds them up.
     pub bytes_read: f64,
-    /// Bytes written, as the original adds them up.
+    /// Bytes written, as the edition adds them up.
     pub bytes_written: f64,
     /// Read over written.
     pub ratio: f64,
@@ -56,7 +56,7 @@ impl Plans {
             configuration: row.configuration.name.clone(),
             problem,
         })?;
-        let sums = (plan.classic_bytes_read.into(), plan.classic_bytes_written.into());
+        let sums = (plan.classic_bytes_read, plan.classic_bytes_written);
         self.made.insert(key, sums);
         Ok(sums)
     }

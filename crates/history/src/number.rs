@@ -146,7 +146,7 @@ pub struct Interval {
 
 impl Interval {
     /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition 1.0 before they are
-    /// rounded (31.866 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
+    /// rounded (31.865 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
     /// rates of operations without decimals are integer divisions, which cut too.
     pub fn of(number: &Number, unit: Unit) -> Self {
         let half = number.rounding(unit);

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use history::editions::{Finding, Made};
 use history::improvements::Agreement;
 use history::source::Figure;
-use history::{Library, Number};
+use history::{Library, Number, Row, Unit};
+use workload::{Classic, ClassicStream, Edition, Phase, Stream};
 
 fn library() -> Library {
     Library::read().unwrap()
@@ -183,6 +184,129 @@ fn whole_seconds_tell_which_figure_is_misprinted() {
         let read = asked.by_data_read;
         assert!(read.low.ceil() > read.high, "no whole second: {asked:?}");
     }
+}
+
+/// How an edition may come from bytes and whole seconds to a rate.
+#[derive(Clone, Copy)]
+enum Arithmetic {
+    /// Whole numbers, and whole bytes a second.
+    Whole,
+    /// Whole numbers, and rates with a fraction.
+    WholeSums,
+    /// 32-bit floats, and whole bytes a second.
+    FloatsCut,
+    /// 32-bit floats.
+    Floats,
+}
+
+impl Arithmetic {
+    const ALL: [Self; 4] = [Self::Whole, Self::WholeSums, Self::FloatsCut, Self::Floats];
+
+    /// Kilobytes a second as a report prints them.
+    fn printed(self, sums: &Sums, seconds: u32) -> String {
+        let bytes = match self {
+            Self::Whole => (sums.whole / u64::from(seconds)) as f64,
+            Self::WholeSums => sums.whole as f64 / f64::from(seconds),
+            Self::FloatsCut => (sums.float as u64 / u64::from(seconds)) as f64,
+            Self::Floats => f64::from(sums.float / seconds as f32),
+        };
+        format!("{:.2}", bytes / 1024.0)
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    whole: u64,
+    float: f32,
+}
+
+/// What a configuration reads and writes, added up in both ways.
+fn sums(row: &Row<'_>, edition: Edition) -> [Sums; 2] {
+    let classic = Classic {
+        edition,
+        files: row.configuration.files,
+        transactions: row.configuration.transactions,
+        subdirectories: row.configuration.subdirectories,
+        ..Classic::default()
+    };
+    let mut stream = ClassicStream::new(&classic).unwrap();
+    let mut sums = [Sums::default(); 2];
+    for phase in Phase::ALL {
+        while let Some(intent) = stream.next(phase) {
+            for (sum, moves) in
+                sums.iter_mut()
+                    .zip([intent.action.moves_bytes_in(), intent.action.moves_bytes_out()])
+            {
+                if moves {
+                    sum.whole += intent.bytes;
+                    sum.float += intent.bytes as f32;
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Whether one number of seconds makes both of a row's rates, to the last digit.
+fn has_whole_second(row: &Row<'_>, sums: &[Sums; 2], arithmetic: Arithmetic) -> bool {
+    let rate = |figure| row.figure(figure).unwrap().0;
+    let rates = [rate(Figure::DataReadRate), rate(Figure::DataWrittenRate)];
+    let about = sums[0].whole as f64 / (rates[0].value * 1024.0);
+    let near = (about as u32).saturating_sub(5).max(1)..about as u32 + 5;
+    near.into_iter().any(|seconds| {
+        let mut cells = sums.iter().zip(rates);
+        cells.all(|(sums, rate)| arithmetic.printed(sums, seconds) == rate.printed)
+    })
+}
+
+/// Rates of kilobytes have digits enough to tell how they were computed: the rows of both editions with such rates, without the
+/// page's copies of the paper, and for how many of them each arithmetic has a whole number of seconds.
+#[test]
+fn printed_rates_tell_how_an_edition_adds_bytes_up() {
+    let library = library();
+    let findings = library.findings().unwrap();
+    let mut planned: BTreeMap<(&str, u64, u64, u32), [Sums; 2]> = BTreeMap::new();
+    let mut rows_of = [0; 2];
+    let mut explained = [[0; 4]; 2];
+    let mut without = Vec::new();
+    for row in library.rows() {
+        let is_copy = row.source.name == "mail-page" && row.system.contributor.is_known();
+        let in_kilobytes = [Figure::DataReadRate, Figure::DataWrittenRate].iter().all(|figure| {
+            row.figure(*figure)
+                .is_some_and(|(number, unit)| unit == Unit::KilobytesPerSecond && number.value < 1_000.0)
+        });
+        let finding = findings
+            .iter()
+            .find(|finding| finding.table == row.table.name && finding.column == row.column());
+        let (Some(Made::By(edition)), true, false) = (finding.map(|finding| &finding.made), in_kilobytes, is_copy) else {
+            continue;
+        };
+        let configuration = row.configuration;
+        let key = (
+            edition.name(),
+            configuration.files,
+            configuration.transactions,
+            configuration.subdirectories,
+        );
+        let sums = planned.entry(key).or_insert_with(|| sums(&row, *edition));
+        let which = usize::from(*edition == Edition::V1_5);
+        rows_of[which] += 1;
+        for (count, arithmetic) in explained[which].iter_mut().zip(Arithmetic::ALL) {
+            *count += u32::from(has_whole_second(&row, sums, arithmetic));
+        }
+        if *edition == Edition::V1_0 && !has_whole_second(&row, sums, Arithmetic::Whole) {
+            without.push((row.table.name.as_str(), row.column()));
+        }
+    }
+    assert_eq!(rows_of, [52, 16]);
+    assert_eq!(explained, [[50, 43, 39, 41], [15, 14, 15, 16]]);
+    assert_eq!(
+        without,
+        [
+            ("mail-page-2", "U5+UFS".to_owned()),
+            ("mail-page-4", "2xP3+SOFT".to_owned())
+        ]
+    );
 }
 
 #[test]
