@@ -48,7 +48,7 @@ fn number(entry: &Entry) -> u64 {
 ///
 /// # Errors
 /// Where the archive cannot be read.
-pub fn submissions(said: &ArchiveArgument) -> Result<Vec<String>, Problem> {
+pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem> {
     match place::place_of_one(said.archive.as_deref())?.open(false) {
         Ok(archive) => Ok(archive.submissions()?),
         Err(ArchiveError::Missing { .. }) if said.archive.is_none() => Ok(Vec::new()),
@@ -67,6 +67,22 @@ pub fn record_called(word: &str) -> Result<Record, Problem> {
 /// The record of a run in an archive.
 fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
     Ok(archive.record(number(&find(archive, word)?))?)
+}
+
+/// The record of a run by its name in the archive that was said.
+///
+/// # Errors
+/// Where there is no such archive or run, or it cannot be read.
+pub fn record_in(said: &ArchiveArgument, word: &str) -> Result<Record, Problem> {
+    record(&open(said)?, word)
+}
+
+/// Removes a submission from the archive, and gives its text; nothing where there is none with this number.
+///
+/// # Errors
+/// Where there is no archive, or nothing could be written.
+pub fn delete_submission(said: &ArchiveArgument, number: u64) -> Result<Option<String>, Problem> {
+    Ok(open(said)?.delete_submission(number)?)
 }
 
 impl From<ArchiveError> for Problem {

@@ -4,6 +4,7 @@
 //! (`docs/measurement.md`), so that every view shows the same numbers.
 
 pub mod classic;
+pub mod documents;
 pub mod driven;
 pub mod harmless;
 pub mod headline;

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported};
+use archive::{Archive, Imported, Submitted};
 use history::Submission;
 use record::harmless::{harmless, path as shown};
 use record::{Entry, Record};
@@ -177,11 +177,20 @@ impl Import {
             Ok(submission) => submission,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let is_new = self.archive.add_submission(&submission.to_json())?;
+        let when = submission.when_unix_ns.to_string();
+        let is_of_same_run = |other: &str| {
+            // Most are of other moments, and are not read for it.
+            other.contains(&when) && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(&submission))
+        };
+        let submitted = self.archive.add_submission(&submission.to_json(), &is_of_same_run)?;
         print(&format!(
             "Submission of {}: {}\n",
             harmless(&submission.contributor),
-            if is_new { "new" } else { "there already" }
+            match submitted {
+                Submitted::New => "new",
+                Submitted::There => "there already",
+                Submitted::Replaced => "new, in place of an earlier one of the same run",
+            }
         ))?;
         Ok(Ok(()))
     }

@@ -1,0 +1,216 @@
+//! JSON documents one after another, as exports have them, of which no more than one is in memory.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read};
+
+use crate::read::BYTES_MAX;
+
+/// The objects of a text that may be longer than memory, in order. Behind what is none nothing is looked for.
+///
+/// Where one ends is told by its brackets alone: whether it is JSON is for its reader to say.
+pub struct Documents<R> {
+    source: BufReader<R>,
+    bytes_max: usize,
+    /// Whether one was found.
+    has_any: bool,
+    /// Whether nothing more is looked for.
+    is_over: bool,
+}
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DocumentError {
+    /// The text cannot be read.
+    #[error("cannot read it: {0}")]
+    Read(std::io::Error),
+    /// It has nothing but white space.
+    #[error("there is nothing in it")]
+    Nothing,
+    /// Something else than an object begins.
+    #[error("no JSON object begins here")]
+    NoObject,
+    /// The text ends within one.
+    #[error("it ends before its last bracket: it is cut off")]
+    CutOff,
+    /// It is longer than any record.
+    #[error("it is longer than any record ({0} bytes)")]
+    TooLong(usize),
+    /// It is no text.
+    #[error("it is not UTF-8")]
+    NoText,
+}
+
+impl<R: Read> Documents<R> {
+    /// The documents of this source.
+    pub fn of(source: R) -> Self {
+        Self::up_to(source, BYTES_MAX)
+    }
+
+    /// The same, none of them longer than this.
+    pub fn up_to(source: R, bytes_max: usize) -> Self {
+        Self {
+            source: BufReader::with_capacity(1 << 16, source),
+            bytes_max,
+            has_any: false,
+            is_over: false,
+        }
+    }
+
+    /// Whether something follows but white space.
+    fn begins(&mut self) -> Result<bool, DocumentError> {
+        loop {
+            let some = filled(&mut self.source)?;
+            let blanks = some.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+            let (is_end, is_all) = (some.is_empty(), blanks == some.len());
+            self.source.consume(blanks);
+            if is_end {
+                return Ok(false);
+            }
+            if !is_all {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn document(&mut self) -> Result<String, DocumentError> {
+        let mut bytes = Vec::new();
+        let mut brackets = Brackets::default();
+        loop {
+            let some = filled(&mut self.source)?;
+            if some.is_empty() {
+                return Err(DocumentError::CutOff);
+            }
+            if bytes.is_empty() && some[0] != b'{' {
+                return Err(DocumentError::NoObject);
+            }
+            let ends_at = some.iter().position(|byte| brackets.close_with(*byte));
+            let length = ends_at.map_or(some.len(), |place| place + 1);
+            if bytes.len() + length > self.bytes_max {
+                return Err(DocumentError::TooLong(self.bytes_max));
+            }
+            bytes.extend_from_slice(&some[..length]);
+            self.source.consume(length);
+            if ends_at.is_some() {
+                return String::from_utf8(bytes).map_err(|_| DocumentError::NoText);
+            }
+        }
+    }
+}
+
+/// What was read and is not used yet; empty at the end.
+fn filled<R: Read>(source: &mut BufReader<R>) -> Result<&[u8], DocumentError> {
+    loop {
+        match source.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(DocumentError::Read(error)),
+            Ok(_) => break,
+        }
+    }
+    Ok(source.buffer())
+}
+
+impl<R: Read> Iterator for Documents<R> {
+    type Item = Result<String, DocumentError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_over {
+            return None;
+        }
+        let found = match self.begins() {
+            Ok(true) => self.document(),
+            Ok(false) if self.has_any => return None,
+            Ok(false) => Err(DocumentError::Nothing),
+            Err(error) => Err(error),
+        };
+        self.has_any = true;
+        self.is_over = found.is_err();
+        Some(found)
+    }
+}
+
+/// Which brackets are open.
+#[derive(Default)]
+struct Brackets {
+    open: u64,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Brackets {
+    /// Whether with this byte the first one closes.
+    fn close_with(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.open += 1,
+            b'}' | b']' => self.open = self.open.saturating_sub(1),
+            _ => {}
+        }
+        self.open == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives a byte at a time.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            self.0.read(&mut buffer[..1])
+        }
+    }
+
+    fn all(text: &str) -> Vec<Result<String, String>> {
+        let of = |documents: &mut dyn Iterator<Item = Result<String, DocumentError>>| -> Vec<_> {
+            documents
+                .map(|found| found.map_err(|error| error.to_string()))
+                .collect()
+        };
+        let at_once = of(&mut Documents::up_to(text.as_bytes(), 40));
+        assert_eq!(at_once, of(&mut Documents::up_to(Slow(text.as_bytes()), 40)));
+        at_once
+    }
+
+    #[test]
+    fn documents_end_with_their_brackets() {
+        let text = " {\"a\":[{}, \"}\\\"]{\\\\\"]}{}\n\n{\"b\":1} \n";
+        let found: Vec<String> = all(text).into_iter().map(Result::unwrap).collect();
+        assert_eq!(found, ["{\"a\":[{}, \"}\\\"]{\\\\\"]}", "{}", "{\"b\":1}"]);
+    }
+
+    #[test]
+    fn what_is_no_document_is_told_once() {
+        for (text, whole, told) in [
+            ("", 0, "nothing in it"),
+            (" \n", 0, "nothing in it"),
+            ("{}x{}", 1, "no JSON object"),
+            ("[{}]", 0, "no JSON object"),
+            ("{} {\"a\":\"}", 1, "cut off"),
+            (
+                "{\"a\":\"0123456789012345678901234567890123456789\"}{}",
+                0,
+                "longer than",
+            ),
+        ] {
+            let found = all(text);
+            assert_eq!(found.len(), whole + 1, "{text}");
+            assert!(found[..whole].iter().all(Result::is_ok), "{text}");
+            let error = found[whole].as_ref().unwrap_err();
+            assert!(error.contains(told), "{text}: {error}");
+        }
+        let mut broken = Documents::of(&b"{\"\xff\"} {}"[..]);
+        assert!(matches!(broken.next(), Some(Err(DocumentError::NoText))));
+        assert!(broken.next().is_none());
+    }
+}
