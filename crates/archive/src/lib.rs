@@ -32,6 +32,7 @@ pub use filter::Filter;
 pub use open::{Journal, Opening, Owner};
 pub use read::Name;
 pub use schema::VERSION;
+pub use submissions::Submitted;
 pub use write::{Imported, InvalidTag, Tag};
 
 /// Whether the process that bears this mark, which it gave when its run began, is alive.

@@ -1,30 +1,80 @@
 //! What others have submitted: texts that somebody else knows the meaning of, each kept once.
 
+use rusqlite::OptionalExtension;
+
 use crate::Archive;
 use crate::error::ArchiveError;
 
+/// What became of a submission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submitted {
+    /// It is there now.
+    New,
+    /// The same text was there already.
+    There,
+    /// It stands in the place of one that it corrects.
+    Replaced,
+}
+
 impl Archive {
-    /// Adds a submission, unless the same text is there. Says whether it is new.
+    /// Adds a submission, unless the same text is there; in the place of one of the same run, where there is one.
     ///
     /// # Errors
     /// Where nothing could be written.
-    pub fn add_submission(&mut self, text: &str) -> Result<bool, ArchiveError> {
+    pub fn add_submission(
+        &mut self,
+        text: &str,
+        is_of_same_run: &dyn Fn(&str) -> bool,
+    ) -> Result<Submitted, ArchiveError> {
         self.change("import a submission to", |transaction| {
-            let added = transaction.execute("INSERT OR IGNORE INTO submission (text) VALUES (?)", [text])?;
-            Ok(added > 0)
+            let mut statement = transaction.prepare("SELECT number, text FROM submission ORDER BY number")?;
+            let mut rows = statement.query([])?;
+            let mut former: Option<i64> = None;
+            while let Some(row) = rows.next()? {
+                let other = row.get_ref(1)?.as_str()?;
+                if other == text {
+                    return Ok(Submitted::There);
+                }
+                if is_of_same_run(other) {
+                    former = Some(row.get(0)?);
+                }
+            }
+            match former {
+                Some(number) => {
+                    transaction.execute("UPDATE submission SET text = ? WHERE number = ?", (text, number))?;
+                    Ok(Submitted::Replaced)
+                }
+                None => {
+                    transaction.execute("INSERT INTO submission (text) VALUES (?)", [text])?;
+                    Ok(Submitted::New)
+                }
+            }
         })
     }
 
-    /// All submissions, in the order in which they came.
+    /// All submissions with their numbers, in the order in which they came.
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn submissions(&self) -> Result<Vec<String>, ArchiveError> {
+    pub fn submissions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
         let read = || {
-            let mut statement = self.db.prepare("SELECT text FROM submission ORDER BY number")?;
-            let rows = statement.query_map([], |row| row.get(0))?;
-            rows.collect::<rusqlite::Result<Vec<String>>>()
+            let mut statement = self.db.prepare("SELECT number, text FROM submission ORDER BY number")?;
+            let rows = statement.query_map([], |row| Ok((row.get::<_, i64>(0)?.max(0) as u64, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(u64, String)>>>()
         };
         read().map_err(|cause| self.failed("read", cause))
+    }
+
+    /// Removes the submission with this number, and gives its text; nothing where there is none.
+    ///
+    /// # Errors
+    /// Where nothing could be written.
+    pub fn delete_submission(&mut self, number: u64) -> Result<Option<String>, ArchiveError> {
+        // No row has a number that the column cannot hold.
+        let number = i64::try_from(number).unwrap_or(-1);
+        self.change("remove a submission from", |transaction| {
+            let remove = "DELETE FROM submission WHERE number = ? RETURNING text";
+            transaction.query_row(remove, [number], |row| row.get(0)).optional()
+        })
     }
 }

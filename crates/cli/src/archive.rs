@@ -50,7 +50,7 @@ fn number(entry: &Entry) -> u64 {
 ///
 /// # Errors
 /// Where the archive cannot be read.
-pub fn submissions(said: &ArchiveArgument) -> Result<Vec<String>, Problem> {
+pub fn submissions(said: &ArchiveArgument) -> Result<Vec<(u64, String)>, Problem> {
     match place::place_of_one(said.archive.as_deref())?.open(false) {
         Ok(archive) => Ok(archive.submissions()?),
         Err(ArchiveError::Missing { .. }) if said.archive.is_none() => Ok(Vec::new()),
@@ -70,6 +70,14 @@ pub fn record_called(word: &str, said: Option<&Path>) -> Result<Record, Problem>
 /// The record of a run in an archive.
 fn record(archive: &Archive, word: &str) -> Result<Record, Problem> {
     Ok(archive.record(number(&find(archive, word)?))?)
+}
+
+/// Removes a submission from the archive, and gives its text; nothing where there is none with this number.
+///
+/// # Errors
+/// Where there is no archive, or nothing could be written.
+pub fn delete_submission(said: &ArchiveArgument, number: u64) -> Result<Option<String>, Problem> {
+    Ok(open(said)?.delete_submission(number)?)
 }
 
 impl From<ArchiveError> for Problem {

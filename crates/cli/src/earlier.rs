@@ -39,13 +39,8 @@ pub fn read(run: &Path) -> Result<Record, MeaningError> {
         cause,
     };
     let mut text = String::new();
-    let source: Box<dyn Read> = if run == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(File::open(run).map_err(cannot)?)
-    };
     // A byte more shows that there are more.
-    let mut some = source.take(BYTES_MAX as u64 + 1);
+    let mut some = source(run).map_err(cannot)?.take(BYTES_MAX as u64 + 1);
     some.read_to_string(&mut text).map_err(cannot)?;
     Record::from_json(&text).map_err(|error| match error {
         ReadError::NoRecord { .. } => wrong(
@@ -54,6 +49,17 @@ pub fn read(run: &Path) -> Result<Record, MeaningError> {
         ),
         error => wrong(run, error),
     })
+}
+
+/// What is read of a file, or of standard input where that is `-`.
+///
+/// # Errors
+/// What the system answered.
+pub fn source(path: &Path) -> std::io::Result<Box<dyn Read>> {
+    if path == Path::new("-") {
+        return Ok(Box::new(std::io::stdin()));
+    }
+    Ok(Box::new(File::open(path)?))
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.

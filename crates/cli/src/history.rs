@@ -1,15 +1,15 @@
 //! `postmark history`: what was published, and what others have submitted.
 
-use std::fs::File;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use history::submissions::Numbered;
 use history::{Format, HistoryError, Library, Submission, SubmissionError, beside, show, submission, submissions};
 use record::Record;
-use record::harmless::path as shown;
+use record::documents::{DocumentError, Documents};
+use record::harmless::{harmless, path as shown};
 
 use crate::said::{ArchiveArgument, HistoryArguments, HistoryCommand};
-use crate::{Problem, earlier, print};
+use crate::{Problem, earlier, print, tell};
 
 /// Why a command about published results could not do its work. Nothing was touched.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,21 @@ pub enum HistoryProblem {
         /// What is wrong with it.
         problem: SubmissionError,
     },
+    /// A file has something that is no JSON.
+    #[error("{}: document {place}: {problem}", shown(.path))]
+    Document {
+        /// The file.
+        path: PathBuf,
+        /// Which of its documents, from 1.
+        place: usize,
+        /// What is wrong with it.
+        problem: DocumentError,
+    },
+    /// There is no submission with this number.
+    #[error(
+        "there is no submission {0} in the archive: 'postmark history submissions' shows the numbers (S3 has number 3)"
+    )]
+    NoSuchSubmission(u64),
 }
 
 /// Shows what was asked for.
@@ -50,17 +65,30 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
     let shown = match command {
         HistoryCommand::List => Ok(show::list(&library)),
         HistoryCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
-        HistoryCommand::Submissions { files, archive, format } => {
+        HistoryCommand::Submissions {
+            delete: Some(number),
+            archive,
+            ..
+        } => return delete(archive, *number),
+        HistoryCommand::Submissions {
+            files, archive, format, ..
+        } => {
             let all = if files.is_empty() {
                 archived(archive)?
             } else {
-                files.iter().map(|path| submitted(path)).collect::<Result<_, _>>()?
+                submitted(files)?
             };
             submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
         }
-        HistoryCommand::Beside { run, format } => {
-            let record = earlier::find(run, None)?;
-            beside(&library, &record).map(|beside| beside.show(*format))
+        HistoryCommand::Beside { run, archive, format } => {
+            let record = earlier::find(run, archive.archive.as_deref())?;
+            beside(&library, &record).map(|beside| {
+                if let (Format::Csv, Some(none)) = (format, &beside.none) {
+                    // A header alone does not say it.
+                    tell(format_args!("no published row: {none}"));
+                }
+                beside.show(*format)
+            })
         }
     };
     Ok(shown.map_err(HistoryProblem::from)?)
@@ -77,36 +105,56 @@ pub fn beside_in_text(record: &Record) -> Result<String, Problem> {
 }
 
 /// The submissions of an archive.
-fn archived(said: &ArchiveArgument) -> Result<Vec<Submission>, Problem> {
-    let read = |text: &String| {
-        Submission::from_json(text).map_err(|problem| HistoryProblem::Submission {
-            path: PathBuf::from("a submission in the archive"),
+fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
+    let read = |(number, text): &(u64, String)| {
+        let submission = Submission::from_json(text).map_err(|problem| HistoryProblem::Submission {
+            path: PathBuf::from(format!("submission {number} in the archive")),
             problem,
+        })?;
+        Ok::<_, HistoryProblem>(Numbered {
+            number: *number,
+            submission,
         })
     };
     let texts = crate::archive::submissions(said)?;
     Ok(texts.iter().map(read).collect::<Result<_, _>>()?)
 }
 
-fn submitted(path: &Path) -> Result<Submission, HistoryProblem> {
-    // One byte more than a submission can have tells that it is too long.
-    let text = content(path, submission::BYTES_MAX as u64 + 1)?;
-    Submission::from_json(&text).map_err(|problem| HistoryProblem::Submission {
-        path: path.to_owned(),
-        problem,
-    })
+/// Removes one of them, and says whose it was.
+fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
+    let text = crate::archive::delete_submission(said, number)?.ok_or(HistoryProblem::NoSuchSubmission(number))?;
+    let by = Submission::from_json(&text).map(|submission| format!(" of {}", submission.contributor));
+    let by = by.unwrap_or_default();
+    Ok(format!("Removed submission {number}{}\n", harmless(&by)))
 }
 
-/// What a file holds, so many bytes of it at most.
-fn content(path: &Path, bytes_max: u64) -> Result<String, HistoryProblem> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(bytes_max).read_to_end(&mut bytes));
-    match read {
-        // What is no text is no JSON, which the reader of it says.
-        Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
-        Err(cause) => Err(HistoryProblem::CannotRead {
-            path: path.to_owned(),
+/// The submissions of files, in order: a later one of the same run stands in the place of an earlier.
+fn submitted(files: &[PathBuf]) -> Result<Vec<Numbered>, HistoryProblem> {
+    let mut all: Vec<Numbered> = Vec::new();
+    for path in files {
+        let source = earlier::source(path).map_err(|cause| HistoryProblem::CannotRead {
+            path: path.clone(),
             cause,
-        }),
+        })?;
+        for (place, document) in Documents::up_to(source, submission::BYTES_MAX).enumerate() {
+            let text = document.map_err(|problem| HistoryProblem::Document {
+                path: path.clone(),
+                place: place + 1,
+                problem,
+            })?;
+            let submission = Submission::from_json(&text).map_err(|problem| HistoryProblem::Submission {
+                path: path.clone(),
+                problem,
+            })?;
+            let number = all.len() as u64 + 1;
+            match all
+                .iter_mut()
+                .find(|former| former.submission.is_of_same_run(&submission))
+            {
+                Some(former) => former.submission = submission,
+                None => all.push(Numbered { number, submission }),
+            }
+        }
     }
+    Ok(all)
 }

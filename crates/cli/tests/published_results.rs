@@ -6,7 +6,9 @@ mod support;
 
 use history::Submission;
 use record::Record;
-use support::{answer, directory, ended, json, split};
+use std::ffi::OsStr;
+
+use support::{answer, directory, ended, json, ours, say, split};
 
 const RUN: &str = include_str!("../../report/tests/golden/run.json");
 
@@ -27,6 +29,7 @@ fn the_list_names_what_show_takes() {
     let shown = answer(&["history", "show", "veritas-multi-32"], place.path());
     for words in [
         "Percent",
+        "Parameters #",
         "Massive 1",
         "11.33",
         "unavailable: the row, shifted by one cell in the copy",
@@ -66,6 +69,8 @@ fn every_format_has_the_same_cells() {
             .unwrap()
             .contains("misprinted")
     );
+    let ranges = answer(&split("history show veritas-logging --format csv"), place.path());
+    assert!(ranges.contains(",-88-(-77)%,-88,-77,"), "{ranges}");
     let markdown = answer(&split("history show paper-1 --format markdown"), place.path());
     assert!(
         markdown.contains("| 1000/50000 | UFS | TMPFS |") && markdown.contains("| --- | --: |"),
@@ -73,6 +78,10 @@ fn every_format_has_the_same_cells() {
     );
     let text = answer(&split("history show paper-1"), place.path());
     assert!(text.contains("neither") && text.contains("4880"), "{text}");
+    assert!(
+        text.contains("What the text says") && text.contains("Differs: the rates give 3.76"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -96,10 +105,31 @@ fn submissions_of_files_make_a_table() {
     std::fs::write(place.path().join("jo.json"), submission.to_json()).unwrap();
     let text = answer(&split("history submissions jo.json jo.json"), place.path());
     assert!(
-        text.contains("S1 [Jo Doe]: A box with ext4") && text.contains("S2"),
+        text.contains("S1 [Jo Doe]: A box with ext4") && !text.contains("S2"),
         "{text}"
     );
+    // Several in one file, as an export of several runs has them; the last is a correction of the first.
+    let of = |by: &str, system: &str| {
+        Submission::of(&Record::from_json(RUN).unwrap(), by, system)
+            .unwrap()
+            .to_json()
+    };
+    let several = [of("Jo Doe", "A box"), of("Al", "Another"), of("Jo Doe", "A larger box")].concat();
+    std::fs::write(place.path().join("several.json"), &several).unwrap();
+    let of_file = answer(&split("history submissions several.json"), place.path());
+    for words in ["S1 [Jo Doe]: A larger box", "S2 [Al]: Another"] {
+        assert!(of_file.contains(words), "{words} in\n{of_file}");
+    }
+    assert!(!of_file.contains("S3"), "{of_file}");
+    let words = ["history", "submissions", "-"].map(OsStr::new);
+    let piped = say(ours(), &words, place.path(), several.as_bytes(), &[]);
+    assert_eq!(String::from_utf8(piped.output).unwrap(), of_file);
     std::fs::write(place.path().join("no.json"), "{\"record\":1}").unwrap();
+    std::fs::write(place.path().join("cut.json"), &several[..several.len() - 9]).unwrap();
+    let said = ended(&split("history submissions cut.json"), place.path());
+    assert_eq!(said.code, Some(2));
+    let errors = String::from_utf8(said.errors).unwrap();
+    assert!(errors.contains("cut.json: document 3: it ends before"), "{errors}");
     for words in [
         "history submissions no.json",
         "history submissions missing.json",
@@ -119,4 +149,31 @@ fn a_run_is_set_beside_what_was_published() {
     answer(&split(run), place.path());
     let text = answer(&split("history beside run.json"), place.path());
     assert!(text.contains("this run") && text.contains("paper-session"), "{text}");
+    let other = run
+        .replace("--preset default", "--files 77")
+        .replace("run.json", "other.json");
+    answer(&split(&other), place.path());
+    let said = ended(&split("history beside other.json --format csv"), place.path());
+    let errors = String::from_utf8(said.errors).unwrap();
+    assert_eq!(
+        (said.code, said.output.split(|byte| *byte == b'\n').count()),
+        (Some(0), 2)
+    );
+    assert!(errors.contains("nothing was published of 77/500"), "{errors}");
+}
+
+#[test]
+fn the_figures_of_edition_1_0_are_whole_sums() {
+    let place = directory();
+    let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-own-cost";
+    let run = json(&split(run), place.path());
+    for field in ["bytes_read", "bytes_written"] {
+        let exact = run["summary"]["paper"][field]["count"].as_u64().unwrap();
+        assert!(exact > 1 << 24, "a float would not show it");
+        assert_eq!(
+            run["record"]["actual"]["classic"][field].as_f64(),
+            Some(exact as f64),
+            "{field}"
+        );
+    }
 }

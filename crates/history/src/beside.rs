@@ -1,14 +1,14 @@
 //! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
 
 use record::harmless;
-use record::units::{bytes, counted, grouped};
+use record::units::{bytes, counted, grouped, seconds};
 use record::{Edition, Fact, Level, Record, Summary};
 use serde::Serialize;
-use workload::Workload;
 
-use crate::editions::{Plans, edition_in_short, kilobytes};
+use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
 use crate::library::{HistoryError, Library, Row};
 use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
+use crate::plain::why_not_plain;
 use crate::shape::{Shape, differences};
 use crate::show::kebab;
 use crate::source::Figure;
@@ -25,7 +25,7 @@ pub struct Against {
     pub figure: Figure,
     /// Theirs, as printed.
     pub printed: String,
-    /// Theirs, in our unit.
+    /// Theirs, in our unit, as the program meant it: converted rightly where somebody had not.
     pub theirs: f64,
     /// Ours.
     pub ours: f64,
@@ -48,6 +48,8 @@ pub struct BesideRow {
     pub contributor: Fact<String>,
     /// The edition that made it, as its ratio or its source says.
     pub edition: String,
+    /// Whether rates of it were converted wrongly in the source, so that what is printed is too high.
+    pub is_converted: bool,
     /// Its figures, those that we have, too.
     pub figures: Vec<Against>,
 }
@@ -104,31 +106,30 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError
     beside.ours = Some(ours);
     let mut plans = Plans::default();
     for (row, tables) in distinct(library, &shape) {
+        let made = made_by(&row, &mut plans)?;
         beside.rows.push(BesideRow {
             source: row.source.name.clone(),
             year: row.source.year.clone(),
             tables,
             column: row.column(),
             contributor: row.system.contributor.clone(),
-            edition: edition_in_short(&row, &mut plans)?,
-            figures: against(&row, &ours),
+            edition: in_short(made.as_ref()),
+            is_converted: !converted(&row, made.as_ref()).is_empty(),
+            figures: against(&row, made.as_ref(), &ours),
         });
     }
-    beside.comparable = comparable(record, &summary, &shape, edition, &ours);
+    beside.comparable = operations(edition, &beside.rows);
+    beside.comparable.extend(comparable(record, &summary, &shape));
     Ok(beside)
 }
 
 /// Why there is nothing to compare with; nothing where there is.
 fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape) -> Option<String> {
+    if let Some(why) = why_not_plain(record) {
+        return Some(why.to_string());
+    }
     let differences = differences(&record.workload);
-    let is_published = !distinct(library, shape).is_empty();
-    if summary.partial {
-        return Some("the run did not come to its end: its rates are of a part of the work".to_owned());
-    }
-    if record.workload.transactions() == Workload::ENDLESS {
-        return Some("the run's transactions were ended by time; published runs ended by their number".to_owned());
-    }
-    if !is_published {
+    if distinct(library, shape).is_empty() {
         let mut shapes: Vec<String> = Vec::new();
         for row in library.rows() {
             let label = Shape::of_configuration(row.configuration).label();
@@ -150,10 +151,10 @@ fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape
     }
     Rates::of(summary)
         .is_none()
-        .then(|| "the run has no rates: a ladder, or phases without time".to_owned())
+        .then(|| "the run has no rates: its phases took no time".to_owned())
 }
 
-fn against(row: &Row<'_>, ours: &Rates) -> Vec<Against> {
+fn against(row: &Row<'_>, made: Option<&Made>, ours: &Rates) -> Vec<Against> {
     let mut found = Vec::new();
     for (figure, ours) in [
         (Figure::TransactionsRate, ours.transactions_per_second),
@@ -164,7 +165,7 @@ fn against(row: &Row<'_>, ours: &Rates) -> Vec<Against> {
         let Some((number, unit)) = row.figure(figure) else {
             continue;
         };
-        let theirs = kilobytes(number, unit, &row.configuration.edition).unwrap_or(number.value);
+        let theirs = meant(number, unit, made);
         if theirs <= 0.0 || ours <= 0.0 {
             continue;
         }
@@ -184,12 +185,50 @@ fn against(row: &Row<'_>, ours: &Rates) -> Vec<Against> {
     found
 }
 
-/// What a reader of the factors has to know.
-fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Edition, ours: &Rates) -> Vec<String> {
-    let other = Edition::ALL
-        .into_iter()
-        .find(|other| *other != edition)
-        .unwrap_or(edition);
+/// What rows have done that this run did, by the editions that occur.
+fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
+    let mut editions: Vec<&str> = Vec::new();
+    for row in rows {
+        if !editions.contains(&row.edition.as_str()) {
+            editions.push(&row.edition);
+        }
+    }
+    let sentence = |made: &&str| match *made {
+        made if made == edition.name() => format!(
+            "Comparable: rows that edition {made} made did the same operations on files of the same sizes as this run, in the \
+             same order."
+        ),
+        unknown @ ("?" | "1.0 or 1.5") => format!(
+            "Comparable as far as is known: nothing tells for certain which edition made the rows with '{unknown}', so whether \
+             their files had this run's sizes is unknown."
+        ),
+        "neither" => {
+            "Hardly comparable: rows that fit neither edition are of other work, or misprinted ('postmark history show \
+                      TABLE' says what is known of them)."
+                .to_owned()
+        }
+        made => format!(
+            "Comparable in transactions: rows that edition {made} made did as many of them, with other sizes, so rates of data \
+             differ between the editions even at the same speed."
+        ),
+    };
+    let mut sentences: Vec<String> = editions.iter().map(sentence).collect();
+    sentences.push(
+        "Transactions a second are of the transactions' time, rates of data of the whole time, here as there."
+            .to_owned(),
+    );
+    let wrong: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.is_converted)
+        .map(|row| row.column.as_str())
+        .collect();
+    sentences.extend(told_of_converted(&wrong));
+    sentences
+}
+
+/// What else a reader of the factors has to know.
+fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> {
+    let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record
         .workload
         .classic()
@@ -198,17 +237,11 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, edition: Editio
     let pool_bytes = (files * mean_bytes) as f64;
     let mut sentences = vec![
         format!(
-            "Comparable: rows that edition {edition} made did the same operations on files of the same sizes as this run, in \
-             the same order. Those of edition {other} did as many transactions with other sizes, so rates of data differ \
-             between the editions even at the same speed. Transactions a second are of the transactions' time, rates of \
-             data of the whole time, here as there."
-        ),
-        format!(
             "Not comparable, the clock: the original counts whole seconds, at least one, and cuts rates to whole numbers. \
-             {} took {:.3} s here; there a run of a few seconds, or a rate of a few a second, has an error of ten percent \
+             {} took {} s here; there a run of a few seconds, or a rate of a few a second, has an error of ten percent \
              and more.",
-            counted(shape.transactions, "transaction"),
-            shape.transactions as f64 / ours.transactions_per_second
+            counted(shape.transactions * u64::from(shape.processes), "transaction"),
+            seconds(transactions_ns)
         ),
         format!(
             "Not comparable, the cache: no published run emptied a cache or says what it held. The pool of about {} ({}) \
@@ -269,7 +302,7 @@ impl Beside {
                 text.push('\n');
                 text
             }
-            Format::Csv => render(&[Block::Sheet(self.flat())], &Csv),
+            Format::Csv => render(&[Block::Sheet(self.flat().ours_but(&[]))], &Csv),
             Format::Text => render(&self.blocks(), &Text),
             Format::Markdown => render(&self.blocks(), &Markdown),
         }

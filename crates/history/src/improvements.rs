@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::library::{Library, Row};
 use crate::number::{Interval, Number};
-use crate::source::{Claim, Figure, Place, Source, Table};
+use crate::source::{Claim, ClaimKind, Figure, Place, Source, Table};
 
 /// How a printed comparison stands to its recomputation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,15 +42,30 @@ pub struct Recomputed {
     pub agreement: Agreement,
 }
 
-/// A factor that a text claims, by each rate that both systems have.
+/// A comparison that a text makes, by the printed rates.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimChecked {
+    /// The source's name.
+    pub source: String,
     /// What is claimed.
     pub claim: Claim,
-    /// The factor by each rate, with what rounding leaves open.
-    pub recomputed: Vec<(Figure, Interval)>,
-    /// Whether one of them leaves room for the claim.
-    pub agrees: bool,
+    /// The factors that it is about, with what rounding leaves open; of greatest ones the greatest alone.
+    pub recomputed: Vec<Ratio>,
+    /// Whether they leave room for the claim.
+    pub agrees: Fact<bool>,
+}
+
+/// By how many times one system is faster than another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// In which table.
+    pub table: String,
+    /// Of which systems and what work, in words.
+    pub what: String,
+    /// Of which rate.
+    pub figure: Figure,
+    /// The factor.
+    pub factor: Interval,
 }
 
 /// Improvements of one system over another, as printed rates give them.
@@ -196,26 +211,95 @@ fn agreement(printed: &Number, ends: Option<&(&Computed, &Computed)>, lost: &[&s
 }
 
 fn checked(source: &Source, claim: &Claim) -> ClaimChecked {
-    let rows: Vec<Row<'_>> = source
-        .table(&claim.table)
-        .map(|table| crate::library::rows(source, table))
-        .unwrap_or_default();
-    let row = |name: &str| rows.iter().find(|row| row.system.name == name);
-    let mut recomputed = Vec::new();
-    if let (Some(one), Some(other)) = (row(&claim.system), row(&claim.over)) {
-        for figure in [Figure::TransactionsRate, Figure::DataReadRate, Figure::DataWrittenRate] {
-            if let (Some(one), Some(other)) = (one.interval(figure), other.interval(figure)) {
-                recomputed.push((figure, one.over(other)));
+    let all = ratios(source, claim);
+    let number = claim.printed.parse::<Number>().ok();
+    let around = |value: f64| {
+        number
+            .as_ref()
+            .map(|number| Interval::around(value, number.half_unit()))
+    };
+    let (first, last) = number
+        .as_ref()
+        .map_or((f64::NAN, None), |number| (number.value, number.to));
+    let by_factor = |a: &&Ratio, b: &&Ratio| a.factor.high.total_cmp(&b.factor.high);
+    let (least, greatest) = (all.iter().min_by(by_factor), all.iter().max_by(by_factor));
+    let is = |ratio: &Ratio, claimed: Option<Interval>| claimed.is_some_and(|claimed| claimed.meets(ratio.factor));
+    let without: Vec<&str> = claim
+        .tables
+        .iter()
+        .map(String::as_str)
+        .filter(|table| all.iter().all(|ratio| ratio.table != *table))
+        .collect();
+    let (Some(least), Some(greatest)) = (least, greatest) else {
+        return ClaimChecked {
+            source: source.name.clone(),
+            claim: claim.clone(),
+            recomputed: Vec::new(),
+            agrees: Fact::Unavailable("no table has rates of both".to_owned()),
+        };
+    };
+    let agrees = match claim.kind {
+        ClaimKind::Factor => all.iter().any(|ratio| is(ratio, around(first))),
+        ClaimKind::GreatestFactor => is(greatest, around(first)),
+        ClaimKind::GreatestPercent => is(
+            greatest,
+            around(first).map(|percent| Interval {
+                low: 1.0 + percent.low / 100.0,
+                high: 1.0 + percent.high / 100.0,
+            }),
+        ),
+        ClaimKind::Range => is(least, around(first)) && last.is_some_and(|last| is(greatest, around(last))),
+        ClaimKind::FasterEverywhere => all.iter().all(|ratio| ratio.factor.low > 1.0),
+    };
+    let recomputed = match claim.kind {
+        ClaimKind::GreatestFactor | ClaimKind::GreatestPercent => vec![greatest.clone()],
+        ClaimKind::Range => vec![least.clone(), greatest.clone()],
+        ClaimKind::Factor | ClaimKind::FasterEverywhere => all.clone(),
+    };
+    // What holds in the tables that have both may not hold in those that do not.
+    let is_open = claim.kind == ClaimKind::FasterEverywhere && agrees && !without.is_empty();
+    ClaimChecked {
+        source: source.name.clone(),
+        claim: claim.clone(),
+        recomputed,
+        agrees: if is_open {
+            Fact::Unavailable(format!("it holds, but {} has no rates of both", without.join(", ")))
+        } else {
+            Fact::Known(agrees)
+        },
+    }
+}
+
+/// By how many times each of the faster systems is faster than each of the slower, wherever both were measured at the same.
+fn ratios(source: &Source, claim: &Claim) -> Vec<Ratio> {
+    let figures: &[Figure] = match claim.kind {
+        ClaimKind::Factor => &[Figure::TransactionsRate, Figure::DataReadRate, Figure::DataWrittenRate],
+        _ => &[Figure::TransactionsRate],
+    };
+    let mut found = Vec::new();
+    for table in claim.tables.iter().filter_map(|name| source.table(name)) {
+        let rows = crate::library::rows(source, table);
+        let of = |names: &[String]| -> Vec<&Row<'_>> {
+            rows.iter().filter(|row| names.contains(&row.system.name)).collect()
+        };
+        let others = of(&claim.over);
+        for one in of(&claim.systems) {
+            let is_same =
+                |other: &&&Row<'_>| other.variant == one.variant && other.configuration.name == one.configuration.name;
+            for other in others.iter().filter(is_same) {
+                for figure in figures {
+                    let (Some(ours), Some(theirs)) = (one.interval(*figure), other.interval(*figure)) else {
+                        continue;
+                    };
+                    found.push(Ratio {
+                        table: table.name.clone(),
+                        what: format!("{} over {}, {}", one.column(), other.column(), one.configuration.name),
+                        figure: *figure,
+                        factor: ours.over(theirs),
+                    });
+                }
             }
         }
     }
-    let agrees = claim.printed.parse::<Number>().is_ok_and(|number| {
-        let claimed = Interval::around(number.value, number.half_unit());
-        recomputed.iter().any(|(_, factor)| claimed.meets(*factor))
-    });
-    ClaimChecked {
-        claim: claim.clone(),
-        recomputed,
-        agrees,
-    }
+    found
 }

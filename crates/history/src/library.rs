@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use record::harmless::harmless;
 use workload::stream::StreamError;
 
-use crate::source::{Cell, Configuration, Coordinates, Figure, Place, Source, System, Table};
+use crate::source::{Cell, Claim, ClaimKind, Configuration, Coordinates, Figure, Place, Source, System, Table};
 use crate::{Interval, Number, Unit};
 
 /// Each file with its name, in the order of the years that they are of.
@@ -141,7 +141,8 @@ impl Library {
             if source.table(name).is_some() {
                 let mut taken = one(source);
                 taken.sources[0].tables.retain(|table| table.name == name);
-                taken.sources[0].claims.retain(|claim| claim.table == name);
+                let is_of = |claim: &Claim| claim.tables.iter().any(|table| table == name);
+                taken.sources[0].claims.retain(is_of);
                 return Ok(taken);
             }
         }
@@ -235,10 +236,18 @@ fn check(source: &Source) -> Result<(), String> {
         check_table(source, table).map_err(|problem| format!("table {}: {problem}", table.name))?;
     }
     for claim in &source.claims {
-        let has_both = source.system(&claim.system).is_some() && source.system(&claim.over).is_some();
-        if source.table(&claim.table).is_none() || !has_both || claim.printed.parse::<Number>().is_err() {
+        let mut systems = claim.systems.iter().chain(&claim.over);
+        let has_all = systems.all(|name| source.system(name).is_some())
+            && claim.tables.iter().all(|name| source.table(name).is_some());
+        let number = claim.printed.parse::<Number>();
+        let is_number = match claim.kind {
+            ClaimKind::FasterEverywhere => number.is_err(),
+            ClaimKind::Range => number.is_ok_and(|number| number.to.is_some()),
+            _ => number.is_ok_and(|number| number.to.is_none()),
+        };
+        if !has_all || !is_number {
             return Err(format!(
-                "the claim '{}' is about something that is not there",
+                "the claim '{}' is about something that is not there, or its number is none of its kind",
                 claim.words
             ));
         }

@@ -74,16 +74,27 @@ pub(crate) struct Sheet {
     pub rows: Vec<Vec<String>>,
     /// How many columns, from the first, are words: they say what a row is.
     pub words: usize,
+    /// Which columns hold numbers and texts of ours alone: a spreadsheet needs no protection from them.
+    ours: Vec<bool>,
 }
 
 impl Sheet {
-    /// A table without rows.
+    /// A table without rows. Its cells are taken for texts of others, unless it is said that they are ours.
     pub fn new(words: usize, header: &[&str]) -> Self {
         Self {
             header: header.iter().map(|cell| (*cell).to_owned()).collect(),
             rows: Vec::new(),
             words,
+            ours: Vec::new(),
         }
+    }
+
+    /// All of its columns hold nothing of others, but for these.
+    #[must_use]
+    pub fn ours_but(mut self, others: &[&str]) -> Self {
+        let headers = self.header.iter().map(String::as_str);
+        self.ours = headers.map(|header| !others.contains(&header)).collect();
+        self
     }
 
     /// Characters that a column's cells take.
@@ -97,6 +108,7 @@ impl Sheet {
 pub(crate) struct Cell<'a> {
     text: &'a str,
     is_word: bool,
+    is_ours: bool,
     width: usize,
 }
 
@@ -156,6 +168,7 @@ fn walk(text: &mut String, sheet: &Sheet, markup: &dyn Markup) {
                 .map(|(column, text)| Cell {
                     text,
                     is_word: *column < sheet.words,
+                    is_ours: sheet.ours.get(*column) == Some(&true),
                     width: widths[*column],
                 })
                 .collect();
@@ -274,7 +287,10 @@ impl Markup for Text {
 
     fn row(&self, cells: &[Cell<'_>]) -> String {
         let mut line = String::new();
-        for Cell { text, is_word, width } in cells {
+        for Cell {
+            text, is_word, width, ..
+        } in cells
+        {
             let (text, width) = (harmless(text), *width);
             line.push_str(&if *is_word {
                 format!("  {text:<width$}")
@@ -329,12 +345,15 @@ impl Markup for Markdown {
 pub(crate) struct Csv;
 
 impl Csv {
-    fn field(text: &str) -> Cow<'_, str> {
-        if text.parse::<f64>().is_ok() {
-            Cow::Borrowed(text)
-        } else {
-            csv(text)
+    /// A text of others is kept from being a formula; ours is as it is, so that what begins with a minus stays so.
+    fn field<'a>(cell: &Cell<'a>) -> Cow<'a, str> {
+        if !cell.is_ours {
+            return csv(cell.text);
         }
+        if cell.text.contains([',', '"', ';']) {
+            return Cow::Owned(format!("\"{}\"", cell.text.replace('"', "\"\"")));
+        }
+        Cow::Borrowed(cell.text)
     }
 }
 
@@ -352,7 +371,7 @@ impl Markup for Csv {
     }
 
     fn row(&self, cells: &[Cell<'_>]) -> String {
-        let fields: Vec<Cow<'_, str>> = cells.iter().map(|cell| Self::field(cell.text)).collect();
+        let fields: Vec<Cow<'_, str>> = cells.iter().map(Self::field).collect();
         format!("{}\n", fields.join(","))
     }
 }
@@ -362,7 +381,8 @@ mod tests {
     use super::*;
 
     fn blocks() -> Vec<Block> {
-        let mut sheet = Sheet::new(1, &["what", "a system with a long name", "b"]);
+        let mut sheet =
+            Sheet::new(1, &["what", "a system with a long name", "b"]).ours_but(&["what", "a system with a long name"]);
         sheet.rows.push(vec!["rate".into(), "1,234".into(), "-5".into()]);
         sheet.rows.push(vec!["=SUM(A1)".into(), "x|y".into(), "?".into()]);
         vec![
@@ -385,6 +405,18 @@ mod tests {
         assert_eq!(
             render(&blocks(), &Csv),
             "what,a system with a long name,b\nrate,\"1,234\",-5\n'=SUM(A1),x|y,?\n"
+        );
+    }
+
+    #[test]
+    fn texts_of_others_are_no_formulas_and_ours_are_as_they_are() {
+        let mut sheet = Sheet::new(0, &["theirs", "ours"]).ours_but(&["theirs"]);
+        for text in ["-inf", "+1", "-88-(-77)%", "-5", "a,b"] {
+            sheet.rows.push(vec![text.to_owned(), text.to_owned()]);
+        }
+        assert_eq!(
+            render(&[Block::Sheet(sheet)], &Csv),
+            "theirs,ours\n'-inf,-inf\n'+1,+1\n'-88-(-77)%,-88-(-77)%\n'-5,-5\n\"a,b\",\"a,b\"\n"
         );
     }
 

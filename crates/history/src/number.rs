@@ -68,10 +68,16 @@ impl Number {
     /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two decimals of them. Tables in
     /// kilobytes have such rates times 1,000 (the paper) or times 1,024 (the page).
     fn megabyte_steps(&self) -> Option<f64> {
-        let is_whole = |step: f64| (self.value / step - (self.value / step).round()).abs() < 1e-6;
-        [10.24, 10.0]
-            .into_iter()
-            .find(|step| self.value >= 1_000.0 && is_whole(*step))
+        [10.24, 10.0].into_iter().find(|step| self.is_in_steps(*step))
+    }
+
+    fn is_in_steps(&self, step: f64) -> bool {
+        self.value >= 1_000.0 && (self.value / step - (self.value / step).round()).abs() < 1e-6
+    }
+
+    /// Whether it is a rate in kilobytes that somebody made of megabytes, times 1,024 and not times 1,000.
+    pub fn is_times_1024(&self) -> bool {
+        self.is_in_steps(10.24) && !self.is_in_steps(10.0)
     }
 
     /// Half a unit of the last digit.
@@ -146,7 +152,7 @@ pub struct Interval {
 
 impl Interval {
     /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition 1.0 before they are
-    /// rounded (31.866 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
+    /// rounded (31.865 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
     /// rates of operations without decimals are integer divisions, which cut too.
     pub fn of(number: &Number, unit: Unit) -> Self {
         let half = number.rounding(unit);
@@ -254,5 +260,8 @@ mod tests {
         assert_eq!(rounding("1015.93"), 0.005, "kilobytes go to 1,024 in edition 1.5");
         assert_eq!(rounding("115.67"), 0.005);
         assert_eq!(number("4880").rounding(Unit::Messages), 0.5);
+        let converted =
+            ["6092.8", "2048", "4880", "1280.00", "1015.93", "512.00"].map(|one| number(one).is_times_1024());
+        assert_eq!(converted, [true, true, false, false, false, false]);
     }
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use record::{Fact, harmless};
 use serde::Serialize;
 
-use crate::editions::{Finding, Made};
+use crate::Interval;
+use crate::editions::{Finding, Made, told_of_converted};
 use crate::improvements::{Agreement, ClaimChecked, Recomputed};
 use crate::library::{HistoryError, Library};
 use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
@@ -72,14 +73,16 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     };
     let is_shown = |table: &str| taken.sources.iter().any(|source| source.table(table).is_some());
     let mut improvements = library.improvements();
-    // They are computed of all tables: one of ranges has no rates of its own.
+    // They are computed of all tables, as claims are: one of ranges has no rates of its own.
     improvements.retain(|one| is_shown(&one.table));
+    let mut claims = library.claims();
+    claims.retain(|one| one.claim.tables.iter().any(|table| is_shown(table)));
     let shown = Shown {
         schema: SCHEMA_VERSION,
         sources: &taken.sources,
         findings: taken.findings()?,
         improvements,
-        claims: taken.claims(),
+        claims,
     };
     Ok(match format {
         Format::Json => {
@@ -89,7 +92,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
             text.push('\n');
             text
         }
-        Format::Csv => render(&[Block::Sheet(flat(&shown))], &Csv),
+        Format::Csv => render(&[Block::Sheet(flat(&shown).ours_but(&[]))], &Csv),
         Format::Text => render(&blocks(&shown), &Text),
         Format::Markdown => render(&blocks(&shown), &Markdown),
     })
@@ -151,8 +154,8 @@ fn blocks(shown: &Shown<'_>) -> Vec<Block> {
             notes(&mut blocks, table);
             editions(&mut blocks, shown, table);
             improvements(&mut blocks, shown, table);
-            claims(&mut blocks, shown, table);
         }
+        claims(&mut blocks, shown, source);
         blocks.push(Block::Words(String::new()));
     }
     blocks
@@ -195,11 +198,18 @@ fn as_printed(table: &Table) -> Sheet {
         let labels = line.labels.iter().map(String::as_str);
         labels.chain(cells).map(str::to_owned).collect()
     };
-    Sheet {
-        header: table.stub.iter().cloned().chain(header).collect(),
-        rows: table.rows.iter().map(row).collect(),
-        words: table.stub.len(),
-    }
+    let stub = table
+        .stub
+        .iter()
+        .enumerate()
+        .map(|(at, label)| match &table.stub_group {
+            Some(group) if at > 0 => format!("{group} {label}"),
+            _ => label.clone(),
+        });
+    let mut sheet = Sheet::new(table.stub.len(), &[]);
+    sheet.header = stub.chain(header).collect();
+    sheet.rows = table.rows.iter().map(row).collect();
+    sheet
 }
 
 /// What one has to know, and why cells are missing: the same reason once.
@@ -258,6 +268,9 @@ fn editions(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
     }
     blocks.push(Block::Words(String::new()));
     blocks.push(Block::Sheet(sheet));
+    let wrong = findings.iter().filter(|finding| !finding.converted.is_empty());
+    let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
+    blocks.extend(told_of_converted(&wrong).map(Block::Item));
     for finding in findings {
         doubts(blocks, finding);
     }
@@ -272,7 +285,7 @@ fn doubts(blocks: &mut Vec<Block>, finding: &Finding) {
         false
     };
     for asked in finding.asked.iter().filter(|asked| is_neither || asked.is_impossible()) {
-        let seconds = |interval: crate::Interval| format!("{:.2} to {:.2} s", interval.low, interval.high);
+        let seconds = |interval: Interval| format!("{:.2} to {:.2} s", interval.low, interval.high);
         let transactions = asked.transactions.map_or_else(String::new, |transactions| {
             format!("; the transactions alone took {}", seconds(transactions))
         });
@@ -336,19 +349,34 @@ fn percents(one: &Recomputed) -> String {
     format!("the rates that are known give {} %", percents.join(" to "))
 }
 
-fn claims(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
-    for checked in shown.claims.iter().filter(|checked| checked.claim.table == table.name) {
-        let factors: Vec<String> = checked
-            .recomputed
-            .iter()
-            .map(|(_, factor)| format!("{:.2} to {:.2}", factor.low, factor.high))
-            .collect();
+/// What the source's text says of its tables, and what these say.
+fn claims(blocks: &mut Vec<Block>, shown: &Shown<'_>, source: &Source) {
+    let of_source: Vec<&ClaimChecked> = shown.claims.iter().filter(|one| one.source == source.name).collect();
+    if of_source.is_empty() {
+        return;
+    }
+    blocks.push(Block::Heading("What the text says of these tables".to_owned()));
+    for checked in of_source {
+        let ratios = checked.recomputed.iter().map(|ratio| {
+            let Interval { low, high } = ratio.factor;
+            format!(
+                "{low:.2} to {high:.2} times ({} in {}, {})",
+                ratio.what,
+                ratio.table,
+                kebab(ratio.figure)
+            )
+        });
+        let ratios: Vec<String> = ratios.collect();
         blocks.push(Block::Item(format!(
-            "The text says that {}: {}; its rates give {}: {}",
+            "{}: {}. {}: the rates give {}",
             checked.claim.words,
             checked.claim.printed,
-            factors.join(", "),
-            if checked.agrees { "agrees" } else { "differs" }
+            match &checked.agrees {
+                Fact::Known(true) => "Agrees".to_owned(),
+                Fact::Known(false) => "Differs".to_owned(),
+                other => format!("Cannot be checked wholly ({})", other.why().unwrap_or("does not apply")),
+            },
+            ratios.join("; ")
         )));
     }
 }

@@ -189,6 +189,9 @@ pub struct Table {
     pub notes: Vec<String>,
     /// The headers over the labels of its rows.
     pub stub: Vec<String>,
+    /// What stands over those headers but the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stub_group: Option<String>,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Of rows whose ratio fits no edition: why that may be.
@@ -263,20 +266,38 @@ pub struct Cause {
     pub why: String,
 }
 
-/// A factor that a text claims between two systems of a table.
+/// A comparison that a text makes between systems of its tables.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// What is claimed, in our words.
     pub words: String,
-    /// The factor, as printed.
+    /// The number, as printed; of one without a number, its few words.
     pub printed: String,
-    /// The table that it is about.
-    pub table: String,
-    /// The faster system.
-    pub system: String,
-    /// The slower one.
-    pub over: String,
+    /// What the number is.
+    pub kind: ClaimKind,
+    /// The tables that it is about.
+    pub tables: Vec<String>,
+    /// The faster systems.
+    pub systems: Vec<String>,
+    /// The slower ones.
+    pub over: Vec<String>,
+}
+
+/// What a claim says of the factors between its systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimKind {
+    /// The factor of one rate, whichever, is this.
+    Factor,
+    /// The greatest factor of transactions a second is this.
+    GreatestFactor,
+    /// The greatest factor of transactions a second exceeds 1 by this, in percent.
+    GreatestPercent,
+    /// The factors of transactions a second go from the first of two numbers to the second.
+    Range,
+    /// All of the tables have a greater rate of transactions for the faster systems.
+    FasterEverywhere,
 }
 
 /// A cell with all that says what it is.

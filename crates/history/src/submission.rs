@@ -5,12 +5,13 @@
 //! that a terminal obeys, or a reader does not see, are refused.
 
 use record::harmless::{harmless, is_harmful};
-use record::{Level, Outcome, Record, Summary, Tool};
+use record::{Level, Record, Summary, Tool};
 use serde::{Deserialize, Serialize};
 use workload::presets::{self, Machine};
 use workload::{Fingerprint, Workload};
 
 use crate::number::KILOBYTE_BYTES;
+use crate::plain::{NotPlain, why_not_plain};
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -131,13 +132,13 @@ pub enum SubmissionError {
         /// What is wrong, and what would be right.
         problem: String,
     },
-    /// The run did not come to its end.
-    #[error("the run did not come to its end, so its rates are of a part of the work: submit a complete run")]
-    Partial,
+    /// The run's rates are not those that others have.
+    #[error("{0}: submit a run without that")]
+    NotPlain(#[from] NotPlain),
     /// The run has no such rates.
     #[error(
-        "the run has no rates that a table could compare (a ladder, operations that the paper does not have, or phases without \
-         time): submit a run of the paper's operations"
+        "the run has no rates that a table could compare (operations that the paper does not have, or phases without time): \
+         submit a run of the paper's operations"
     )]
     NoRates,
 }
@@ -155,8 +156,8 @@ impl Submission {
     /// # Errors
     /// Where name or description are none or too long, or the run has nothing that a table could compare.
     pub fn of(record: &Record, contributor: &str, system: &str) -> Result<Self, SubmissionError> {
-        if record.actual.outcome != Outcome::Complete {
-            return Err(SubmissionError::Partial);
+        if let Some(why) = why_not_plain(record) {
+            return Err(why.into());
         }
         let summary = Summary::of(record);
         let submission = Self {
@@ -175,6 +176,12 @@ impl Submission {
         };
         submission.check()?;
         Ok(submission)
+    }
+
+    /// Whether another is of the same run, by the same contributor: the later one corrects the earlier.
+    pub fn is_of_same_run(&self, other: &Self) -> bool {
+        let identity = |one: &Self| (one.contributor.clone(), one.fingerprint.clone(), one.when_unix_ns);
+        identity(self) == identity(other)
     }
 
     /// The submission as JSON.

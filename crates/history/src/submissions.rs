@@ -11,7 +11,7 @@ use serde::Serialize;
 use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
 
-use crate::editions::{Plans, edition_in_short};
+use crate::editions::{Plans, converted, in_short, made_by, meant, told_of_converted};
 use crate::library::{HistoryError, Library, Row};
 use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
 use crate::shape::{Shape, differences};
@@ -26,6 +26,46 @@ pub const SCHEMA_VERSION: u32 = 1;
 const FILES_CHECKED_MAX: u64 = 4_000_000;
 /// The same of workers.
 const WORKERS_CHECKED_MAX: u32 = 64;
+/// A word of a contributor's name that is longer, in characters, is no head of a column.
+const HEAD_WORD_MAX: usize = 20;
+
+/// A submission with the number that it goes by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Numbered {
+    /// Its number in the archive; of files: their order.
+    pub number: u64,
+    /// What was submitted.
+    #[serde(flatten)]
+    pub submission: Submission,
+}
+
+impl Numbered {
+    /// What items call it: with who contributed it in brackets.
+    fn name(&self) -> String {
+        format!("S{} [{}]", self.number, self.submission.contributor)
+    }
+
+    /// What stands over its column: the same, but for contributors that would make the column too wide.
+    fn head(&self) -> String {
+        let mut words = self.submission.contributor.split_whitespace();
+        if words.all(|word| word.chars().count() <= HEAD_WORD_MAX) {
+            self.name()
+        } else {
+            format!("S{}", self.number)
+        }
+    }
+}
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PublishedFigure {
+    /// Which one.
+    pub figure: Figure,
+    /// As printed, with its unit.
+    pub printed: String,
+    /// As the program meant it: data in kilobytes of 1,024 bytes (a second), everything else in the printed unit.
+    pub value: f64,
+}
 
 /// A published row beside others of its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,17 +78,28 @@ pub struct PublishedColumn {
     pub column: String,
     /// What was measured, and by whom.
     pub system: String,
+    /// Who measured it.
+    pub contributor: Fact<String>,
     /// The edition that made it, as its ratio or its source says.
     pub edition: String,
-    /// What was printed, with units.
-    pub figures: Vec<(Figure, String)>,
+    /// Whether rates of it were converted wrongly in the source, so that what is printed is too high.
+    pub is_converted: bool,
+    /// What was printed.
+    pub figures: Vec<PublishedFigure>,
+}
+
+impl PublishedColumn {
+    fn figure(&self, figure: Figure) -> Option<&PublishedFigure> {
+        self.figures.iter().find(|one| one.figure == figure)
+    }
 }
 
 /// A submission that is not comparable with those of its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Apart {
     /// Which one.
-    pub submission: Submission,
+    #[serde(flatten)]
+    pub submission: Numbered,
     /// Why.
     pub why: String,
 }
@@ -67,20 +118,26 @@ pub struct Group {
     /// What was published.
     pub published: Vec<PublishedColumn>,
     /// Submissions with this fingerprint.
-    pub submissions: Vec<Submission>,
+    pub submissions: Vec<Numbered>,
     /// Submissions of this configuration with another.
     pub apart: Vec<Apart>,
+}
+
+impl Group {
+    fn edition(&self) -> Option<Edition> {
+        self.shape.map(|(_, edition)| edition)
+    }
 }
 
 /// Submissions by configuration, in the order in which configurations come first.
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
-pub fn groups(library: &Library, submissions: &[Submission]) -> Result<Vec<Group>, HistoryError> {
+pub fn groups(library: &Library, submissions: &[Numbered]) -> Result<Vec<Group>, HistoryError> {
     let mut plans = Plans::default();
     let mut groups: Vec<Group> = Vec::new();
     for submission in submissions {
-        let workload = promised(submission);
+        let workload = promised(&submission.submission);
         let is_same = |group: &Group| group.workload.canonical() == workload.canonical();
         let at = match groups.iter().position(is_same) {
             Some(at) => at,
@@ -89,7 +146,7 @@ pub fn groups(library: &Library, submissions: &[Submission]) -> Result<Vec<Group
                 groups.len() - 1
             }
         };
-        match why_apart(&groups[at], submission) {
+        match why_apart(&groups[at], &submission.submission) {
             None => groups[at].submissions.push(submission.clone()),
             Some(why) => groups[at].apart.push(Apart {
                 submission: submission.clone(),
@@ -177,16 +234,23 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
 /// Where a published configuration cannot be planned, which a test excludes.
 fn published(library: &Library, shape: &Shape, plans: &mut Plans) -> Result<Vec<PublishedColumn>, HistoryError> {
     let column = |(row, tables): (Row<'_>, Vec<String>)| -> Result<PublishedColumn, HistoryError> {
+        let made = made_by(&row, plans)?;
         let figure = |figure: &Figure| {
             let (number, unit) = row.figure(*figure)?;
-            Some((*figure, format!("{} {}", number.printed, unit.name())))
+            Some(PublishedFigure {
+                figure: *figure,
+                printed: format!("{} {}", number.printed, unit.name()),
+                value: meant(number, unit, made.as_ref()),
+            })
         };
         Ok(PublishedColumn {
             source: row.source.name.clone(),
             tables,
             column: row.column(),
             system: described(row.system),
-            edition: edition_in_short(&row, plans)?,
+            contributor: row.system.contributor.clone(),
+            edition: in_short(made.as_ref()),
+            is_converted: !converted(&row, made.as_ref()).is_empty(),
             figures: row.figures.keys().filter_map(figure).collect(),
         })
     };
@@ -238,54 +302,79 @@ pub fn show(groups: &[Group], format: Format) -> String {
 }
 
 fn blocks(groups: &[Group]) -> Vec<Block> {
+    if groups.is_empty() {
+        return vec![Block::Words("No submissions: postmark import FILE".to_owned())];
+    }
     let mut blocks = Vec::new();
-    let mut number = 0;
-    let mut numbered = |submission: &Submission| {
-        number += 1;
-        (format!("S{number} [{}]", submission.contributor), submission.clone())
-    };
     for group in groups {
-        let edition = group
-            .shape
-            .map_or_else(String::new, |(_, edition)| format!(", edition {edition}"));
+        if !blocks.is_empty() {
+            blocks.push(Block::Words(String::new()));
+        }
+        let edition = group.edition();
+        let edition = edition.map_or_else(String::new, |edition| format!(", edition {edition}"));
         blocks.push(Block::Title(format!("{}{edition}", group.label)));
         blocks.push(Block::Words(format!("Fingerprint {}", told(&group.fingerprint))));
-        let inside: Vec<(String, Submission)> = group.submissions.iter().map(&mut numbered).collect();
-        for column in &group.published {
-            blocks.push(Block::Item(format!("{} ({})", column.system, column.tables.join(", "))));
+        let (others, published): (Vec<&PublishedColumn>, Vec<&PublishedColumn>) =
+            group.published.iter().partition(|column| is_of_another(group, column));
+        let inside: Vec<&Numbered> = group.submissions.iter().collect();
+        let items = inside.iter().map(|one| Block::Item(words(one))).collect();
+        part(&mut blocks, group, &published, &inside, items);
+        if !others.is_empty() {
+            blocks.push(Block::Heading(format!(
+                "{}, made by another edition, or by neither: other sizes of files",
+                group.label
+            )));
+            part(&mut blocks, group, &others, &[], Vec::new());
         }
-        blocks.extend(
-            inside
-                .iter()
-                .map(|(name, submission)| Block::Item(words(name, submission))),
-        );
-        blocks.push(Block::Words(String::new()));
-        blocks.push(Block::Sheet(sheet(group, &inside)));
-        if group.apart.is_empty() {
-            continue;
+        if !group.apart.is_empty() {
+            blocks.push(Block::Heading(format!(
+                "{}, with other fingerprints: not comparable with those above",
+                group.label
+            )));
+            let items = group.apart.iter();
+            let items = items.map(|Apart { submission, why }| Block::Item(format!("{}: {why}", words(submission))));
+            let apart: Vec<&Numbered> = group.apart.iter().map(|apart| &apart.submission).collect();
+            part(&mut blocks, group, &[], &apart, items.collect());
         }
-        let apart: Vec<(String, Submission)> = group.apart.iter().map(|apart| numbered(&apart.submission)).collect();
-        blocks.push(Block::Heading(format!(
-            "{}, with other fingerprints: not comparable with those above",
-            group.label
-        )));
-        for ((name, submission), Apart { why, .. }) in apart.iter().zip(&group.apart) {
-            blocks.push(Block::Item(format!("{}: {why}", words(name, submission))));
-        }
-        blocks.push(Block::Words(String::new()));
-        let bare = Group {
-            published: Vec::new(),
-            ..group.clone()
-        };
-        blocks.push(Block::Sheet(sheet(&bare, &apart)));
     }
     blocks
 }
 
-/// What a column stands for; who contributed it stands in its header already.
-fn words(name: &str, submission: &Submission) -> String {
+/// Whether another edition than the group's made a column, for all that is known.
+fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
+    let made_by = |edition: &str| column.edition == edition;
+    let others = Edition::ALL.iter().filter(|other| group.edition() != Some(**other));
+    made_by("neither") || others.map(|other| other.name()).any(made_by)
+}
+
+/// What columns are, and the table that they make.
+fn part(
+    blocks: &mut Vec<Block>,
+    group: &Group,
+    published: &[&PublishedColumn],
+    submissions: &[&Numbered],
+    items: Vec<Block>,
+) {
+    if published.is_empty() && submissions.is_empty() {
+        return;
+    }
+    for column in published {
+        blocks.push(Block::Item(format!("{} ({})", column.system, column.tables.join(", "))));
+    }
+    let wrong = published.iter().filter(|column| column.is_converted);
+    let wrong: Vec<&str> = wrong.map(|column| column.column.as_str()).collect();
+    blocks.extend(told_of_converted(&wrong).map(Block::Item));
+    blocks.extend(items);
+    blocks.push(Block::Words(String::new()));
+    blocks.push(Block::Sheet(sheet(group, published, submissions)));
+}
+
+/// What a submission's column stands for.
+fn words(one: &Numbered) -> String {
+    let submission = &one.submission;
     format!(
-        "{name}: {}; storage {}, durability {}; {} {}; {}",
+        "{}: {}; storage {}, durability {}; {} {}; {}",
+        one.name(),
         submission.system,
         submission.storage,
         submission.durability,
@@ -295,8 +384,8 @@ fn words(name: &str, submission: &Submission) -> String {
     )
 }
 
-/// The layout of the page: a column for each system, a row for each rate.
-fn sheet(group: &Group, submissions: &[(String, Submission)]) -> Sheet {
+/// The layout of the page: a column for each system, a row for each figure.
+fn sheet(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Sheet {
     let processes = group.shape.map_or(1, |(shape, _)| shape.processes);
     let label = if group.shape.is_some() {
         group.label.as_str()
@@ -306,39 +395,43 @@ fn sheet(group: &Group, submissions: &[(String, Submission)]) -> Sheet {
     let mut sheet = Sheet::new(1, &[label]);
     sheet
         .header
-        .extend(group.published.iter().map(|column| column.column.clone()));
-    sheet.header.extend(submissions.iter().map(|(name, _)| name.clone()));
+        .extend(published.iter().map(|column| column.column.clone()));
+    sheet.header.extend(submissions.iter().map(|one| one.head()));
     let each = if processes > 1 { ", of each process" } else { "" };
-    for (name, figure, ours) in RATES {
-        let mut row = vec![format!("{name}{each}")];
-        row.extend(group.published.iter().map(|column| {
-            let printed = column.figures.iter().find(|(other, _)| *other == figure);
-            printed.map_or_else(|| "-".to_owned(), |(_, printed)| without_unit(printed))
+    for (name, figure, ours) in FIGURES {
+        let is_published = published.iter().any(|column| column.figure(figure).is_some());
+        // The page has no times: only where others have printed some are ours of interest.
+        if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
+            continue;
+        }
+        let of_all = figure == Figure::Elapsed;
+        let mut row = vec![format!("{name}{}", if of_all { "" } else { each })];
+        row.extend(published.iter().map(|column| {
+            let printed = column.figure(figure).map(|one| without_unit(&one.printed));
+            printed.unwrap_or_else(|| "-".to_owned())
         }));
-        row.extend(
-            submissions
-                .iter()
-                .map(|(_, submission)| rate(ours(submission.rates.of_each(processes)))),
-        );
+        let rates = submissions.iter().map(|one| one.submission.rates.of_each(processes));
+        row.extend(rates.map(|rates| rate(ours(rates))));
         sheet.rows.push(row);
     }
     let mut edition = vec!["Edition".to_owned()];
-    edition.extend(group.published.iter().map(|column| column.edition.clone()));
-    let mut verdict = vec!["Verdict".to_owned()];
-    verdict.extend(group.published.iter().map(|_| "-".to_owned()));
-    for (_, submission) in submissions {
-        let of = Shape::of(&submission.workload).map_or("-", |(_, edition)| edition.name());
-        edition.push(of.to_owned());
-        verdict.push(submission.verdict.name().to_owned());
+    edition.extend(published.iter().map(|column| column.edition.clone()));
+    let of = |one: &&Numbered| Shape::of(&one.submission.workload).map_or("-", |(_, edition)| edition.name());
+    edition.extend(submissions.iter().map(|one| of(one).to_owned()));
+    sheet.rows.push(edition);
+    if !submissions.is_empty() {
+        let mut verdict = vec!["Verdict".to_owned()];
+        verdict.extend(published.iter().map(|_| "-".to_owned()));
+        verdict.extend(submissions.iter().map(|one| one.submission.verdict.name().to_owned()));
+        sheet.rows.push(verdict);
     }
-    sheet.rows.extend([edition, verdict]);
     sheet
 }
 
 type OfRates = fn(Rates) -> f64;
 
-/// The rows of a table, as the page calls them.
-const RATES: [(&str, Figure, OfRates); 3] = [
+/// The rows of a table, as the page calls them, and the study.
+const FIGURES: [(&str, Figure, OfRates); 4] = [
     ("Transactions per second", Figure::TransactionsRate, |rates| {
         rates.transactions_per_second
     }),
@@ -348,11 +441,13 @@ const RATES: [(&str, Figure, OfRates); 3] = [
     ("Data written (Kbytes/sec)", Figure::DataWrittenRate, |rates| {
         rates.kilobytes_written_per_second
     }),
+    ("Completion time (s)", Figure::Elapsed, |rates| rates.elapsed_s),
 ];
 
 /// The row's name has it, if it is the same.
 fn without_unit(printed: &str) -> String {
-    let bare = printed.strip_suffix(" /s").or_else(|| printed.strip_suffix(" kB/s"));
+    let mut units = [" /s", " kB/s", " s"].into_iter();
+    let bare = units.find_map(|unit| printed.strip_suffix(unit));
     bare.unwrap_or(printed).to_owned()
 }
 
@@ -364,50 +459,82 @@ fn rate(rate: f64) -> String {
     }
 }
 
-/// A line for each submission.
+/// A line for each submission and each published column.
 fn flat(groups: &[Group]) -> Sheet {
-    let mut sheet = Sheet::new(
-        0,
-        &[
-            "configuration",
-            "edition",
-            "contributor",
-            "system",
-            "storage",
-            "durability",
-            "transactions_per_second",
-            "kilobytes_read_per_second",
-            "kilobytes_written_per_second",
-            "elapsed_s",
-            "verdict",
-            "fingerprint",
-            "tool",
-            "when_unix_ns",
-            "apart",
-        ],
-    );
+    let header = [
+        "configuration",
+        "edition",
+        "number",
+        "contributor",
+        "system",
+        "storage",
+        "durability",
+        "transactions_per_second",
+        "kilobytes_read_per_second",
+        "kilobytes_written_per_second",
+        "elapsed_s",
+        "verdict",
+        "fingerprint",
+        "tool",
+        "when_unix_ns",
+        "published_in",
+        "apart",
+    ];
+    let of_others = [
+        "configuration",
+        "contributor",
+        "system",
+        "storage",
+        "durability",
+        "tool",
+        "apart",
+    ];
+    let mut sheet = Sheet::new(0, &header).ours_but(&of_others);
     for group in groups {
+        sheet
+            .rows
+            .extend(group.published.iter().map(|column| flat_published(group, column)));
         let inside = group.submissions.iter().map(|submission| (submission, ""));
         let apart = group.apart.iter().map(|apart| (&apart.submission, apart.why.as_str()));
-        for (submission, why) in inside.chain(apart) {
-            sheet.rows.push(vec![
-                group.label.clone(),
-                Shape::of(&submission.workload).map_or_else(String::new, |(_, edition)| edition.to_string()),
-                submission.contributor.clone(),
-                submission.system.clone(),
-                submission.storage.clone(),
-                submission.durability.clone(),
-                submission.rates.transactions_per_second.to_string(),
-                submission.rates.kilobytes_read_per_second.to_string(),
-                submission.rates.kilobytes_written_per_second.to_string(),
-                submission.rates.elapsed_s.to_string(),
-                submission.verdict.name().to_owned(),
-                submission.fingerprint.as_str().to_owned(),
-                format!("{} {}", submission.tool.name, submission.tool.version),
-                submission.when_unix_ns.to_string(),
-                why.to_owned(),
-            ]);
-        }
+        sheet
+            .rows
+            .extend(inside.chain(apart).map(|(one, why)| flat_submitted(group, one, why)));
     }
     sheet
+}
+
+fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<String> {
+    let mut row = vec![group.label.clone(), column.edition.clone(), String::new()];
+    row.push(column.contributor.known().cloned().unwrap_or_default());
+    row.extend([column.system.clone(), String::new(), String::new()]);
+    row.extend(FIGURES.map(|(_, figure, _)| {
+        let value = column.figure(figure).map(|one| one.value.to_string());
+        value.unwrap_or_default()
+    }));
+    row.extend([String::new(), String::new(), String::new(), String::new()]);
+    row.extend([column.tables.join(" "), String::new()]);
+    row
+}
+
+fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<String> {
+    let submission = &one.submission;
+    let mut row = vec![
+        group.label.clone(),
+        Shape::of(&submission.workload).map_or_else(String::new, |(_, edition)| edition.to_string()),
+        one.number.to_string(),
+        submission.contributor.clone(),
+        submission.system.clone(),
+        submission.storage.clone(),
+        submission.durability.clone(),
+    ];
+    row.extend(FIGURES.map(|(_, _, ours)| ours(submission.rates).to_string()));
+    row.extend([
+        submission.verdict.name().to_owned(),
+        submission.fingerprint.as_str().to_owned(),
+        format!("{} {}", submission.tool.name, submission.tool.version),
+        submission.when_unix_ns.to_string(),
+        String::new(),
+        why.to_owned(),
+    ]);
+    row
 }

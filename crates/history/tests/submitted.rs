@@ -2,8 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
-use history::{Format, Library, Submission, SubmissionError, beside, submissions};
-use record::{Level, Outcome, Record, Summary, Workload};
+use history::submissions::{Group, Numbered};
+use history::{Format, Library, NotPlain, Submission, SubmissionError, beside, submissions};
+use record::units;
+use record::{ArrivalsAsked, Level, Outcome, Record, SteadyAsked, SteadyRule, Summary, Workload};
 use workload::presets::{self, Machine};
 use workload::{Classic, Crew, Edition, Mix, fingerprint};
 
@@ -34,6 +36,15 @@ fn plain() -> Record {
 
 fn submitted(workload: Workload, contributor: &str) -> Submission {
     Submission::of(&of(workload), contributor, "A machine, ext4 on an SSD").unwrap()
+}
+
+fn grouped(library: &Library, all: &[Submission]) -> Vec<Group> {
+    let numbered = |(at, submission): (usize, &Submission)| Numbered {
+        number: at as u64 + 1,
+        submission: submission.clone(),
+    };
+    let all: Vec<Numbered> = all.iter().enumerate().map(numbered).collect();
+    submissions::groups(library, &all).unwrap()
 }
 
 #[test]
@@ -70,9 +81,6 @@ fn work_without_a_name_is_named_by_its_words() {
 
 #[test]
 fn what_cannot_be_compared_is_not_submitted() {
-    let mut partial = plain();
-    partial.actual.outcome = Outcome::Interrupted { signal: 2 };
-    assert_eq!(Submission::of(&partial, "Jo", "x"), Err(SubmissionError::Partial));
     let listing = Mix {
         weights: "list=1,create=1".parse().unwrap(),
         ..Mix::default()
@@ -82,6 +90,69 @@ fn what_cannot_be_compared_is_not_submitted() {
     let mut timeless = plain();
     timeless.actual.phases.clear();
     assert_eq!(Submission::of(&timeless, "Jo", "x"), Err(SubmissionError::NoRates));
+}
+
+/// A change of a plain run, and why it is none then.
+type Change = (fn(&mut Record), NotPlain, &'static str);
+
+#[test]
+fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
+    let changes: [Change; 9] = [
+        (
+            |run| run.actual.outcome = Outcome::Interrupted { signal: 2 },
+            NotPlain::Partial,
+            "did not come to its end",
+        ),
+        (
+            |run| {
+                run.how.driven.arrivals = Some(ArrivalsAsked {
+                    per_second: 100.0,
+                    form: "constant".to_owned(),
+                });
+            },
+            NotPlain::Paced,
+            "--rate",
+        ),
+        (|run| run.how.driven.warm_up_ns = 1, NotPlain::WarmedUp, "--warm-up"),
+        (|run| run.how.driven.for_ns = Some(1), NotPlain::EndedOtherwise, "--for"),
+        (
+            |run| {
+                run.how.driven.steady = Some(SteadyAsked {
+                    rule: SteadyRule::Snia,
+                    round_ns: 1,
+                    rounds_max: 5,
+                });
+            },
+            NotPlain::EndedOtherwise,
+            "--steady",
+        ),
+        (
+            |run| run.workload = run.workload.clone().with_transactions(Workload::ENDLESS),
+            NotPlain::EndedOtherwise,
+            "ended by time",
+        ),
+        (|run| run.how.reused = true, NotPlain::Reused, "--reuse"),
+        (|run| run.how.kept = true, NotPlain::Kept, "--keep"),
+        (
+            |run| {
+                run.how.kept = true;
+                run.how.reused = true;
+            },
+            NotPlain::Reused,
+            "created no files",
+        ),
+    ];
+    let library = Library::read().unwrap();
+    let plain = of(preset("mail-page-1"));
+    assert_eq!(beside(&library, &plain).unwrap().none, None);
+    for (change, why, told) in changes {
+        let mut run = plain.clone();
+        change(&mut run);
+        assert_eq!(Submission::of(&run, "Jo", "x"), Err(SubmissionError::NotPlain(why)));
+        let none = beside(&library, &run).unwrap().none.unwrap();
+        assert_eq!(none, why.to_string());
+        assert!(none.contains(told), "{none}");
+    }
 }
 
 #[test]
@@ -132,7 +203,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         submitted(preset("paper-1000-50000"), "C. Third"),
         invalid,
     ];
-    let groups = submissions::groups(&library, &all).unwrap();
+    let groups = grouped(&library, &all);
     // The two editions intend different operations.
     let told: Vec<(&str, Option<Edition>, usize, usize)> = groups
         .iter()
@@ -154,6 +225,12 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     );
     // 11 columns of the paper, and 15 of the page that do not repeat them.
     assert_eq!(groups[0].published.len(), 26);
+    let column = |name: &str| groups[0].published.iter().find(|column| column.column == name).unwrap();
+    let value = |name: &str| column(name).figures.iter().map(|one| one.value).collect::<Vec<_>>();
+    assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
+    // 5.95 and 6.09 megabytes of edition 1.0, which has 1,000 kilobytes in one.
+    assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
+    assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
     let ufs = &groups[0].published[0];
     assert_eq!(
         (ufs.column.as_str(), ufs.edition.as_str(), ufs.tables.join(" ")),
@@ -162,8 +239,8 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     let text = submissions::show(&groups, Format::Text);
     for words in [
         "S1 [A. One]",
-        "S2 [B. Other]",
-        "S3 [C. Third]",
+        "S3 [B. Other]",
+        "S2 [C. Third]",
         "Transactions per second",
         "INVALID",
         "Compaq+Soft",
@@ -171,10 +248,80 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         assert!(text.contains(words), "{words} in\n{text}");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
+    // What another edition made stands behind: the page's first column comes after its last ones.
+    let (ours, behind) = text.split_once("made by another edition, or by neither").unwrap();
+    assert!(ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"), "{ours}");
+    assert!(
+        behind.contains("P3+DPT") && behind.contains("2.4 % too high"),
+        "{behind}"
+    );
+    // Groups are parted by an empty line.
+    assert!(text.contains("\n\n1000/50000, edition 1.0\n"), "{text}");
     let csv = submissions::show(&groups, Format::Csv);
-    assert_eq!(csv.lines().count(), 1 + 3);
+    assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
+    assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
     let json: serde_json::Value = serde_json::from_str(&submissions::show(&groups, Format::Json)).unwrap();
-    assert_eq!(json["configurations"][0]["submissions"].as_array().unwrap().len(), 2);
+    let configuration = &json["configurations"][0];
+    assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
+    assert_eq!(configuration["submissions"][1]["number"], 3);
+    assert_eq!(configuration["published"][0]["figures"][1]["value"], 115.67);
+}
+
+#[test]
+fn completion_times_stand_where_others_have_printed_them() {
+    let all = [
+        submitted(preset("nfs-iscsi-1000"), "A"),
+        submitted(preset("default"), "B"),
+    ];
+    let groups = grouped(&Library::read().unwrap(), &all);
+    let text = submissions::show(&groups[..1], Format::Text);
+    let row = text.lines().find(|line| line.contains("Completion time (s)")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[3..5], ["146", "12"], "{text}");
+    assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
+    // Nothing is known of the edition of these rows, so they stay beside ours.
+    assert!(!text.contains("another edition"), "{text}");
+    let bare = [submitted(Workload::from(Mix::default()), "C")];
+    let groups = grouped(&Library::read().unwrap(), &bare);
+    assert!(!submissions::show(&groups, Format::Text).contains("Completion time"));
+}
+
+#[test]
+fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
+    let long = "x".repeat(80);
+    let all = [
+        submitted(preset("default"), &long),
+        submitted(preset("default"), "Jo Doe of Somewhere"),
+    ];
+    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
+    assert_eq!(text.matches(&long).count(), 1, "{text}");
+    assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
+    let table = text.split_once("500/500 ").unwrap().1;
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.contains("Somewhere]"), "{text}");
+}
+
+#[test]
+fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
+    let text = submissions::show(&[], Format::Text);
+    assert_eq!(text, "No submissions: postmark import FILE\n");
+    assert_eq!(submissions::show(&[], Format::Csv).lines().count(), 1);
+}
+
+#[test]
+fn a_correction_is_of_the_same_run() {
+    let first = submitted(preset("default"), "Jo");
+    let corrected = Submission {
+        system: "Another machine".to_owned(),
+        ..first.clone()
+    };
+    assert!(corrected.is_of_same_run(&first));
+    let later = Submission {
+        when_unix_ns: first.when_unix_ns + 1,
+        ..first.clone()
+    };
+    assert!(!later.is_of_same_run(&first));
+    assert!(!submitted(preset("default"), "Al").is_of_same_run(&first));
 }
 
 #[test]
@@ -204,7 +351,7 @@ fn other_fingerprints_stand_apart() {
         stolen,
         reseeded,
     ];
-    let groups = submissions::groups(&library, &all).unwrap();
+    let groups = grouped(&library, &all);
     assert_eq!(groups.len(), 1);
     assert_eq!(groups[0].submissions.len(), 1);
     let why: Vec<(&str, bool)> = groups[0]
@@ -236,7 +383,7 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
     };
     large.configuration = large.workload.canonical();
     let again = Submission::from_json(&large.to_json()).unwrap();
-    let groups = submissions::groups(&Library::read().unwrap(), &[again]).unwrap();
+    let groups = grouped(&Library::read().unwrap(), &[again]);
     assert!(groups[0].fingerprint.why().unwrap().contains("were not checked"));
     assert_eq!(groups[0].apart.len(), 1);
 }
@@ -250,7 +397,7 @@ fn mixes_are_compared_with_one_another() {
         ..Mix::default()
     });
     let all = [submitted(mix(), "A"), submitted(other, "B"), submitted(mix(), "C")];
-    let groups = submissions::groups(&library, &all).unwrap();
+    let groups = grouped(&library, &all);
     let told: Vec<(usize, usize, usize)> = groups
         .iter()
         .map(|group| (group.submissions.len(), group.apart.len(), group.published.len()))
@@ -261,11 +408,16 @@ fn mixes_are_compared_with_one_another() {
 #[test]
 fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
-    let groups = submissions::groups(&Library::read().unwrap(), &[submission]).unwrap();
+    let groups = grouped(&Library::read().unwrap(), &[submission]);
     let markdown = submissions::show(&groups, Format::Markdown);
     assert!(!markdown.contains("<b>") && !markdown.contains("|x|"), "{markdown}");
     let csv = submissions::show(&groups, Format::Csv);
     assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
+    for name in ["-inf", "+1", "-5"] {
+        let submission = Submission::of(&plain(), name, "A machine").unwrap();
+        let csv = submissions::show(&grouped(&Library::read().unwrap(), &[submission]), Format::Csv);
+        assert!(csv.contains(&format!(",'{name},")), "{csv}");
+    }
 }
 
 #[test]
@@ -286,9 +438,32 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     assert_eq!((vxfs.figures.len(), vxfs.figures[0].printed.as_str()), (1, "75.00 /s"));
     assert_eq!(beside.rows.len(), 5 + 4 + 15 + 8);
     let text = beside.show(Format::Text);
-    for words in ["Comparable:", "the clock:", "the cache:", "durability:", "this run"] {
-        assert!(text.contains(words), "{words} in\n{text}");
+    let paper = Summary::of(&kept()).paper.unwrap();
+    let took = format!(
+        "100,000 transactions took {} s here",
+        units::seconds(paper.transactions_ns)
+    );
+    for words in [
+        "Comparable:",
+        "Comparable in transactions: rows that edition 1.0",
+        "Hardly comparable: rows that fit neither",
+        "Converted: rates of U5+TMPFS",
+        &took,
+        "the clock:",
+        "the cache:",
+        "durability:",
+        "this run",
+    ] {
+        let flowed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flowed.contains(words), "{words} in\n{text}");
     }
+    assert!(!text.contains("'?'"), "every row's edition is known: {text}");
+    let converted = row("U5+TMPFS");
+    assert!(converted.is_converted);
+    assert_eq!(
+        (converted.figures[1].printed.as_str(), converted.figures[1].theirs),
+        ("1679.36 kB/s", 1_640.0)
+    );
     assert!(beside.show(Format::Csv).lines().count() > 60);
     assert!(serde_json::from_str::<serde_json::Value>(&beside.show(Format::Json)).is_ok());
 }
@@ -311,6 +486,12 @@ fn completion_times_and_megabytes_are_compared_too() {
     let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
     let iscsi = of_iscsi.rows.iter().find(|row| row.column == "iSCSI").unwrap();
     assert_eq!((iscsi.figures.len(), iscsi.figures[0].factor), (1, 35.0 / elapsed));
+    assert!(
+        of_iscsi.comparable[0].contains("the rows with '?'"),
+        "{:?}",
+        of_iscsi.comparable
+    );
+    assert!(!of_iscsi.show(Format::Text).contains("did the same operations"));
     let of_lfs = beside(&library, &of(preset("lfs-session"))).unwrap();
     let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
     let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();
@@ -332,8 +513,4 @@ fn a_run_of_other_work_is_told_why_there_is_nothing() {
         ..Classic::default()
     };
     assert!(none(Workload::from(seeded)).contains("seed 7 in place of 42"));
-    let mut partial = of(preset("mail-page-1"));
-    partial.actual.outcome = Outcome::Interrupted { signal: 2 };
-    let partial = beside(&library, &partial).unwrap();
-    assert!(partial.none.unwrap().contains("did not come to its end") && partial.rows.is_empty());
 }

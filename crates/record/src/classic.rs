@@ -1,4 +1,4 @@
-//! What the original's report is made of: counts, whole seconds, and byte sums in 32-bit floats.
+//! What the original's report is made of: counts, whole seconds, and sums of bytes as its editions add them up.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,8 +33,8 @@ pub struct ClassicFigures {
     pub deleted_alone: u64,
     /// Files deleted in transactions.
     pub deleted_mixed: u64,
-    /// Bytes read, summed as the original sums them.
-    pub bytes_read: f32,
-    /// Bytes written, summed as the original sums them.
-    pub bytes_written: f32,
+    /// Bytes read, as the edition adds them up: 1.0 in whole numbers, 1.5 in 32-bit floats.
+    pub bytes_read: f64,
+    /// Bytes written, likewise.
+    pub bytes_written: f64,
 }

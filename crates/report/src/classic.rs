@@ -2,7 +2,8 @@
 //!
 //! Not the place of what the prompt says (`show`, help, progress): that belongs to the prompt, which takes the
 //! scaling of sizes from here. All arithmetic is the original's as Debian's x86-64 binary shows it: whole
-//! seconds in 32 bits, integer rates that truncate, 32-bit float rates and byte sums.
+//! seconds in 32 bits, integer rates that truncate, 32-bit float rates and byte sums; but for the data of edition 1.0,
+//! which are whole numbers, as its published figures show.
 
 use std::fmt::Write as _;
 
@@ -110,7 +111,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     text.push_str("\nData:\n");
     for (bytes, what) in [(figures.bytes_read, "read"), (figures.bytes_written, "written")] {
         let (sum, rate) = match figures.edition {
-            // Whole bytes a second: 1,337,821 bytes in 41 s are 31.86 kilobytes per second in the paper's
+            // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per second in the paper's
             // session, where a rate with a fraction would be printed as 31.87.
             Edition::V1_0 => {
                 let rate = bytes as i64 / i64::from(seconds.total);
@@ -119,7 +120,10 @@ pub fn verbose(figures: &ClassicFigures) -> String {
                     scaled_size(rate, figures.edition),
                 )
             }
-            Edition::V1_5 => (scaled_sum(bytes), scaled_sum(bytes / seconds.total as f32)),
+            Edition::V1_5 => {
+                let bytes = bytes as f32;
+                (scaled_sum(bytes), scaled_sum(bytes / seconds.total as f32))
+            }
         };
         let _ = writeln!(text, "\t{sum} {what} ({rate} per second)");
     }
@@ -144,8 +148,8 @@ pub fn terse(figures: &ClassicFigures) -> String {
         rate(figures.deleted_alone + figures.deleted_mixed, seconds.total),
         rate(figures.deleted_alone, seconds.deletion),
         rate(figures.deleted_mixed, seconds.transactions),
-        figures.bytes_read / seconds.total as f32,
-        figures.bytes_written / seconds.total as f32,
+        figures.bytes_read as f32 / seconds.total as f32,
+        figures.bytes_written as f32 / seconds.total as f32,
     ];
     let mut text = format!("{} {}", seconds.total, seconds.transactions);
     for rate in rates {
@@ -183,10 +187,10 @@ pub fn scaled_sum(bytes: f32) -> String {
 }
 
 /// A sum of bytes as the edition's report prints it.
-pub fn data(bytes: f32, edition: Edition) -> String {
+pub fn data(bytes: f64, edition: Edition) -> String {
     match edition {
         Edition::V1_0 => scaled_size(bytes as i64, edition),
-        Edition::V1_5 => scaled_sum(bytes),
+        Edition::V1_5 => scaled_sum(bytes as f32),
     }
 }
 
@@ -329,6 +333,21 @@ mod tests {
             "\t1.31 megabytes read (31.86 kilobytes per second)\n\
              \t4.20 megabytes written (102.49 kilobytes per second)\n\n",
         ] {
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+
+    /// The paper's Table 3, NFS to an F630: in 32-bit floats the sums would be printed as 446.68 and 617.44.
+    #[test]
+    fn edition_1_0_adds_bytes_up_in_whole_numbers() {
+        let figures = ClassicFigures {
+            edition: Edition::V1_0,
+            bytes_read: 314_238_321.0,
+            bytes_written: 434_365_958.0,
+            ..debian([0, 100, 600, 687])
+        };
+        let text = verbose(&figures);
+        for expected in ["(446.69 kilobytes per second)", "(617.45 kilobytes per second)"] {
             assert!(text.contains(expected), "{text}");
         }
     }

@@ -38,6 +38,8 @@ pub struct Rules {
     pub subdirectory_choice: SubdirectoryChoice,
     /// Bytes in what the edition's reports call a megabyte.
     pub megabyte_bytes: u32,
+    /// Whether its reports add bytes up in whole numbers; else in 32-bit floats, which lose digits from 2^24 bytes on.
+    pub whole_sums: bool,
     /// Whether the pool can be spread over several weighted locations.
     pub several_locations: bool,
 }
@@ -53,12 +55,14 @@ impl Edition {
                 generator: GeneratorKind::IsoC,
                 subdirectory_choice: SubdirectoryChoice::RunningNumber,
                 megabyte_bytes: 1000 * 1024,
+                whole_sums: true,
                 several_locations: false,
             },
             Self::V1_5 => &Rules {
                 generator: GeneratorKind::Mt19937,
                 subdirectory_choice: SubdirectoryChoice::Drawn,
                 megabyte_bytes: 1024 * 1024,
+                whole_sums: false,
                 several_locations: true,
             },
         }

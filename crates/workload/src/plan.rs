@@ -51,10 +51,10 @@ pub struct Plan {
     pub bytes_peak: u64,
     /// The same for each volume asked about.
     pub volumes: Vec<Volume>,
-    /// All bytes read, as the original's 32-bit float would have them.
-    pub classic_bytes_read: f32,
-    /// All bytes written, as the original's 32-bit float would have them.
-    pub classic_bytes_written: f32,
+    /// All bytes read, as the edition adds them up: in whole numbers or in 32-bit floats.
+    pub classic_bytes_read: f64,
+    /// All bytes written, likewise.
+    pub classic_bytes_written: f64,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
     /// The hash of the whole stream.
@@ -254,7 +254,7 @@ impl<'a> Planner<'a> {
                 .map(|worker| fingerprint::first_drafts(self.workload, mix, worker))
                 .collect();
         }
-        Ok(Plan {
+        let mut plan = Plan {
             nothing: sum
                 .tallies
                 .iter()
@@ -271,11 +271,17 @@ impl<'a> Planner<'a> {
             files_peak: sum.files_peak,
             bytes_peak: sum.bytes_peak,
             volumes: self.volumes.iter().map(Level::volume).collect(),
-            classic_bytes_read: sum.classic_bytes_read,
-            classic_bytes_written: sum.classic_bytes_written,
+            classic_bytes_read: sum.classic_bytes_read.into(),
+            classic_bytes_written: sum.classic_bytes_written.into(),
             fingerprint: fingerprint::of_first_intents(self.workload, firsts),
             stream_hash: StreamHash::of_all(sum.hashes),
-        })
+        };
+        let edition = self.workload.classic().map(|classic| classic.edition);
+        if edition.is_some_and(|edition| edition.rules().whole_sums) {
+            plan.classic_bytes_read = plan.bytes_read() as f64;
+            plan.classic_bytes_written = plan.bytes_written() as f64;
+        }
+        Ok(plan)
     }
 
     /// Adds one stream up. Gives its first intents.

@@ -46,7 +46,7 @@ fn the_session_of_five_million_transactions_comes_out() {
         [9_999, 2_500_497, 2_499_695, 2_472_080, 2_499_503, 10_993]
     );
     // "16307.03 megabytes read", "16302.64 megabytes written": what is left of the sums in 32-bit floats.
-    let megabytes = |bytes: f32| format!("{:.2}", bytes / (1024.0 * 1024.0));
+    let megabytes = |bytes: f64| format!("{:.2}", bytes / (1024.0 * 1024.0));
     assert_eq!(megabytes(plan.classic_bytes_read), "16307.03");
     assert_eq!(megabytes(plan.classic_bytes_written), "16302.64");
 }

@@ -1,10 +1,9 @@
 //! `postmark export` and `import`.
 
-use std::fs::File;
-use std::io::{BufWriter, Read, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported, InvalidTag, Tag};
+use archive::{Archive, Imported, InvalidTag, Submitted, Tag};
 use history::Submission;
 use record::documents::Documents;
 use record::harmless::{harmless, json as harmless_json, path as shown};
@@ -13,6 +12,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use super::{find, mark, number, open, place};
+use crate::earlier;
 use crate::history::HistoryProblem;
 use crate::meant::MeaningError;
 use crate::output::OutputFile;
@@ -259,15 +259,11 @@ struct Import {
 
 impl Import {
     fn file(&mut self, path: &Path) -> Result<(), Problem> {
-        let source: Box<dyn Read> = if path == Path::new("-") {
-            Box::new(std::io::stdin())
-        } else {
-            match File::open(path) {
-                Ok(file) => Box::new(file),
-                Err(error) => {
-                    self.failed(path, &format!("cannot read it: {error}"));
-                    return Ok(());
-                }
+        let source = match earlier::source(path) {
+            Ok(source) => source,
+            Err(error) => {
+                self.failed(path, &format!("cannot read it: {error}"));
+                return Ok(());
             }
         };
         for (place, document) in Documents::of(source).enumerate() {
@@ -302,11 +298,20 @@ impl Import {
             Ok(submission) => submission,
             Err(error) => return Ok(Err(error.to_string())),
         };
-        let is_new = self.archive.add_submission(&submission.to_json())?;
+        let when = submission.when_unix_ns.to_string();
+        let is_of_same_run = |other: &str| {
+            // Most are of other moments, and are not read for it.
+            other.contains(&when) && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(&submission))
+        };
+        let submitted = self.archive.add_submission(&submission.to_json(), &is_of_same_run)?;
         print(&format!(
             "Submission of {}: {}\n",
             harmless(&submission.contributor),
-            if is_new { "new" } else { "there already" }
+            match submitted {
+                Submitted::New => "new",
+                Submitted::There => "there already",
+                Submitted::Replaced => "new, in place of an earlier one of the same run",
+            }
         ))?;
         Ok(Ok(()))
     }

@@ -30,9 +30,13 @@ pub enum HistoryCommand {
     },
     /// Put submissions into one table for each configuration, beside what was published of it.
     Submissions {
-        /// Files with submissions [default: those that were imported into the archive].
+        /// Files with submissions, one or several in each; `-` is standard input [default: those that were imported into the
+        /// archive].
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// Remove the submission with this number (S3 has number 3) from the archive, and show nothing.
+        #[arg(long, value_name = "NUMBER", conflicts_with = "files")]
+        delete: Option<u64>,
         /// Which archive.
         #[command(flatten)]
         archive: ArchiveArgument,
@@ -45,6 +49,9 @@ pub enum HistoryCommand {
         /// The run: its number, at least four digits of its identity, last, or a file with its record in JSON.
         #[arg(value_name = "RUN")]
         run: PathBuf,
+        /// Which archive.
+        #[command(flatten)]
+        archive: ArchiveArgument,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: Format,

@@ -60,7 +60,7 @@ impl Engine for NoRuns {
             appended: workload.transactions,
             deleted_alone: workload.files,
             deleted_mixed: workload.transactions,
-            bytes_read: f32::MAX,
+            bytes_read: f32::MAX.into(),
             bytes_written: 0.0,
         })
     }

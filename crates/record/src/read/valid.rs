@@ -390,13 +390,13 @@ fn steady(found: &SteadyFound) -> Valid {
     Ok(())
 }
 
-/// Sums of bytes are 32-bit floats, whose range is smaller than that of the numbers in JSON.
+/// Reports of edition 1.5 print sums of bytes as 32-bit floats, whose range is smaller than that of the numbers in JSON.
 fn classic(figures: &ClassicFigures) -> Valid {
     for (field, bytes) in [
         ("bytes_read", figures.bytes_read),
         ("bytes_written", figures.bytes_written),
     ] {
-        from_to(field, bytes.into(), (0.0, f32::MAX.into()))?;
+        from_to(field, bytes, (0.0, f32::MAX.into()))?;
     }
     Total::of("the files").add("created_mixed", &[figures.created_alone, figures.created_mixed])?;
     Total::of("the files").add("deleted_mixed", &[figures.deleted_alone, figures.deleted_mixed])

@@ -11,7 +11,7 @@ use record::{
 };
 use rustix::io::Errno;
 use storage::Step;
-use workload::{Action, Phase, Role, StreamHash};
+use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::advice;
 use crate::control::Control;
@@ -466,11 +466,20 @@ fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhas
     let (first, last) = (*borders.first()?, *borders.last()?);
     let border = |index: usize| borders.get(index).copied().unwrap_or(last);
     let end = reports.iter().filter_map(|(_, report)| report.end);
+    let edition = request
+        .workload
+        .classic()
+        .map_or_else(Edition::default, |classic| classic.edition);
+    let bytes = |moves: fn(Action) -> bool, in_floats: fn(&Report) -> f32| -> f64 {
+        if !edition.rules().whole_sums {
+            return reports.iter().map(|(_, report)| in_floats(report)).sum::<f32>().into();
+        }
+        let all = Phase::ALL.into_iter().flat_map(|phase| records(phases, phase));
+        let moving = all.filter(|record| moves(record.action));
+        moving.map(|record| record.meter.bytes).sum::<u64>() as f64
+    };
     Some(ClassicFigures {
-        edition: request
-            .workload
-            .classic()
-            .map_or_else(Default::default, |classic| classic.edition),
+        edition,
         end: end.clone().find(|end| *end != End::Complete).unwrap_or(End::Complete),
         began_s: first,
         transactions_began_s: border(1),
@@ -483,8 +492,8 @@ fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhas
         appended: count(Phase::Transactions, Action::Append),
         deleted_alone: count(Phase::Delete, Action::Delete),
         deleted_mixed: count(Phase::Transactions, Action::Delete),
-        bytes_read: reports.iter().map(|(_, report)| report.classic_bytes_read).sum(),
-        bytes_written: reports.iter().map(|(_, report)| report.classic_bytes_written).sum(),
+        bytes_read: bytes(Action::moves_bytes_in, |report| report.classic_bytes_read),
+        bytes_written: bytes(Action::moves_bytes_out, |report| report.classic_bytes_written),
     })
 }
 
