@@ -480,6 +480,10 @@ fn reads_only() {
     let (path, journal) = (Path::new(&path), journal(&with));
     let error = open_with(path, journal, true).unwrap_err();
     assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    // The file with a log, too, from where none is to be had.
+    let archive = open_with(path, Journal::Rollback, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    drop(archive);
     let mut archive = open_with(path, journal, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     let error = archive.set_note(1, Some("a note")).unwrap_err();
