@@ -193,6 +193,8 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
             editions.push(&row.edition);
         }
     }
+    // What is most comparable comes first.
+    editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
             "Comparable: rows that edition {made} made did the same operations on files of the same sizes as this run, in the \

@@ -133,7 +133,7 @@ pub enum SubmissionError {
         problem: String,
     },
     /// The run's rates are not those that others have.
-    #[error("{0}: submit a run without that")]
+    #[error("{0}: submit a plain run")]
     NotPlain(#[from] NotPlain),
     /// The run has no such rates.
     #[error(

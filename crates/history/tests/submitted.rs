@@ -458,6 +458,11 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         assert!(flowed.contains(words), "{words} in\n{text}");
     }
     assert!(!text.contains("'?'"), "every row's edition is known: {text}");
+    assert!(
+        beside.comparable[0].starts_with("Comparable: rows that edition 1.5 made"),
+        "{:?}",
+        beside.comparable
+    );
     let converted = row("U5+TMPFS");
     assert!(converted.is_converted);
     assert_eq!(
