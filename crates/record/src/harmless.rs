@@ -196,6 +196,11 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    // Nearly all text is of these, and lists are long.
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
+    if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = text.find(&is_escaped) else {
         return Cow::Borrowed(text);
     };

@@ -44,18 +44,18 @@ impl Table {
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
         let mut text = String::new();
+        // Lists have a row for each of very many runs: no cell has a string of its own.
         for row in &self.rows {
-            let mut line = String::new();
+            let begins = text.len();
             for (column, cell) in row.iter().enumerate() {
-                let width = widths[column];
-                line.push_str("  ");
-                line.push_str(&if column < self.words {
-                    format!("{cell:<width$}")
-                } else {
-                    format!("{cell:>width$}")
-                });
+                let blanks = widths[column] - cell.chars().count();
+                let is_word = column < self.words;
+                text.push_str("  ");
+                text.extend(std::iter::repeat_n(' ', if is_word { 0 } else { blanks }));
+                text.push_str(cell);
+                text.extend(std::iter::repeat_n(' ', if is_word { blanks } else { 0 }));
             }
-            text.push_str(line.trim_end());
+            text.truncate(begins + text[begins..].trim_end().len());
             text.push('\n');
         }
         text
