@@ -15,7 +15,7 @@ use crate::meant::MeaningError;
 use crate::said::ArchiveArgument;
 
 pub use edit::{delete, note, tag};
-pub use exchange::{export, import};
+pub use exchange::{documents, export, import, is_submission};
 pub use keeper::Keeper;
 pub use place::{Place, place};
 pub use show::{list, show};

@@ -212,7 +212,7 @@ impl Import {
 }
 
 /// Whether a document says that it is a submission. Nothing else of it is read.
-fn is_submission(text: &str) -> bool {
+pub fn is_submission(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Named {
         submission: IgnoredAny,
@@ -238,7 +238,7 @@ fn read(path: &Path) -> std::io::Result<String> {
 }
 
 /// The documents of a text, one after another. Behind one that is none nothing is looked for.
-fn documents(text: &str) -> impl Iterator<Item = Result<&str, String>> {
+pub fn documents(text: &str) -> impl Iterator<Item = Result<&str, String>> {
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     let is_empty = text.trim().is_empty();
     let nothing = is_empty.then(|| Err("there is nothing in it".to_owned()));
