@@ -1,4 +1,4 @@
-//! Bytes as a record of others: the function that `crates/report/tests/hostile.rs` gives its records to.
+//! Bytes as a file of records and submissions of others: the function that `crates/cli/tests/hostile.rs` gives its files to.
 //!
 //! Changes of single bytes leave hardly any JSON of a record's size as it must be, so every other change is one of a value:
 //! a number or a string becomes another.
@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-#[path = "../../crates/report/tests/imported/mod.rs"]
-mod imported;
+#[path = "../../crates/cli/tests/handed/mod.rs"]
+mod handed;
 
 fuzz_target!(|bytes: &[u8]| {
-    imported::import(bytes);
+    handed::hand_over(bytes);
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {

@@ -17,7 +17,7 @@ use crate::meant::MeaningError;
 use crate::said::ArchiveArgument;
 
 pub use edit::{delete, note, tag};
-pub use exchange::{export, import};
+pub use exchange::{export, import, is_submission, tags_and_note};
 pub use keeper::Keeper;
 pub use place::{Place, place};
 pub use show::{list, show};

@@ -25,6 +25,7 @@ use workload::{Classic, Crew, InvalidWhole, Mix, Work, WorkerSeeds, Workload};
 pub use config::{parse_config, to_config};
 pub use error::MeaningError;
 pub use how::How;
+pub use like::options as options_like;
 
 use crate::Problem;
 use crate::earlier::Called;

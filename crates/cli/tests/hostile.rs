@@ -4,6 +4,7 @@
 
 mod commanded;
 mod configured;
+mod handed;
 mod support;
 
 use std::ffi::{OsStr, OsString};
@@ -13,6 +14,7 @@ use std::process::{Command, Stdio};
 
 use commanded::command;
 use configured::configure;
+use handed::hand_over;
 use proptest::prelude::*;
 use record::{Record, harmless};
 use support::ours;
@@ -156,6 +158,26 @@ proptest! {
         let lines: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
         command(lines.join("\n").as_bytes());
         command((lines.join("\n") + "\nrun\nshow\n").as_bytes());
+    }
+}
+
+/// With POSTMARK_WRITE_GOLDEN the submission is written.
+#[test]
+fn the_seeds_of_files_that_are_handed_over_are_taken() {
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let record = Record::from_json(include_str!("../../report/tests/golden/run.json")).unwrap();
+        let submission = history::Submission::of(&record, "Jo Doe", "Ultra 5, ext4").unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/import/submission.json");
+        std::fs::write(path, submission.to_json()).unwrap();
+    }
+    let seeds = seeds("import");
+    assert!(seeds.iter().any(|(path, _)| path.ends_with("submission.json")));
+    for (path, seed) in &seeds {
+        assert_eq!(hand_over(seed), 1, "{}", path.display());
+        assert_eq!(hand_over(&[&seed[..], b"\n", seed].concat()), 2, "{}", path.display());
+        let hostile = String::from_utf8_lossy(seed).replace("ext4", "\\u001b[2J\\u202e");
+        hand_over(hostile.as_bytes());
+        hand_over(&seed[..seed.len() / 2]);
     }
 }
 

@@ -151,24 +151,25 @@ fn exported(entry: &Entry, record: &Record) -> String {
     text
 }
 
-impl Beside {
-    /// What a document has of it.
-    fn of(text: &str) -> Result<(Vec<Tag>, Option<String>), String> {
-        #[derive(Deserialize)]
-        struct Document {
-            #[serde(default)]
-            archive: Beside,
-        }
-        let Document { archive } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        let tags = archive.tags.iter().map(|tag| tag.parse());
-        let tags = tags
-            .collect::<Result<_, InvalidTag>>()
-            .map_err(|error| error.to_string())?;
-        if archive.note.as_ref().is_some_and(|note| note.len() > NOTE_MAX) {
-            return Err(format!("a note has up to {NOTE_MAX} bytes"));
-        }
-        Ok((tags, archive.note))
+/// The tags and the note that a document has beside its record.
+///
+/// # Errors
+/// Where they are none that a run can have.
+pub fn tags_and_note(text: &str) -> Result<(Vec<Tag>, Option<String>), String> {
+    #[derive(Deserialize)]
+    struct Document {
+        #[serde(default)]
+        archive: Beside,
     }
+    let Document { archive } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let tags = archive.tags.iter().map(|tag| tag.parse());
+    let tags = tags
+        .collect::<Result<_, InvalidTag>>()
+        .map_err(|error| error.to_string())?;
+    if archive.note.as_ref().is_some_and(|note| note.len() > NOTE_MAX) {
+        return Err(format!("a note has up to {NOTE_MAX} bytes"));
+    }
+    Ok((tags, archive.note))
 }
 
 /// Where an export goes.
@@ -286,7 +287,7 @@ impl Import {
     /// Takes a record, or says why it is none.
     fn record(&mut self, text: &str) -> Result<(), String> {
         let record = Record::from_json(text).map_err(|error| error.to_string())?;
-        self.beside.push(Beside::of(text)?);
+        self.beside.push(tags_and_note(text)?);
         self.waiting.push(record);
         self.waiting_bytes += text.len();
         Ok(())
@@ -364,7 +365,7 @@ impl Import {
 }
 
 /// Whether a document says that it is a submission. Nothing else of it is read.
-fn is_submission(text: &str) -> bool {
+pub fn is_submission(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Named {
         submission: IgnoredAny,

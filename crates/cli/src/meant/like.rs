@@ -25,9 +25,17 @@ pub(super) struct Like(Record);
 /// Reads the run that is called so, and says how it was done as a configuration file would.
 pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), MeaningError> {
     let record = find(run, archive)?;
-    let text = to_config(&meant(&record).map_err(|problem| wrong(run, problem))?)?;
-    let options = toml::from_str(&text).map_err(|error| wrong(run, error.message()))?;
+    let options = options(&record).map_err(|problem| wrong(run, problem))?;
     Ok((options, Like(record)))
+}
+
+/// What a configuration file would say of a run, its place left out.
+///
+/// # Errors
+/// What has no meaning.
+pub fn options(record: &Record) -> Result<Options, String> {
+    let text = to_config(&meant(record)?).map_err(|error| error.to_string())?;
+    toml::from_str(&text).map_err(|error| error.message().to_owned())
 }
 
 /// What a record means, its place left out. The error says what has no meaning.

@@ -29,6 +29,18 @@ pub fn configure(bytes: &[u8]) -> bool {
     true
 }
 
+/// What is wrong with a file, as it is printed: between the first and the last line, which are ours, each is one of the frame in
+/// which the file's own line is shown. Nothing that stands in the file begins a line.
+fn is_framed(problem: &str) {
+    let lines: Vec<&str> = problem.lines().collect();
+    let is_of_frame = |line: &&str| {
+        let behind = line.trim_start_matches(|character: char| character.is_ascii_digit() || character == ' ');
+        behind.starts_with('|')
+    };
+    let between = lines.get(1..lines.len().saturating_sub(1)).unwrap_or_default();
+    assert!(between.iter().all(is_of_frame), "{problem:?}");
+}
+
 fn is_harmful(character: char) -> bool {
     !matches!(character, '\n' | '\t') && harmless::is_harmful(character)
 }
@@ -38,7 +50,7 @@ fn meaning(text: &str) -> Option<Meant> {
     let options = match parse_config(text) {
         Ok(options) => options,
         Err(problem) => {
-            assert!(!harmless::lines(&problem).contains(is_harmful), "{problem:?}");
+            is_framed(&harmless::lines(&problem));
             return None;
         }
     };
