@@ -43,6 +43,7 @@ impl Table {
             cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(width).collect();
+        let all_blanks = " ".repeat(widths.iter().copied().max().unwrap_or(0));
         let mut text = String::new();
         // Lists have a row for each of very many runs: no cell has a string of its own.
         for row in &self.rows {
@@ -51,9 +52,13 @@ impl Table {
                 let blanks = widths[column] - cell.chars().count();
                 let is_word = column < self.words;
                 text.push_str("  ");
-                text.extend(std::iter::repeat_n(' ', if is_word { 0 } else { blanks }));
+                if !is_word {
+                    text.push_str(&all_blanks[..blanks]);
+                }
                 text.push_str(cell);
-                text.extend(std::iter::repeat_n(' ', if is_word { blanks } else { 0 }));
+                if is_word {
+                    text.push_str(&all_blanks[..blanks]);
+                }
             }
             text.truncate(begins + text[begins..].trim_end().len());
             text.push('\n');
