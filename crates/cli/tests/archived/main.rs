@@ -22,7 +22,7 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use archive::{Archive, Filter, Journal, Opening};
+use archive::{Archive, ArchiveError, Filter, Journal, Opening};
 use record::{Entry, Record};
 
 use crate::support::faces::program;
@@ -79,9 +79,12 @@ impl Home {
         ended.output
     }
 
-    /// What is in the archive.
+    /// What is in the archive; nothing where there is none, or one is being made.
     fn entries(&self) -> Vec<Entry> {
-        open(&self.archive()).list(&Filter::default(), &|_| false).unwrap()
+        match opened(&self.archive()) {
+            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
+        }
     }
 
     fn record(&self, entry: &Entry) -> Record {
@@ -90,13 +93,17 @@ impl Home {
 }
 
 fn open(path: &Path) -> Archive {
+    opened(path).unwrap()
+}
+
+fn opened(path: &Path) -> Result<Archive, ArchiveError> {
     let opening = Opening {
         path,
         journal: Journal::WriteAhead,
         owner: None,
         make: false,
     };
-    Archive::open(&opening).unwrap()
+    Archive::open(&opening)
 }
 
 fn text(path: &Path) -> &str {
