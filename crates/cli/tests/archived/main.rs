@@ -87,6 +87,21 @@ impl Home {
         }
     }
 
+    /// Waits until the archive has the run.
+    fn until_its_row_is_there(&self, running: &mut Running) {
+        running.until("that it is archived", |_| !self.entries().is_empty());
+    }
+
+    /// Waits until the archive has a phase of the run, too: its transactions go on then.
+    fn until_a_phase_is_there(&self, running: &mut Running) {
+        running.until("that the transactions go on", |_| {
+            let entries = self.entries();
+            entries
+                .first()
+                .is_some_and(|entry| !self.record(entry).actual.phases.is_empty())
+        });
+    }
+
     fn record(&self, entry: &Entry) -> Record {
         open(&self.archive()).record(entry.number.unwrap()).unwrap()
     }

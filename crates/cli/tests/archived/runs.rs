@@ -123,12 +123,7 @@ fn an_interrupted_run_is_there_as_what_it_is() {
         home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 30s"),
         home.scene.path(),
     );
-    running.until("that the transactions go on", |_| {
-        let entries = home.entries();
-        entries
-            .first()
-            .is_some_and(|entry| !home.record(entry).actual.phases.is_empty())
-    });
+    home.until_a_phase_is_there(&mut running);
     // While it goes on it is listed as that.
     let listed = home.answer("list");
     assert!(listed.contains("going"), "{listed}");
@@ -149,7 +144,7 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     let home = Home::new();
     let command = home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1500ms --format json");
     let mut running = Running::start(command, home.scene.path());
-    running.until("that it is archived", |_| !home.entries().is_empty());
+    home.until_its_row_is_there(&mut running);
     fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
     let ended = running.finish();
     ended.code(1).says("the run was not archived");
@@ -165,7 +160,7 @@ fn a_report_does_not_wait_for_the_archive() {
     let report = home.scene.path().join("report.json");
     let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 1s --format json --output";
     let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
-    running.until("that it is archived", |_| !home.entries().is_empty());
+    home.until_its_row_is_there(&mut running);
     let other = rusqlite::Connection::open(home.archive()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     running.until("its report", |_| {
@@ -192,12 +187,7 @@ fn a_signal_does_not_wait_for_the_archive() {
         home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1s --format json"),
         home.scene.path(),
     );
-    running.until("that the transactions go on", |_| {
-        let entries = home.entries();
-        entries
-            .first()
-            .is_some_and(|entry| !home.record(entry).actual.phases.is_empty())
-    });
+    home.until_a_phase_is_there(&mut running);
     let other = rusqlite::Connection::open(home.archive()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     // Long enough for the phase to end, and to wait behind it.
@@ -220,7 +210,7 @@ fn the_originals_seconds_have_no_archive_in_them() {
         home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
         home.scene.path(),
     );
-    running.until("that it is archived", |_| !home.entries().is_empty());
+    home.until_its_row_is_there(&mut running);
     let other = rusqlite::Connection::open(home.archive()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let began = Instant::now();
