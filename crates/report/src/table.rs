@@ -1,13 +1,17 @@
 //! Tables of text: columns as wide as they need to be, words to the left, numbers to the right.
 
-use std::borrow::Cow;
-
 use record::harmless::harmless;
 
-/// A table under construction.
+/// A table under construction. Lists have a row for each of very many runs, so cells lie in one text, one behind the other.
 #[derive(Clone, Debug)]
 pub struct Table {
-    rows: Vec<Vec<String>>,
+    cells: String,
+    /// Where each cell ends, and how many characters it has.
+    ends: Vec<(usize, usize)>,
+    /// Where each row ends among the cells.
+    rows: Vec<usize>,
+    /// The most characters of each column.
+    widths: Vec<usize>,
     /// How many columns, from the first, are words.
     words: usize,
 }
@@ -15,19 +19,34 @@ pub struct Table {
 impl Table {
     /// A table with this header, whose first `words` columns are words.
     pub fn new(words: usize, header: &[&str]) -> Self {
-        Self {
-            rows: vec![header.iter().map(|cell| (*cell).to_owned()).collect()],
+        let mut table = Self {
+            cells: String::new(),
+            ends: Vec::new(),
+            rows: Vec::new(),
+            widths: Vec::new(),
             words,
-        }
+        };
+        table.add(header.iter().copied());
+        table
     }
 
     /// Adds a row, its cells made harmless.
     pub fn row(&mut self, cells: Vec<String>) {
-        let shown = cells.into_iter().map(|cell| match harmless(&cell) {
-            Cow::Borrowed(_) => cell,
-            Cow::Owned(shown) => shown,
-        });
-        self.rows.push(shown.collect());
+        self.add(cells.iter().map(String::as_str));
+    }
+
+    fn add<'a>(&mut self, cells: impl Iterator<Item = &'a str>) {
+        for (column, cell) in cells.enumerate() {
+            let cell = harmless(cell);
+            let width = cell.chars().count();
+            self.cells.push_str(&cell);
+            self.ends.push((self.cells.len(), width));
+            if column == self.widths.len() {
+                self.widths.push(0);
+            }
+            self.widths[column] = self.widths[column].max(width);
+        }
+        self.rows.push(self.ends.len());
     }
 
     /// Whether there is nothing but the header.
@@ -37,31 +56,26 @@ impl Table {
 
     /// The table's lines, each indented by two blanks.
     pub fn render(&self) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
-        let all_blanks = " ".repeat(widths.iter().copied().max().unwrap_or(0));
+        let all_blanks = " ".repeat(self.widths.iter().copied().max().unwrap_or(0));
         let mut text = String::new();
-        // Lists have a row for each of very many runs: no cell has a string of its own.
+        let (mut first, mut begins) = (0, 0);
         for row in &self.rows {
-            let begins = text.len();
-            for (column, cell) in row.iter().enumerate() {
-                let blanks = widths[column] - cell.chars().count();
-                let is_word = column < self.words;
-                text.push_str("  ");
-                if !is_word {
-                    text.push_str(&all_blanks[..blanks]);
+            let line = text.len();
+            for (column, (ends, width)) in self.ends[first..*row].iter().enumerate() {
+                let blanks = &all_blanks[..self.widths[column] - width];
+                let (before, behind) = if column < self.words {
+                    ("", blanks)
+                } else {
+                    (blanks, "")
+                };
+                for part in ["  ", before, &self.cells[begins..*ends], behind] {
+                    text.push_str(part);
                 }
-                text.push_str(cell);
-                if is_word {
-                    text.push_str(&all_blanks[..blanks]);
-                }
+                begins = *ends;
             }
-            text.truncate(begins + text[begins..].trim_end().len());
+            text.truncate(line + text[line..].trim_end().len());
             text.push('\n');
+            first = *row;
         }
         text
     }
