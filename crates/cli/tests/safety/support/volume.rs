@@ -1,7 +1,7 @@
 //! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{Scene, is_met, is_root, tool};
 
@@ -196,7 +196,21 @@ impl Volume {
 
     /// Unmounts it.
     pub fn unmount(&mut self) {
-        tool("umount", &[text(&self.point)]);
+        // Who has just ended may hold it for a moment still, where it has died under them.
+        let is_unmounted = || {
+            let status = Command::new("umount").arg(&self.point).stderr(Stdio::null()).status();
+            status.is_ok_and(|status| status.success())
+        };
+        let pause = std::time::Duration::from_millis(100);
+        if !(0..50).any(|_| {
+            is_unmounted() || {
+                std::thread::sleep(pause);
+                false
+            }
+        }) {
+            // Says why not.
+            tool("umount", &[text(&self.point)]);
+        }
         self.is_mounted = false;
     }
 
