@@ -36,12 +36,6 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    if let Some(format) = dry_format {
-        let output = output_path.map(OutputFile::open).transpose()?;
-        let text = plan::text(&meant, format)?;
-        deliver(output, &text)?;
-        return Ok(0);
-    }
     let place = archive::place(arguments.archive.as_deref())?;
     if let Some(place) = &place {
         let written = [("--output", &arguments.output), ("--live", &arguments.live)];
@@ -51,6 +45,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         {
             place.refuse(option, path)?;
         }
+    }
+    if let Some(format) = dry_format {
+        let output = output_path.map(OutputFile::open).transpose()?;
+        let text = plan::text(&meant, format)?;
+        deliver(output, &text)?;
+        return Ok(0);
     }
     let keeper = place.as_ref().map(keeper).transpose()?;
     let output = output_path.clone().map(OutputFile::open).transpose()?;
@@ -108,13 +108,13 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
     let delivered = deliver(output, &render(&record, arguments.format));
     // Also where nobody could be given the report.
     let archived = watchers.keeper.map(|keeper| keep(keeper, &record));
-    delivered?;
     match &archived {
         Some(Ok(told)) if is_seen => print(&format!("{told}\n"))?,
         Some(Ok(_)) if arguments.quiet => {}
         Some(Ok(told) | Err(told)) => tell(told),
         None => {}
     }
+    delivered?;
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         if matches!(arguments.format, Format::Text | Format::Json) {

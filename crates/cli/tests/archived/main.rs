@@ -87,6 +87,13 @@ impl Home {
         }
     }
 
+    /// The archive in the hands of another writer, until this goes.
+    fn held(&self) -> rusqlite::Connection {
+        let writer = rusqlite::Connection::open(self.archive()).unwrap();
+        writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+        writer
+    }
+
     /// Waits until the archive has the run.
     fn until_its_row_is_there(&self, running: &mut Running) {
         running.until("that it is archived", |_| !self.entries().is_empty());

@@ -161,8 +161,7 @@ fn a_report_does_not_wait_for_the_archive() {
     let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 1s --format json --output";
     let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
     home.until_its_row_is_there(&mut running);
-    let other = rusqlite::Connection::open(home.archive()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = home.held();
     running.until("its report", |_| {
         fs::read_to_string(&report).is_ok_and(|text| Record::from_json(&text).is_ok())
     });
@@ -174,7 +173,7 @@ fn a_report_does_not_wait_for_the_archive() {
     running.send(Signal::INT);
     let ended = running.finish();
     ended.code(1).says("the run was not archived").says("a signal came");
-    other.execute_batch("COMMIT").unwrap();
+    drop(other);
     let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
 }
@@ -188,13 +187,12 @@ fn a_signal_does_not_wait_for_the_archive() {
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
-    let other = rusqlite::Connection::open(home.archive()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = home.held();
     // Long enough for the phase to end, and to wait behind it.
     std::thread::sleep(Duration::from_millis(1500));
     running.send(Signal::INT);
     running.until("its report", |running| !running.output().is_empty());
-    other.execute_batch("COMMIT").unwrap();
+    drop(other);
     let ended = running.finish();
     ended.code(130).says("archived as run 1");
     let entries = home.entries();
@@ -211,12 +209,11 @@ fn the_originals_seconds_have_no_archive_in_them() {
         home.scene.path(),
     );
     home.until_its_row_is_there(&mut running);
-    let other = rusqlite::Connection::open(home.archive()).unwrap();
-    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let other = home.held();
     let began = Instant::now();
     running.until("its report", |running| !running.output().is_empty());
     let took = began.elapsed();
-    other.execute_batch("COMMIT").unwrap();
+    drop(other);
     let ended = running.finish();
     ended.code(0).says("archived as run 1");
     let total: u64 = ended.output.split(' ').next().unwrap().parse().unwrap();
@@ -235,6 +232,7 @@ fn a_report_is_not_written_over_the_archive() {
     for words in [
         format!("{LITTLE} --output {}", text(&link)),
         format!("{LITTLE} --live {}", text(&home.archive())),
+        format!("{LITTLE} --dry-run --output {}", text(&link)),
         format!("export --output {}", text(&link)),
         format!("show last --output {}", text(&home.archive())),
     ] {
