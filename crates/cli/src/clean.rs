@@ -43,6 +43,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             directory,
             clean_up,
             others,
+            others_more,
         } => {
             let mut text = format!("{}: ", harmless::path(directory));
             report::text::clean_up(&mut text, clean_up);
@@ -50,7 +51,18 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
                 let other = harmless::harmless(other);
                 text.push_str(&format!("  The same run also used {other}: clean it, too\n"));
             }
+            if *others_more > 0 {
+                text.push_str(&format!("  and {others_more} more\n"));
+            }
             (text, !clean_up.left.is_empty())
+        }
+        Cleaned::Drafts { directory, names } => {
+            let directory = harmless::path(directory);
+            let line = |name: &String| {
+                let name = harmless::harmless(name);
+                format!("{directory}: removed {name}, which a run that was killed at its start had left\n")
+            };
+            (names.iter().map(line).collect(), false)
         }
         Cleaned::Active { directory, process } => {
             let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
@@ -70,9 +82,9 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             ),
             false,
         ),
-        Cleaned::NotUnderstood { directory, why } => (
+        Cleaned::NotBelieved { directory, why } => (
             format!(
-                "{}: its manifest cannot be understood ({}); nothing was touched: clean it with the version of postmark that made it\n",
+                "{}: nothing was touched: there is a manifest of this name, but {}\n",
                 harmless::path(directory),
                 harmless::harmless(why)
             ),

@@ -6,7 +6,7 @@ use record::{Classic, Outcome, Record, harmless};
 use runner::{Clock, Place, Request, RequestedLocation};
 
 use crate::classic::{Engine, Progress, RunEnd, Settings};
-use crate::perform::{exit_code, perform};
+use crate::perform::{exit_code, left_something, perform};
 use crate::said::StorageName;
 
 /// Performs the prompt's runs with a clock: the machine's, or a test's.
@@ -15,6 +15,7 @@ pub struct RunnerEngine<C> {
     clock: C,
     said: Vec<String>,
     room_check: bool,
+    trusts_others: bool,
 }
 
 impl<C: Clock> RunnerEngine<C> {
@@ -24,6 +25,7 @@ impl<C: Clock> RunnerEngine<C> {
             clock,
             said,
             room_check: true,
+            trusts_others: false,
         }
     }
 
@@ -31,6 +33,12 @@ impl<C: Clock> RunnerEngine<C> {
     #[must_use]
     pub fn with_room_check(self, room_check: bool) -> Self {
         Self { room_check, ..self }
+    }
+
+    /// Whether root may work where other users may exchange the target.
+    #[must_use]
+    pub fn with_trust_in_others(self, trusts_others: bool) -> Self {
+        Self { trusts_others, ..self }
     }
 }
 
@@ -55,6 +63,7 @@ impl<C: Clock> Engine for RunnerEngine<C> {
         let request = Request {
             said: self.said.clone(),
             room_check: self.room_check,
+            trusts_others: self.trusts_others,
             ..Request::classic(workload.into(), locations, Place::Location)
         };
         let storage = if settings.buffered {
@@ -76,18 +85,13 @@ impl<C: Clock> Engine for RunnerEngine<C> {
 /// What follows a run: figures for the report, or what there is of them, marked as partial.
 fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
     if let Some(clean_up) = &record.actual.clean_up {
-        if clean_up.beneath > 0 {
-            complain(format!(
-                "{} files had been made beneath the mount point after its file system had gone; they were removed",
-                clean_up.beneath
-            ));
-        }
         for left in &clean_up.left {
             complain(format!("not removed: {}: {}", left.path, left.why));
         }
     }
     match &record.actual.outcome {
         Outcome::Complete => match record.actual.classic {
+            Some(figures) if left_something(record) => return RunEnd::NotRemoved(figures),
             Some(figures) => return RunEnd::Complete(figures),
             None => unreachable!("a run of the classic work has the classic figures"),
         },

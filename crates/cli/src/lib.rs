@@ -60,7 +60,9 @@ pub fn main() -> ExitCode {
         .collect();
     let result = match said.command {
         None => {
-            let mut engine = engine::RunnerEngine::new(SystemClock, words).with_room_check(!said.no_room_check);
+            let mut engine = engine::RunnerEngine::new(SystemClock, words)
+                .with_room_check(!said.no_room_check)
+                .with_trust_in_others(said.allow_unsafe_target);
             return classic::start(said.edition.unwrap_or_default(), said.file.as_deref(), &mut engine);
         }
         Some(Command::Run(mut arguments)) => {

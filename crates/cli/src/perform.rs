@@ -88,9 +88,19 @@ pub fn judge(request: &Request, storage: StorageName) -> Result<(), Refused> {
     }
 }
 
+/// Whether something that the run made, or may have made, is still there.
+pub fn left_something(record: &Record) -> bool {
+    record
+        .actual
+        .clean_up
+        .as_ref()
+        .is_some_and(|clean_up| clean_up.incomplete)
+}
+
 /// The exit code of a run that began.
 pub fn exit_code(record: &Record) -> u8 {
     match &record.actual.outcome {
+        Outcome::Complete if left_something(record) => 1,
         Outcome::Complete => 0,
         Outcome::Failed { .. } | Outcome::PlaceGone { .. } | Outcome::Unfinished => 1,
         Outcome::Interrupted { signal } => 128 + u8::try_from(*signal).unwrap_or(0),

@@ -117,6 +117,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
     delivered?;
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
+        say_what_is_left(&record);
         if matches!(arguments.format, Format::Text | Format::Json) {
             say_if_invalid(&record, &verdict, output_path.as_deref());
         }
@@ -133,6 +134,7 @@ fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Reque
     let mut request = meant.request(words);
     request.preset.clone_from(&meant.preset);
     request.room_check = !arguments.no_room_check;
+    request.trusts_others = arguments.allow_unsafe_target;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
         request.settle = false;
@@ -285,6 +287,14 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
         format!("; {path} has the report of what was done until then")
     });
     tell(format_args!("the run failed: {why}{report}"));
+}
+
+/// What the run made and could not remove, whatever the report looks like: the classic formats have no place for it.
+fn say_what_is_left(record: &Record) {
+    let clean_up = record.actual.clean_up.iter().filter(|clean_up| clean_up.incomplete);
+    for left in clean_up.flat_map(|clean_up| &clean_up.left) {
+        tell(format_args!("not removed: {}: {}", left.path, left.why));
+    }
 }
 
 /// The same of numbers that are not what they seem, in one line.

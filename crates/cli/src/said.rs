@@ -44,6 +44,9 @@ pub struct Said {
     /// Do not let the classic prompt refuse a target that has no room for the run.
     #[arg(long)]
     pub no_room_check: bool,
+    /// As root, let the classic prompt use a target that other users can rename or replace.
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
     /// A classic configuration file.
     pub file: Option<PathBuf>,
 }
@@ -117,6 +120,9 @@ pub struct RunArguments {
     /// Do not refuse a target that has no room for the run.
     #[arg(long)]
     pub no_room_check: bool,
+    /// As root, use a target that other users can rename or replace.
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,

@@ -422,10 +422,11 @@ pub struct CleanUp {
     pub files: u64,
     /// Directories removed.
     pub directories: u64,
-    /// Of the files, those that lay beneath a file system that had gone away.
-    pub beneath: u64,
-    /// What was not removed.
+    /// What bears a name of the run's and was not removed.
     pub left: Vec<Left>,
+    /// Whether some of that was made by the run, or may have been: then its manifest stays, too.
+    #[serde(default)]
+    pub incomplete: bool,
 }
 
 /// What a file system must have room for, and has.

@@ -55,11 +55,11 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
     record.actual.clean_up = Some(CleanUp {
         files: 1_234,
         directories: 4,
-        beneath: 2,
         left: vec![Left {
             path: "/mnt/disk/5".to_owned(),
             why: "it is older than the run".to_owned(),
         }],
+        incomplete: true,
     });
     compare(
         "failed.txt",

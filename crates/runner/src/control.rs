@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use observe::LineHandle;
+use observe::shared::LINE_WORDS;
 use workload::names::NameKind;
 use workload::{Action, Intent, Workload};
 
@@ -33,21 +35,32 @@ struct Shared {
     slots: Mutex<Vec<Arc<Slot>>>,
 }
 
-/// What one worker says of itself, on a line of cache of its own: it writes here at every operation.
-#[derive(Debug, Default)]
-#[repr(align(128))]
+/// What one worker says of itself, on a line of cache of its own: it writes here at every operation. The line outlives the
+/// process where the run's signs of life do ([`crate::site`]).
+#[derive(Debug)]
 pub(crate) struct Slot {
-    done: AtomicU64,
-    total: AtomicU64,
-    /// Twice the operations that were issued, and one more while one is under way.
-    ticket: AtomicU64,
-    /// Which thing is done what to: see [`Slot::tell`].
-    what: AtomicU64,
-    place: AtomicU64,
-    number: AtomicU64,
-    /// What was done besides operations.
-    asides: AtomicU64,
+    line: LineHandle,
 }
+
+/// The words of a slot.
+mod word {
+    /// What was done so far, and is to be done, of the stage that goes on.
+    pub(super) const DONE: usize = 0;
+    pub(super) const TOTAL: usize = 1;
+    /// Twice the operations that were issued, and one more while one is under way.
+    pub(super) const TICKET: usize = 2;
+    /// Which thing is done what to: see [`super::Slot::tell`].
+    pub(super) const WHAT: usize = 3;
+    pub(super) const PLACE: usize = 4;
+    pub(super) const NUMBER: usize = 5;
+    /// What was done besides operations.
+    pub(super) const ASIDES: usize = 6;
+    /// When the last operation was completed, by the run's clock; 0 where that is not recorded.
+    pub(super) const STAMP: usize = 7;
+}
+
+/// A name of a file that an operation writes: its kind and its running number.
+pub(crate) type WrittenName = (NameKind, u64);
 
 /// What a worker does besides operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +130,20 @@ pub(crate) struct UnderWay {
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
+    pub(crate) fn new(line: LineHandle) -> Self {
+        Self { line }
+    }
+
+    #[inline]
+    fn get(&self, word: usize) -> u64 {
+        self.line[word].load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn set(&self, word: usize, value: u64) {
+        self.line[word].store(value, Ordering::Relaxed);
+    }
+
     /// An operation is about to be issued.
     #[inline]
     pub(crate) fn issue(&self, intent: &Intent) {
@@ -130,53 +157,78 @@ impl Slot {
         (place, kind, number): (u32, NameKind, u64),
         act: impl FnOnce() -> A,
     ) -> A {
-        self.asides
-            .store(self.asides.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        self.set(word::ASIDES, self.get(word::ASIDES) + 1);
         let what = ASIDES_FROM + (aside as u64 * ASIDES_FROM) + kind as u64;
         self.tell(what, place, number);
         let answer = act();
-        self.complete();
+        self.over();
         answer
     }
 
     /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a kind of name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
-        self.what.store(what, Ordering::Relaxed);
-        self.place.store(place.into(), Ordering::Relaxed);
-        self.number.store(number, Ordering::Relaxed);
+        self.set(word::WHAT, what);
+        self.set(word::PLACE, place.into());
+        self.set(word::NUMBER, number);
         // One writer: no exchange is needed.
-        self.ticket
-            .store(self.ticket.load(Ordering::Relaxed) + 1, Ordering::Release);
+        self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
-    /// It is completed.
+    /// It is completed, at a moment of the run's clock.
     #[inline]
-    pub(crate) fn complete(&self) {
-        self.ticket
-            .store(self.ticket.load(Ordering::Relaxed) + 1, Ordering::Release);
+    pub(crate) fn complete(&self, now_ns: u64) {
+        self.set(word::STAMP, now_ns);
+        self.over();
+    }
+
+    #[inline]
+    fn over(&self) {
+        self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
     /// The operation that is under way.
     pub(crate) fn under_way(&self) -> Option<UnderWay> {
-        let ticket = self.ticket.load(Ordering::Acquire);
+        let ticket = self.line[word::TICKET].load(Ordering::Acquire);
         let seen = UnderWay {
             ticket,
-            doing: doing(self.what.load(Ordering::Relaxed)),
-            place: self.place.load(Ordering::Relaxed) as u32,
-            number: self.number.load(Ordering::Relaxed),
+            doing: doing(self.get(word::WHAT)),
+            place: self.get(word::PLACE) as u32,
+            number: self.get(word::NUMBER),
         };
-        (ticket % 2 == 1 && self.ticket.load(Ordering::Acquire) == ticket).then_some(seen)
+        (ticket % 2 == 1 && self.line[word::TICKET].load(Ordering::Acquire) == ticket).then_some(seen)
+    }
+
+    /// When the last operation was completed, of a line that a run has left; 0 where nobody knows.
+    pub(crate) fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
+        line[word::STAMP]
+    }
+
+    /// The names that the operation under way was writing, of a line that a run has left.
+    pub(crate) fn writing(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
+        match doing(line[word::WHAT]) {
+            Doing::Operation(action) if line[word::TICKET] % 2 == 1 => written_names(action, line[word::NUMBER]),
+            Doing::Operation(_) | Doing::Aside(..) => Vec::new(),
+        }
     }
 
     pub(crate) fn begin(&self, total: u64) {
-        self.done.store(0, Ordering::Relaxed);
-        self.total.store(total, Ordering::Relaxed);
+        self.set(word::DONE, 0);
+        self.set(word::TOTAL, total);
     }
 
     #[inline]
     pub(crate) fn publish(&self, done: u64) {
-        self.done.store(done, Ordering::Relaxed);
+        self.set(word::DONE, done);
+    }
+}
+
+/// The names of files that an operation writes: what it leaves there when it does not come to its end is not known.
+pub(crate) fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
+    match action {
+        Action::Replace | Action::Deliver => vec![(NameKind::File, number), (NameKind::Temporary, number)],
+        Action::Create | Action::Append | Action::Overwrite | Action::Truncate => vec![(NameKind::File, number)],
+        _ => Vec::new(),
     }
 }
 
@@ -281,17 +333,15 @@ impl Control {
     /// Operations that all workers together have issued.
     pub(crate) fn operations(&self) -> u64 {
         let of_a_slot = |slot: &Arc<Slot>| {
-            let all = slot.ticket.load(Ordering::Relaxed).div_ceil(2);
-            all.saturating_sub(slot.asides.load(Ordering::Relaxed))
+            let all = slot.get(word::TICKET).div_ceil(2);
+            all.saturating_sub(slot.get(word::ASIDES))
         };
         self.slots().iter().map(of_a_slot).sum()
     }
 
-    /// Slots for so many workers.
-    pub(crate) fn engage(&self, workers: u32) -> Vec<Arc<Slot>> {
-        let slots: Vec<Arc<Slot>> = (0..workers).map(|_| Arc::default()).collect();
-        self.slots().clone_from(&slots);
-        slots
+    /// Takes the slots of the run's workers.
+    pub(crate) fn engage(&self, slots: &[Arc<Slot>]) {
+        *self.slots() = slots.to_vec();
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, Vec<Arc<Slot>>> {
@@ -300,10 +350,10 @@ impl Control {
 
     pub(crate) fn progress(&self) -> Progress {
         let slots = self.slots();
-        let sum = |part: fn(&Slot) -> &AtomicU64| slots.iter().map(|slot| part(slot).load(Ordering::Relaxed)).sum();
-        let total: u64 = sum(|slot| &slot.total);
+        let sum = |word| slots.iter().map(|slot| slot.get(word)).sum();
+        let total: u64 = sum(word::TOTAL);
         Progress {
-            done: sum(|slot| &slot.done),
+            done: sum(word::DONE),
             total: (total < Workload::ENDLESS / 2).then_some(total),
         }
     }

@@ -1,6 +1,7 @@
 //! The workers of a run: each on a thread of its own, with its own source, session and meters; and what they did
 //! together.
 
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -9,7 +10,7 @@ use std::thread;
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
-use storage::{Durability, Location, PathBuffer, Settings, Storage};
+use storage::{Durability, Identity, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
@@ -25,7 +26,7 @@ use crate::pace::Pacer;
 use crate::request::{Cache, Pace, Refused, Request};
 use crate::run::Taken;
 use crate::shared::{Shared, SharedPool};
-use crate::site::manifest::Position;
+use crate::site::manifest::{Position, worker_directory};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
@@ -38,16 +39,18 @@ pub(crate) use sum::Performed;
 /// Where a location's files lie.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
-    /// As system calls by path get it, with a separator behind it.
+    /// As messages give it, with a separator behind it.
     prefix: Vec<u8>,
     /// The directory of the files.
     pub directory: PathBuf,
+    /// Which directory that is; nothing where the storage touches no file system.
+    identity: Option<Identity>,
     /// Locations that were said twice have the same number.
     number: usize,
 }
 
 impl Ground {
-    pub(crate) fn new(path: &Path, directory: &Path, number: usize) -> Self {
+    pub(crate) fn new(path: &Path, directory: &Path, identity: Option<Identity>, number: usize) -> Self {
         let mut prefix = path.as_os_str().as_encoded_bytes().to_owned();
         if !prefix.is_empty() {
             prefix.push(b'/');
@@ -55,19 +58,28 @@ impl Ground {
         Self {
             prefix,
             directory: directory.to_owned(),
+            identity,
             number,
         }
     }
 
-    /// The part of it that is one worker's own.
-    fn of_worker(&self, worker: Option<u32>) -> Self {
-        let Some(worker) = worker else {
-            return self.clone();
-        };
-        let mut own = self.clone();
-        own.prefix.extend_from_slice(format!("w{worker}/").as_bytes());
-        own.directory.push(format!("w{worker}"));
-        own
+    /// As messages give the part of it that is one worker's own.
+    fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
+        let mut prefix = self.prefix.clone();
+        if let Some(worker) = worker {
+            prefix.extend_from_slice(worker_directory(worker).as_bytes());
+            prefix.push(b'/');
+        }
+        prefix
+    }
+
+    /// As the storage gets that part.
+    fn location_of(&self, worker: Option<u32>) -> Location {
+        Location {
+            directory: self.directory.clone(),
+            identity: self.identity,
+            below: worker.and_then(|worker| CString::new(worker_directory(worker)).ok()),
+        }
     }
 }
 
@@ -108,7 +120,8 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let Telling { origin, events, record } = telling;
     let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
-    let slots = control.engage(workers);
+    let slots = site.life().slots();
+    control.engage(&slots);
     let common = Common {
         request,
         storage,
@@ -178,15 +191,12 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         }
     }
 
-    fn grounds(&self, worker: u32) -> Vec<Ground> {
-        let own = self.own(worker);
-        self.grounds.iter().map(|ground| ground.of_worker(own)).collect()
-    }
-
     fn namer(&self, worker: u32) -> Namer {
-        let paths = self.grounds(worker).into_iter().enumerate().map(|(location, ground)| {
+        let own = self.own(worker);
+        let paths = self.grounds.iter().enumerate().map(|(location, ground)| {
             // Paths with a NUL were refused before.
-            PathBuffer::new(location, ground.prefix).unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
+            PathBuffer::new(location, ground.prefix_of(own))
+                .unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
         });
         Namer::new(self.naming.clone(), paths.collect())
     }
@@ -203,11 +213,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             read_block_bytes: block(workload.read_block_bytes()),
             write_block_bytes: block(workload.write_block_bytes()),
             locations: self
-                .grounds(worker)
-                .into_iter()
-                .map(|ground| Location {
-                    directory: ground.directory,
-                })
+                .grounds
+                .iter()
+                .map(|ground| ground.location_of(self.own(worker)))
                 .collect(),
             durability: self.request.durability,
             direct: self.request.direct,

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use observe::Fact;
 use record::ErrorRecord;
-use storage::Failure;
+use storage::{Failure, Step};
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
-use crate::control::Control;
+use crate::control::{Control, WrittenName, written_names};
 use crate::request::OnError;
 
 /// Before this many operations no share of errors is judged.
@@ -111,6 +111,8 @@ struct SpoiledThings {
     files: HashSet<u64>,
     /// By place, names that may be there or not.
     names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
+    /// Files that were written, and not to the end.
+    written: BTreeSet<WrittenName>,
 }
 
 impl Spoiled {
@@ -172,6 +174,11 @@ impl Failures {
         self.spoiled.lock().names.clone()
     }
 
+    /// The files that were written, and not to the end.
+    pub(crate) fn partly_written(&self) -> BTreeSet<WrittenName> {
+        self.spoiled.lock().written.clone()
+    }
+
     /// Counts a failure. Gives it back where it ends the run.
     pub(crate) fn count(&mut self, failed: Failed) -> Result<(), Failed> {
         let same = |known: &&mut ErrorRecord| {
@@ -193,8 +200,8 @@ impl Failures {
         }
     }
 
-    /// The operation of an intent failed: what it would have changed is not known any more.
-    pub(crate) fn spoil(&mut self, intent: &Intent) {
+    /// The operation of an intent failed at a step: what it would have changed is not known any more.
+    pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) {
         if intent.action.reads() {
             return;
         }
@@ -212,6 +219,10 @@ impl Failures {
             spoiled.files.insert(intent.file);
         }
         spoiled.names.entry(intent.place).or_default().extend(names);
+        // A file that could not be opened was not written.
+        if step != Step::Open {
+            spoiled.written.extend(written_names(intent.action, intent.number));
+        }
         drop(spoiled);
         self.spoiled.any.store(true, Ordering::Release);
     }

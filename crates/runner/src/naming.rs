@@ -9,6 +9,8 @@ use workload::{Action, Intent, Work};
 
 /// The extended attribute that mixes set.
 const EXTENDED: &CStr = c"user.postmark";
+/// The modes that mixes set on files.
+pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
 /// Times that mixes set on files, in nanoseconds of the epoch: 2001-09-09.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 
@@ -195,7 +197,7 @@ impl Namer {
             Action::SetAttributes => {
                 return Operation::SetAttributes {
                     name,
-                    mode: if intent.other == 0 { 0o600 } else { 0o644 },
+                    mode: SET_MODES[usize::from(intent.other != 0)],
                     times_ns: TIMES_NS,
                 };
             }

@@ -185,6 +185,8 @@ pub struct Request {
     pub slices: bool,
     /// Whether a target without room is refused.
     pub room_check: bool,
+    /// Whether root may work where other users may exchange the target.
+    pub trusts_others: bool,
     /// How the transactions are driven.
     pub drive: Drive,
     /// What is synced, and when.
@@ -258,6 +260,7 @@ impl Request {
             steps: false,
             slices: false,
             room_check: true,
+            trusts_others: false,
             drive: Drive::default(),
             durability: Durability::None,
             direct: false,

@@ -10,18 +10,21 @@ use std::time::{Duration, Instant};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
 use storage::{Need, OperationKind, PathBuffer, Storage};
-use workload::{Action, Crew, Phase, Workload, fingerprint};
+use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
 use crate::crew::{self, Ground, Performed, Telling};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::head::Found;
 use crate::journal::{self, Journal};
+use crate::naming::SET_MODES;
 use crate::own_cost;
 use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
 use crate::room::{self, Volumes};
+use crate::site::life::Life;
 use crate::site::manifest::{Kept, MixNames, Position};
+use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes};
 use crate::site::{self, NoSite, Site, Wish};
 
 /// What a run found before it began.
@@ -53,7 +56,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     refuse_without_room(request, &start)?;
     let host = Host::read(&Sources::default());
     let control = take_control();
-    let mut taken = take_place(request, &start, &host)?;
+    let mut taken = take_place(request, &start, &host, clock.now_ns())?;
     let sources = Sources::default();
     let devices = taken.devices.clone();
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
@@ -91,7 +94,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let (journal, performed) = performed.inspect_err(|_| {
         // A pool that was there before was not touched yet.
         if !request.keeping.reuse {
-            taken.site.leave(0, &mut |_| ());
+            taken.site.leave(&Evidence::default(), &mut |_| ());
         }
     })?;
     let clean_up = clean_up(request, &performed, taken.site, events);
@@ -323,9 +326,9 @@ impl Taken {
     pub(crate) fn nowhere(request: &Request) -> Self {
         let locations = request.locations.iter().enumerate();
         Self {
-            site: Box::new(NoSite),
+            site: Box::new(NoSite(Life::private(request.workload.crew.workers()))),
             grounds: locations
-                .map(|(number, location)| Ground::new(&location.path, &location.path, number))
+                .map(|(number, location)| Ground::new(&location.path, &location.path, None, number))
                 .collect(),
             positions: Vec::new(),
             devices: Fact::NotApplicable,
@@ -333,20 +336,31 @@ impl Taken {
     }
 }
 
-fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Refused> {
-    let said = request.locations.iter().map(|location| location.path.as_path());
-    let devices = WatchedDevices::of(&Sources::default(), start.targets.iter().filter_map(Fact::known));
+fn take_place(request: &Request, start: &Start, host: &Host, now_ns: u64) -> Result<Taken, Refused> {
     if request.place == Place::Nowhere {
         return Ok(Taken::nowhere(request));
     }
     refuse_nul(request)?;
+    let began_unix_ns = unix_ns();
+    let life = Life::begin(request.workload.crew.workers(), began_unix_ns, now_ns);
+    take_place_with(request, start, host, (life.clone(), began_unix_ns)).inspect_err(|_| life.end())
+}
+
+fn take_place_with(
+    request: &Request,
+    start: &Start,
+    host: &Host,
+    (life, began_unix_ns): (Life, u64),
+) -> Result<Taken, Refused> {
+    let said = request.locations.iter().map(|location| location.path.as_path());
+    let devices = WatchedDevices::of(&Sources::default(), start.targets.iter().filter_map(Fact::known));
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&start.directories, workload, workload.numbers_max())?;
-        let directories = taken.grounds.0.iter().map(|ground| &ground.directory);
-        let grounds = directories
-            .enumerate()
-            .map(|(number, directory)| Ground::new(directory, directory, number));
+        let taken = site::take_kept(&start.directories, workload, workload.numbers_max(), life)?;
+        taken.grounds.life.lies_in(taken.grounds.all.len());
+        let grounds = taken.grounds.all.iter().enumerate();
+        let grounds = grounds
+            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, Some(ground.identity()), number));
         return Ok(Taken {
             grounds: grounds.collect(),
             site: Box::new(taken.grounds),
@@ -366,7 +380,7 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
     let wish = Wish {
         locations: start.directories.clone(),
         in_own_directories: request.place == Place::OwnDirectory,
-        begins: begins(workload),
+        makes: makes(workload),
         numbers_max: workload.numbers_max(),
         subdirectories: workload.classic().map_or(1, |classic| classic.subdirectories),
         workers: private,
@@ -376,23 +390,25 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
         }),
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
         host: host.hostname.clone(),
+        life,
+        began_unix_ns,
+        trusts_others: request.trusts_others,
     };
     let (mut places, ground_of) = site::prepare(&wish)?;
+    places.life.lies_in(places.all.len());
     if private > 1 {
         places.make_worker_directories(private)?;
     }
     let grounds = said
         .zip(&ground_of)
         .map(|(path, number)| {
-            let directory = &places.0[*number].directory;
-            match request.place {
-                Place::OwnDirectory => Ground::new(
-                    &path.join(directory.file_name().unwrap_or_default()),
-                    directory,
-                    *number,
-                ),
-                Place::Location | Place::Nowhere => Ground::new(path, directory, *number),
-            }
+            let ground = &places.all[*number];
+            let directory = &ground.directory;
+            let shown = match request.place {
+                Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
+                Place::Location | Place::Nowhere => path.to_owned(),
+            };
+            Ground::new(&shown, directory, Some(ground.identity()), *number)
         })
         .collect();
     Ok(Taken {
@@ -403,16 +419,41 @@ fn take_place(request: &Request, start: &Start, host: &Host) -> Result<Taken, Re
     })
 }
 
-/// What every file of the original's work begins with. Its contents are the same text in all of them.
-fn begins(workload: &Workload) -> Option<String> {
-    /// More would tell no more.
-    const BYTES: u64 = 64;
-    let classic = workload
-        .classic()
-        .filter(|_| workload.contents.is_none() && workload.crew == Crew::ONE)?;
-    // What is appended to the smallest file begins with the same text anew.
-    let bytes = BYTES.min(classic.size_low_bytes);
-    String::from_utf8(workload::stream::text_begins(classic, bytes)).ok()
+/// What the files of a workload have in common.
+fn makes(workload: &Workload) -> Makes {
+    // What storages create with: open as the original has it, and fopen.
+    let mut modes = vec![0o644, 0o666];
+    if let Some(mix) = workload.mix() {
+        if mix.weights.get(Action::SetAttributes) > 0 {
+            modes.extend(SET_MODES);
+        }
+    }
+    let begins = match (workload.classic(), workload.contents) {
+        (Some(classic), None) => Begins::Texts {
+            texts: (0..workload.crew.workers())
+                .map(|worker| {
+                    let text =
+                        workload::stream::text_begins(&workload.classic_of(classic, worker), BEGINS_BYTES as u64);
+                    String::from_utf8_lossy(&text).into_owned()
+                })
+                .collect(),
+            size_low_bytes: classic.size_low_bytes,
+        },
+        (_, contents) => Begins::Contents {
+            spec: contents.unwrap_or_default(),
+            seed: workload.seed(),
+        },
+    };
+    Makes {
+        modes,
+        size_max_bytes: workload.size_max_bytes(),
+        size_min_bytes: match &workload.work {
+            Work::Classic(classic) => classic.size_low_bytes,
+            Work::Mix(mix) if mix.weights.get(Action::Truncate) > 0 => 0,
+            Work::Mix(mix) => mix.sizes.low(),
+        },
+        begins,
+    }
 }
 
 fn refuse_nul(request: &Request) -> Result<(), Refused> {
@@ -437,6 +478,7 @@ fn clean_up(
                 why: "a call did not come back, so nothing more was asked of the file system: 'postmark clean' removes it later"
                     .to_owned(),
             }],
+            incomplete: true,
             ..CleanUp::default()
         });
     }
@@ -451,6 +493,7 @@ fn clean_up(
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
             names: performed.names,
+            left_ns: unix_ns() as i64,
         };
         let Err(why) = site.keep(kept) else {
             return None;
@@ -460,16 +503,24 @@ fn clean_up(
                 path: site.describe(),
                 why: format!("the pool is there, but cannot be marked as kept: {why}"),
             }],
+            incomplete: true,
             ..CleanUp::default()
         });
     }
     if performed.outcome == Outcome::Complete && !performed.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
-        let done = leave(site, 0, request.stuck_after, &mut |_| ());
+        let done = leave(site, Evidence::default(), request.stuck_after, &mut |_| ());
         return (done.files > 0 || !done.left.is_empty()).then_some(done);
     }
     events.event(Event::Began(Stage::CleanUp, Progress::default()));
-    let done = leave(site, performed.numbers_made, request.stuck_after, &mut |files| {
+    let evidence = Evidence {
+        numbers_made: performed.numbers_made,
+        partly_written: performed.partly_written.clone(),
+        set_back_ns: site.life().set_back_ns(),
+        until: None,
+        is_complete: true,
+    };
+    let done = leave(site, evidence, request.stuck_after, &mut |files| {
         events.event(Event::Going(
             Stage::CleanUp,
             Progress {
@@ -487,7 +538,7 @@ fn clean_up(
 }
 
 /// Removes what is left of a run in a thread of its own, and waits for that as long as it goes on.
-fn leave(mut site: Box<dyn Site>, numbers_made: u64, stuck_after: Duration, tell: &mut dyn FnMut(u64)) -> CleanUp {
+fn leave(mut site: Box<dyn Site>, evidence: Evidence, stuck_after: Duration, tell: &mut dyn FnMut(u64)) -> CleanUp {
     const TELL_EVERY: Duration = Duration::from_millis(100);
     /// One removal may take so many times the time after which an operation is named.
     const GIVE_UP_AFTER: u32 = 5;
@@ -496,7 +547,7 @@ fn leave(mut site: Box<dyn Site>, numbers_made: u64, stuck_after: Duration, tell
     let (answer, answers) = mpsc::channel();
     let count = Arc::clone(&removed);
     let removing = thread::Builder::new().name("clean up".to_owned()).spawn(move || {
-        let done = site.leave(numbers_made, &mut |files| count.store(files, Ordering::Relaxed));
+        let done = site.leave(&evidence, &mut |files| count.store(files, Ordering::Relaxed));
         // Whoever hears of it may unmount at once.
         drop(site);
         // Nobody may be waiting any more.
@@ -504,6 +555,7 @@ fn leave(mut site: Box<dyn Site>, numbers_made: u64, stuck_after: Duration, tell
     });
     let given_up = |why: String| CleanUp {
         left: vec![record::Left { path: place, why }],
+        incomplete: true,
         ..CleanUp::default()
     };
     if let Err(error) = removing {

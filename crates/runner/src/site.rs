@@ -6,21 +6,23 @@
 mod before;
 mod clean;
 mod kept;
+pub(crate) mod life;
 pub mod manifest;
+pub(crate) mod ownership;
 mod prepare;
 mod removal;
+mod trust;
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use record::CleanUp;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, stat, statat, unlinkat};
+use rustix::fs::{AtFlags, Mode, Stat, fstat, stat, statat, unlinkat};
 use rustix::io::Errno;
-use rustix::time::{ClockId, clock_gettime};
+use storage::Identity;
 
 pub use clean::{CleanError, Cleaned, clean};
 pub(crate) use kept::take_kept;
@@ -28,20 +30,24 @@ pub use prepare::PrepareError;
 pub(crate) use prepare::{Wish, prepare};
 
 use crate::advice;
-use manifest::{Kept, Kind, Manifest};
-use removal::{Birth, Removal};
+use life::Life;
+use manifest::{Kept, Kind, Manifest, worker_directory};
+use ownership::{Evidence, Ownership, Stamp};
+use removal::Removal;
 
 /// A run's place.
 pub(crate) trait Site: Send {
     /// To look whether the place is still the one that the run began in.
     fn landmarks(&self) -> Landmarks;
 
-    /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
-    /// whatever bears a higher one is somebody else's.
-    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
+    /// Removes what the run has made and left, and its mark.
+    fn leave(&mut self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp;
 
     /// A pool that was kept is in use from now on.
     fn begin_use(&self) -> Result<(), String>;
+
+    /// The run's signs of life.
+    fn life(&self) -> &Life;
 
     /// Leaves everything as it is, for a later run.
     fn keep(&mut self, kept: Kept) -> Result<(), String>;
@@ -79,22 +85,20 @@ impl Volumes {
     }
 }
 
-/// Now, by the clock with which the kernel stamps files.
-fn stamp_ns() -> i64 {
-    let now = clock_gettime(ClockId::RealtimeCoarse);
-    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
-}
-
 /// Storages that touch no file system have no place.
-pub(crate) struct NoSite;
+pub(crate) struct NoSite(pub(crate) Life);
 
 impl Site for NoSite {
     fn landmarks(&self) -> Landmarks {
         Landmarks::default()
     }
 
-    fn leave(&mut self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&mut self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
         CleanUp::default()
+    }
+
+    fn life(&self) -> &Life {
+        &self.0
     }
 
     fn begin_use(&self) -> Result<(), String> {
@@ -123,23 +127,15 @@ impl Site for NoSite {
 struct Landmark {
     /// From the root.
     directory: PathBuf,
-    device: u64,
-    inode: u64,
-    /// When the place was last seen to be the same, in nanoseconds of the epoch by the clock that stamps files.
-    well_at_ns: AtomicI64,
+    identity: Identity,
 }
 
 impl Landmark {
     fn look(&self) -> Result<(), String> {
         let path = self.directory.display();
-        // Before the look: what is made in another place later has a later stamp.
-        let looked_at_ns = stamp_ns();
         match stat(&self.directory) {
-            Ok(now) if (now.st_dev, now.st_ino) == (self.device, self.inode) => {
-                self.well_at_ns.store(looked_at_ns, Ordering::Relaxed);
-                Ok(())
-            }
-            Ok(now) if now.st_dev != self.device => Err(format!(
+            Ok(now) if identity(&now) == self.identity => Ok(()),
+            Ok(now) if now.st_dev != self.identity.device => Err(format!(
                 "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
             )),
             Ok(_) => Err(format!(
@@ -188,8 +184,9 @@ pub(crate) struct Ground {
     /// Where the user's own directory is held: the one above, or the same.
     users: OwnedFd,
     manifest: Manifest,
-    /// What the run's files have in common.
-    birth: Birth,
+    /// Whose the run's files are, and when the first one may have been made.
+    owner: u32,
+    began: Stamp,
     /// Locked as long as the run lives.
     lock: Mutex<File>,
     landmark: Arc<Landmark>,
@@ -197,47 +194,44 @@ pub(crate) struct Ground {
 
 /// The places of a run on real file systems.
 #[derive(Debug)]
-pub(crate) struct Grounds(pub(crate) Vec<Ground>);
+pub(crate) struct Grounds {
+    pub(crate) all: Vec<Ground>,
+    pub(crate) life: Life,
+}
 
 impl Ground {
-    /// Removes what the run made here; then its mark, its own directory, and the traces in the user's.
-    fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
-        let mut removal = Removal::new(&self.manifest, self.birth, numbers_made, progress);
+    /// By what the directory of the files is known again.
+    pub(crate) fn identity(&self) -> Identity {
+        self.landmark.identity
+    }
+
+    /// Removes what the run made here; then, where nothing stays that may be the run's, its mark, its own directory, and the
+    /// traces in the user's.
+    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
+        let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
+        let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
         removal.directory(&self.held, &self.directory);
-        if self.landmark.look().is_err() {
-            self.leave_beneath(&mut removal);
-        }
         let (mut done, all_gone) = removal.finish();
         if all_gone {
             self.unmark(&mut done);
         } else {
+            let directory = self.directory.display();
             let why = format!(
-                "its manifest stays: 'postmark clean {}' removes the rest when that can be done",
-                self.directory.display()
+                "its manifest stays, since the run may have made some of these: remove those that are not needed, then run \
+                 'postmark clean {directory}'"
             );
             done.left.extend(left(&self.directory, why).left);
+            done.incomplete = true;
         }
         done
     }
 
-    /// Where the path leads elsewhere now, calls by path may have made files there.
-    fn leave_beneath(&self, removal: &mut Removal<'_>) {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Nothing at the path: nothing can have been made there.
-        if let Ok(beneath) = openat(CWD, &self.directory, flags, Mode::empty()) {
-            removal.beneath(
-                &beneath,
-                &self.directory,
-                self.landmark.well_at_ns.load(Ordering::Relaxed),
-            );
-        }
-    }
-
     /// Says in the manifest whether the pool is kept.
-    fn rewrite(&self, kept: Option<Kept>) -> Result<(), String> {
-        let manifest = Manifest {
+    fn rewrite(&self, kept: Option<Kept>, life: &Life) -> Result<(), String> {
+        let mut manifest = Manifest {
             kept,
-            born: Some(self.birth),
+            born: Some(self.began),
+            life: life.name().map(str::to_owned),
             process: rustix::process::getpid().as_raw_nonzero().get() as u32,
             ..self.manifest.clone()
         };
@@ -251,7 +245,7 @@ impl Ground {
     /// Whether the run's own directory still has this name in the user's.
     fn is_named(&self, name: &OsStr) -> Result<(), Errno> {
         let named = statat(&self.users, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if (named.st_dev, named.st_ino) == (self.landmark.device, self.landmark.inode) {
+        if identity(&named) == self.landmark.identity {
             Ok(())
         } else {
             Err(Errno::NOENT)
@@ -274,7 +268,15 @@ impl Ground {
         if let Err(errno) = unmarked {
             done.left
                 .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
+            done.incomplete = true;
         }
+    }
+}
+
+fn identity(facts: &Stat) -> Identity {
+    Identity {
+        device: facts.st_dev,
+        inode: facts.st_ino,
     }
 }
 
@@ -284,6 +286,7 @@ fn left(path: &std::path::Path, why: String) -> CleanUp {
             path: path.to_string_lossy().into_owned(),
             why,
         }],
+        incomplete: true,
         ..CleanUp::default()
     }
 }
@@ -291,32 +294,40 @@ fn left(path: &std::path::Path, why: String) -> CleanUp {
 impl Site for Grounds {
     fn landmarks(&self) -> Landmarks {
         Landmarks(Arc::new(Marked {
-            all: self.0.iter().map(|ground| Arc::clone(&ground.landmark)).collect(),
+            all: self.all.iter().map(|ground| Arc::clone(&ground.landmark)).collect(),
             gone: OnceLock::new(),
         }))
     }
 
-    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&mut self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last one first: a directory that two of them lie in then gets back its times before the first.
-        for ground in self.0.iter().rev() {
+        for ground in self.all.iter().rev() {
             let before = done.files;
-            let part = ground.leave(numbers_made, &mut |files| progress(before + files));
+            let part = ground.leave(evidence, &mut |files| progress(before + files));
             done.files += part.files;
             done.directories += part.directories;
-            done.beneath += part.beneath;
             done.left.extend(part.left);
+            done.incomplete |= part.incomplete;
+        }
+        // Whoever cleans later needs to know when the run ended.
+        if !done.incomplete {
+            self.life.end();
         }
         done
     }
 
+    fn life(&self) -> &Life {
+        &self.life
+    }
+
     fn begin_use(&self) -> Result<(), String> {
-        for (index, ground) in self.0.iter().enumerate() {
-            if let Err(why) = ground.rewrite(None) {
+        for (index, ground) in self.all.iter().enumerate() {
+            if let Err(why) = ground.rewrite(None, &self.life) {
                 // Nothing was changed yet: the pool is kept as before. Where that cannot be written either, the first
                 // error says more.
-                for begun in &self.0[..index] {
-                    let _ = begun.rewrite(begun.manifest.kept.clone());
+                for begun in &self.all[..index] {
+                    let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
                 return Err(why);
             }
@@ -325,15 +336,22 @@ impl Site for Grounds {
     }
 
     fn keep(&mut self, kept: Kept) -> Result<(), String> {
-        self.0.iter().try_for_each(|ground| ground.rewrite(Some(kept.clone())))
+        let kept = self
+            .all
+            .iter()
+            .try_for_each(|ground| ground.rewrite(Some(kept.clone()), &self.life));
+        if kept.is_ok() {
+            self.life.end();
+        }
+        kept
     }
 
     fn volumes(&self) -> Volumes {
         let mut devices = Vec::new();
         let mut held = Vec::new();
-        for ground in &self.0 {
-            if !devices.contains(&ground.landmark.device) {
-                devices.push(ground.landmark.device);
+        for ground in &self.all {
+            if !devices.contains(&ground.identity().device) {
+                devices.push(ground.identity().device);
                 // One that cannot be held twice is synced with the others' or not at all: it says so in no number.
                 held.extend(rustix::io::dup(&ground.held));
             }
@@ -347,17 +365,17 @@ impl Site for Grounds {
             let own = fstat(&ground.held).map_or(0, |facts| bytes(facts.st_blocks));
             let workers = (0..ground.manifest.workers).filter(|_| ground.manifest.workers > 1);
             let of_a_worker = |worker| {
-                let facts = statat(&ground.held, format!("w{worker}"), AtFlags::SYMLINK_NOFOLLOW);
+                let facts = statat(&ground.held, worker_directory(worker), AtFlags::SYMLINK_NOFOLLOW);
                 facts.map_or(0, |facts| bytes(facts.st_blocks))
             };
             own + workers.map(of_a_worker).sum::<u64>()
         };
-        self.0.iter().map(of_a_ground).sum()
+        self.all.iter().map(of_a_ground).sum()
     }
 
     fn describe(&self) -> String {
         let paths: Vec<String> = self
-            .0
+            .all
             .iter()
             .map(|ground| ground.directory.display().to_string())
             .collect();
@@ -368,19 +386,19 @@ impl Site for Grounds {
 impl Grounds {
     /// Makes a directory for each worker in every place. On failure everything is removed again.
     pub(crate) fn make_worker_directories(&mut self, workers: u32) -> Result<(), PrepareError> {
-        for ground in &self.0 {
+        for ground in &self.all {
             for worker in 0..workers {
-                let name = format!("w{worker}");
+                let name = worker_directory(worker);
                 let made = rustix::fs::mkdirat(&ground.held, &name, Mode::from_raw_mode(0o755));
                 if let Err(errno) = made {
                     let path = ground.directory.join(&name);
-                    self.leave(0, &mut |_| ());
+                    self.leave(&Evidence::default(), &mut |_| ());
                     return Err(prepare::system("make the directory", &path, errno));
                 }
             }
             if let Err(errno) = manifest::sync_directory(&ground.held) {
                 let path = ground.directory.clone();
-                self.leave(0, &mut |_| ());
+                self.leave(&Evidence::default(), &mut |_| ());
                 return Err(prepare::system("sync", &path, errno));
             }
         }
@@ -390,18 +408,12 @@ impl Grounds {
 
 impl Ground {
     fn new(directory: PathBuf, held: OwnedFd, users: OwnedFd, manifest: Manifest, lock: File) -> Result<Self, Errno> {
-        let facts = fstat(&held)?;
-        let birth = match manifest.born {
-            Some(born) => born,
-            None => Birth::of_manifest(&held)?,
-        };
         Ok(Self {
-            birth,
+            owner: Manifest::owner(&held)?,
+            began: ownership::began(&held, &manifest)?,
             landmark: Arc::new(Landmark {
                 directory: directory.clone(),
-                device: facts.st_dev,
-                inode: facts.st_ino,
-                well_at_ns: AtomicI64::new(0),
+                identity: identity(&fstat(&held)?),
             }),
             directory,
             held,

@@ -4,7 +4,7 @@
 //! operation and nothing else.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use measure::{SLICE_NS, Slice};
@@ -15,7 +15,7 @@ use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
 use crate::clock::Clock;
-use crate::control::{Aside, Control, Slot};
+use crate::control::{Aside, Control, Slot, WrittenName};
 use crate::events::Stage;
 use crate::failures::{Failed, Failures};
 use crate::journal::Log;
@@ -165,6 +165,8 @@ pub(crate) struct Report {
     pub errors: Vec<ErrorRecord>,
     /// Whether there are files whose state is not known.
     pub any_spoiled: bool,
+    /// Files that were written, and not to the end.
+    pub partly_written: BTreeSet<WrittenName>,
     /// Somebody's wish ended the work before its end.
     pub is_stopped: bool,
     /// The hash of the stream, where all of it was performed.
@@ -234,6 +236,7 @@ where
     }
     worker.report.position.transactions = worker.tools.source.transactions_begun();
     worker.report.any_spoiled = worker.duty.failures.any_spoiled();
+    worker.report.partly_written = worker.duty.failures.partly_written();
     worker.report.errors = worker.duty.failures.records;
     worker.report
 }
@@ -518,7 +521,7 @@ where
         let issued = stopwatch.moment();
         let outcome = submit(session, &mut self.tickets, &operation, stopwatch.steps(issued));
         let completed = stopwatch.moment();
-        slot.complete();
+        slot.complete(completed);
         if let Err(failure) = outcome {
             return self.fails(intent, failure, &mut done.current.meters);
         }
@@ -559,7 +562,7 @@ where
     fn fails(&mut self, intent: &Intent, failure: Failure, meters: &mut Meters) -> Result<(), Left> {
         self.tools.source.completed(intent, false);
         meters.of(intent.action).failed += 1;
-        self.duty.failures.spoil(intent);
+        self.duty.failures.spoil(intent, failure.step);
         let path = self.duty.namer.operation(intent, &[]).name().path;
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
         Ok(self.duty.failures.count(failed)?)

@@ -22,8 +22,6 @@ mod names;
 
 /// What differs between storages that make system calls.
 pub(crate) trait Style {
-    /// How names are given.
-    fn at(name: Name<'_>) -> At<'_>;
     /// Flags of open(2) to create.
     const CREATE: c_int;
     /// Flags of open(2) to append.
@@ -36,8 +34,6 @@ pub(crate) trait Style {
     const LIST: c_int;
     /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it does there.
     const EMPTY_REMAINDER: bool;
-    /// Whether extended attributes are set and got by path; else the file is opened for that.
-    const EXTENDED_BY_PATH: bool;
 }
 
 /// The mode of new files, before the process's mask.
@@ -58,6 +54,8 @@ pub(crate) struct Calls<S, T> {
     listing: Listing,
     /// The file system cannot rename to a new name only.
     renames_by_looking: bool,
+    /// The kernel cannot change the mode of a name without following a link.
+    opens_to_set_mode: bool,
     style: PhantomData<T>,
 }
 
@@ -71,13 +69,14 @@ impl<S: System, T: Style> Calls<S, T> {
             policy: Policy::new(settings),
             listing: Listing::default(),
             renames_by_looking: false,
+            opens_to_set_mode: false,
             style: PhantomData,
         })
     }
 
     #[inline]
     fn open(&mut self, name: Name<'_>, flags: c_int) -> Result<c_int, Failure> {
-        again(|| self.system.open(T::at(name), flags, FILE_MODE)).map_err(|errno| Failure::system(Step::Open, errno))
+        again(|| self.system.open(at(name), flags, FILE_MODE)).map_err(|errno| Failure::system(Step::Open, errno))
     }
 
     /// Closes a file; keeps an earlier failure, which says more.
@@ -162,6 +161,10 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
+    pub(crate) fn system(&mut self) -> &mut S {
+        &mut self.system
+    }
+
     pub(crate) fn reads(&mut self) -> &mut Reads {
         &mut self.reads
     }
@@ -211,6 +214,12 @@ macro_rules! asks_its_calls {
     };
 }
 pub(crate) use asks_its_calls;
+
+/// How a call finds a file: from the held directory of its location.
+#[inline]
+pub(crate) fn at(name: Name<'_>) -> At<'_> {
+    At::Location(name.location, name.relative)
+}
 
 /// Makes a call again as long as a signal interrupts it.
 #[inline]

@@ -4,7 +4,9 @@
 //! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
 //! exists. A session keeps the order of operations on one file. It allocates nothing while it performs.
 
+use std::ffi::{CString, OsStr};
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 pub use durability::{Durability, DurabilityError};
@@ -215,6 +217,29 @@ pub trait Session {
 pub struct Location {
     /// The directory.
     pub directory: PathBuf,
+    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it is opened.
+    pub identity: Option<Identity>,
+    /// The directory in it that the files lie in; nothing where they lie in the directory itself.
+    pub below: Option<CString>,
+}
+
+impl Location {
+    /// The directory of the files.
+    pub fn path(&self) -> PathBuf {
+        match &self.below {
+            None => self.directory.clone(),
+            Some(below) => self.directory.join(OsStr::from_bytes(below.as_bytes())),
+        }
+    }
+}
+
+/// By what a directory is known again, as stat(2) gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The number of its file system.
+    pub device: u64,
+    /// Its own number there.
+    pub inode: u64,
 }
 
 /// What a session needs to know before its first operation.
@@ -262,6 +287,9 @@ pub enum OpenError {
         /// What the system answered.
         cause: std::io::Error,
     },
+    /// The path leads to another directory than it must.
+    #[error("{} is another directory than when the run began: it was moved, replaced or mounted over", .0.display())]
+    Moved(PathBuf),
     /// No memory for a buffer.
     #[error("no memory for a buffer of {0} bytes: give smaller blocks")]
     NoMemory(usize),

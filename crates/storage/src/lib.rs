@@ -20,7 +20,8 @@ mod system;
 pub use path::PathBuffer;
 
 pub use contract::{
-    Cause, Durability, DurabilityError, Errno, Failure, Listing, Location, Name, Need, NoSteps, OpenError, Operation,
-    OperationKind, Outcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported, name_digest,
+    Cause, Durability, DurabilityError, Errno, Failure, Identity, Listing, Location, Name, Need, NoSteps, OpenError,
+    Operation, OperationKind, Outcome, Session, Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
+    name_digest,
 };
 pub use direct::{DIRECT_ALIGNMENT, probe_direct};

@@ -1,11 +1,9 @@
-//! `posix`: what a careful program does today. Names are relative to a held directory, so that a path is not
-//! walked for every file and nothing outside the directory can be hit; no call is made that does nothing.
+//! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for what is done to
+//! them and no more, and no call is made that does nothing.
 
 use crate::calls::{Calls, Style, asks_its_calls};
-use crate::contract::{
-    Name, Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
-};
-use crate::system::{At, Kernel};
+use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use crate::system::Kernel;
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,17 +17,12 @@ pub struct PosixSession(Calls<Kernel, PosixStyle>);
 pub(crate) struct PosixStyle;
 
 impl Style for PosixStyle {
-    #[inline]
-    fn at(name: Name<'_>) -> At<'_> {
-        At::Location(name.location, name.relative)
-    }
     const CREATE: i32 = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const APPEND: i32 = libc::O_WRONLY | libc::O_APPEND | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const READ: i32 = libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const OVERWRITE: i32 = libc::O_WRONLY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
     const EMPTY_REMAINDER: bool = false;
-    const EXTENDED_BY_PATH: bool = false;
 }
 
 impl Storage for Posix {
@@ -44,7 +37,7 @@ impl Storage for Posix {
     }
 
     fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {
-        Calls::new(Kernel::in_directories(settings)?, settings).map(PosixSession)
+        Calls::new(Kernel::new(settings)?, settings).map(PosixSession)
     }
 }
 

@@ -1,11 +1,10 @@
-//! `raw`: open, read, write, close by path, call for call as the original's unbuffered mode; creation is
-//! exclusive, where the original opens whatever is there. What the original does not have is done by path, too.
+//! `raw`: open, read, write, close, call for call as the original's unbuffered mode, but for what keeps others' files
+//! safe: names are resolved from the held directory of the location and no link is followed; creation is exclusive,
+//! where the original opens whatever is there.
 
 use crate::calls::{Calls, Style, asks_its_calls};
-use crate::contract::{
-    Name, Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
-};
-use crate::system::{At, Kernel};
+use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use crate::system::Kernel;
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,17 +18,12 @@ pub struct RawSession(Calls<Kernel, RawStyle>);
 pub(crate) struct RawStyle;
 
 impl Style for RawStyle {
-    #[inline]
-    fn at(name: Name<'_>) -> At<'_> {
-        At::Path(name.path)
-    }
-    const CREATE: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
-    const APPEND: i32 = libc::O_RDWR | libc::O_APPEND;
-    const READ: i32 = libc::O_RDONLY;
-    const OVERWRITE: i32 = libc::O_WRONLY;
-    const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY;
+    const CREATE: i32 = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW;
+    const APPEND: i32 = libc::O_RDWR | libc::O_APPEND | libc::O_NOFOLLOW;
+    const READ: i32 = libc::O_RDONLY | libc::O_NOFOLLOW;
+    const OVERWRITE: i32 = libc::O_WRONLY | libc::O_NOFOLLOW;
+    const LIST: i32 = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW;
     const EMPTY_REMAINDER: bool = true;
-    const EXTENDED_BY_PATH: bool = true;
 }
 
 impl Storage for Raw {
@@ -50,7 +44,7 @@ impl Storage for Raw {
         if settings.direct {
             return Err(Unsupported::Direct { storage: self.name() }.into());
         }
-        Calls::new(Kernel::by_path(settings)?, settings).map(RawSession)
+        Calls::new(Kernel::new(settings)?, settings).map(RawSession)
     }
 }
 

@@ -241,7 +241,7 @@ impl Storage for Simulated {
     fn open(&self, settings: &Settings) -> Result<SimulatedSession, OpenError> {
         let mut roots = Vec::new();
         for location in &settings.locations {
-            roots.push(location.directory.as_os_str().as_encoded_bytes().to_owned());
+            roots.push(location.path().into_os_string().into_encoded_bytes());
         }
         for root in &roots {
             self.state().make_root(root);

@@ -1,18 +1,19 @@
-//! `stdio`: the C library's buffered streams (fopen, fread, fwrite, fclose), as the original's buffered mode
-//! uses them; creation is exclusive (mode `wx`). What is written may fail as late as in fclose: that is a
-//! failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
+//! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered mode uses them. fopen
+//! is a path and follows links: the file is opened from the held directory of its location with fopen's flags and
+//! `O_NOFOLLOW`, and fdopen makes the stream; creation is exclusive. What is written may fail as late as in fclose: that
+//! is a failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
 //! What has nothing to do with contents is done as `raw` does it.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 
-use crate::calls::{Calls, asks_its_calls};
+use crate::calls::{Calls, asks_its_calls, at};
 use crate::contract::{
     Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationKind, Outcome, Session, Settings,
     Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
 use crate::raw::RawStyle;
-use crate::system::Kernel;
+use crate::system::{Kernel, System};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,7 +51,7 @@ impl Storage for Stdio {
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
         supports_policy(settings.durability, settings.direct)?;
         Ok(StdioSession {
-            calls: Calls::new(Kernel::by_path(settings)?, settings)?,
+            calls: Calls::new(Kernel::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
             durability: settings.durability,
         })
@@ -101,9 +102,10 @@ const fn is_of_names(operation: OperationKind) -> bool {
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    fn open(path: &CStr, mode: &CStr) -> Result<Self, Errno> {
-        // SAFETY: both are C strings that outlive the call.
-        let stream = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
+    /// A stream over an open file, which it closes.
+    fn over(file: c_int, mode: &CStr) -> Result<Self, Errno> {
+        // SAFETY: the file is open and the mode is a C string that outlives the call.
+        let stream = unsafe { libc::fdopen(file, mode.as_ptr()) };
         NonNull::new(stream).map(Self).ok_or_else(Errno::last)
     }
 
@@ -151,10 +153,31 @@ impl Stream {
     }
 }
 
+/// A mode of fopen: the flags with which it opens, and what fdopen takes.
+type Mode = (c_int, &'static CStr);
+/// `w`, exclusive.
+const CREATE: Mode = (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, c"w");
+const APPEND: Mode = (libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW, c"a");
+const READ: Mode = (libc::O_RDONLY | libc::O_NOFOLLOW, c"r");
+/// The mode that fopen gives to new files, before the process's mask.
+const FILE_MODE: libc::mode_t = 0o666;
+
 impl StdioSession {
     #[inline]
-    fn write<S: Steps>(&mut self, name: Name<'_>, mode: &CStr, content: &[u8], steps: &mut S) -> Outcome {
-        let mut stream = open(name, mode)?;
+    fn stream(&mut self, name: Name<'_>, (flags, mode): Mode) -> Result<Stream, Failure> {
+        let failed = |errno| Failure::system(Step::Open, errno);
+        let system = self.calls.system();
+        let file = system.open(at(name), flags, FILE_MODE).map_err(failed)?;
+        Stream::over(file, mode).map_err(|errno| {
+            // No memory for the stream: that says more than what closing answers.
+            let _ = system.close(file);
+            failed(errno)
+        })
+    }
+
+    #[inline]
+    fn write<S: Steps>(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut S) -> Outcome {
+        let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for block in content.chunks(self.write_block) {
@@ -174,9 +197,9 @@ impl StdioSession {
 
     #[inline]
     fn read<S: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut S) -> Outcome {
+        let mut stream = self.stream(name, READ)?;
         let reads = self.calls.reads();
         reads.begin();
-        let mut stream = open(name, c"r")?;
         steps.ended(Step::Open);
         let mut done = 0;
         while done < bytes {
@@ -218,10 +241,10 @@ impl StdioSession {
     fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> Outcome {
         match *operation {
             Operation::Create { name, content } => {
-                self.write(name, c"wx", content, steps)?;
+                self.write(name, CREATE, content, steps)?;
                 self.calls.sync_directory_of(name, content.len() as u64, steps)?;
             }
-            Operation::Append { name, content } => self.write(name, c"a", content, steps)?,
+            Operation::Append { name, content } => self.write(name, APPEND, content, steps)?,
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
             _ => {
                 let kind = operation.kind();
@@ -231,11 +254,6 @@ impl StdioSession {
         }
         self.calls.sync_batch(operation, steps)
     }
-}
-
-#[inline]
-fn open(name: Name<'_>, mode: &CStr) -> Result<Stream, Failure> {
-    Stream::open(name.path, mode).map_err(|errno| Failure::system(Step::Open, errno))
 }
 
 #[inline]

@@ -12,8 +12,6 @@ mod kernel;
 /// How a call finds its file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At<'a> {
-    /// By its whole path, as the original does.
-    Path(&'a CStr),
     /// Relative to the held directory of a location.
     Location(usize, &'a CStr),
     /// Relative to an open directory.
@@ -27,15 +25,6 @@ pub(crate) enum Object<'a> {
     File(c_int),
     /// Of a name.
     Name(At<'a>),
-}
-
-/// What attributes are kept by: calls of extended attributes take no name relative to a directory.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Holder<'a> {
-    /// An open file.
-    File(c_int),
-    /// A whole path.
-    Path(&'a CStr),
 }
 
 /// System calls, raw: a short count and an interruption are answers like any other.
@@ -57,14 +46,15 @@ pub(crate) trait System {
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno>;
     /// The size of an open file.
     fn size_of(&mut self, file: c_int) -> Result<u64, Errno>;
+    /// `ENOSYS` where the kernel cannot do it by name without following a link (before Linux 6.6).
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno>;
     fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno>;
     fn link(&mut self, from: At<'_>, to: At<'_>) -> Result<(), Errno>;
     fn symbolic_link(&mut self, target: &CStr, at: At<'_>) -> Result<(), Errno>;
     fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno>;
-    fn set_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8]) -> Result<(), Errno>;
-    fn get_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &mut [u8]) -> Result<usize, Errno>;
+    fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno>;
+    fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno>;
     /// Some more entries of an open directory in the form of getdents64(2); 0 bytes at its end.
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno>;
     fn evict(&mut self, file: c_int) -> Result<(), Errno>;

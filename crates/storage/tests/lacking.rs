@@ -61,7 +61,7 @@ fn stdio_does_what_it_has() {
         assert_eq!(Stdio.supports(&need), Ok(()));
         let names = Names::new(temporary.path());
         let session = &mut Stdio.open(&settings).unwrap();
-        for (operation, steps) in work(&names, true).into_iter().filter(|(operation, _)| {
+        for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
             // File 2 is a link to file 1, which streams do not make.
             HAS.contains(&operation.kind()) && !matches!(operation.name().relative.to_bytes(), b"d/2" | b"d/3" | b"e/4")
         }) {
@@ -70,7 +70,7 @@ fn stdio_does_what_it_has() {
                 Operation::Stat { name, .. } => make::stat(name, Some(20)),
                 operation => operation,
             };
-            let expected = steps_of(&steps, operation.kind(), durability, true);
+            let expected = steps_of(&steps, operation.kind(), durability);
             assert_eq!(done(session, &operation), expected, "{durability}: {operation:?}");
         }
         done(session, &make::read(names.of("d/5"), 20));
@@ -129,7 +129,7 @@ fn an_operation_that_is_lacking_is_not_done_in_another_way() {
 fn null_does_everything_and_knows_nothing() {
     let names = Names::new(Path::new("/nowhere"));
     let mut session = storage::null::Null.open(&Settings::default()).unwrap();
-    for (operation, _) in work(&names, true) {
+    for (operation, _) in work(&names) {
         done(&mut session, &operation);
     }
     assert_eq!((session.content(), session.listing()), (None, None));

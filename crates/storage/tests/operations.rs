@@ -19,7 +19,7 @@ const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
 const ENOTDIR: i32 = 20;
 
-fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, durability: Durability, by_path: bool) {
+fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, durability: Durability) {
     let names = &Names::new(directory);
     let settings = Settings {
         durability,
@@ -28,14 +28,10 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
     };
     let session = &mut storage.open(&settings).unwrap();
     let mut kinds = Vec::new();
-    for (operation, steps) in work(names, by_path) {
+    for (operation, steps) in work(names) {
         let what = format!("{} {durability}: {operation:?}", storage.name());
         let kind = operation.kind();
-        assert_eq!(
-            done(session, &operation),
-            steps_of(&steps, kind, durability, by_path),
-            "{what}"
-        );
+        assert_eq!(done(session, &operation), steps_of(&steps, kind, durability), "{what}");
         match operation {
             Operation::Read { .. } => assert_eq!(session.content(), Some(&b"abc34567890123456789"[..]), "{what}"),
             Operation::ReadRange { .. } => assert_eq!(session.content(), Some(&b"c3456789012"[..]), "{what}"),
@@ -146,16 +142,15 @@ fn is_as_it_should_be(directory: &Path) {
 fn every_storage_does_everything() {
     for durability in POLICIES {
         for block in [3, 4096] {
-            for by_path in [true, false] {
+            for code in [Code::Raw, Code::Posix] {
                 let temporary = tempfile::tempdir().unwrap();
-                match by_path {
-                    true => does_everything(&Raw, temporary.path(), block, durability, by_path),
-                    false => does_everything(&Posix, temporary.path(), block, durability, by_path),
+                match code {
+                    Code::Raw => does_everything(&Raw, temporary.path(), block, durability),
+                    Code::Posix => does_everything(&Posix, temporary.path(), block, durability),
                 }
                 is_as_it_should_be(temporary.path());
-                let code = if by_path { Code::Raw } else { Code::Posix };
                 let storage = Simulated::new(code, 1);
-                does_everything(&storage, Path::new("/sim"), block, durability, by_path);
+                does_everything(&storage, Path::new("/sim"), block, durability);
                 assert_eq!(storage.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
                 assert_eq!(storage.files().len(), 2);
                 assert_eq!(storage.open_files(), 0);

@@ -119,6 +119,17 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
+/// Whose contents are, by their first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// A worker's.
+    Ours,
+    /// Not a worker's.
+    Others,
+    /// Too few bytes to tell.
+    TooShort,
+}
+
 /// Makes and checks the contents of a worker's files.
 #[derive(Clone, Debug)]
 pub struct Contents {
@@ -214,6 +225,21 @@ impl Contents {
             let block = self.block(subject, at / BLOCK_BYTES as u64);
             (!block.matches(at as usize % BLOCK_BYTES, piece)).then_some(begin)
         })
+    }
+
+    /// Whose contents begin so, of whatever file and version they are.
+    pub fn beginning(&self, found: &[u8]) -> Beginning {
+        let is = |block: Block<'_>| block.matches(0, &found[..found.len().min(BLOCK_BYTES)]);
+        let is_ours = if self.is_text {
+            is(self.stretch(0, None))
+        } else {
+            let Some(stamp) = found.first_chunk::<STAMP_BYTES>() else {
+                return Beginning::TooShort;
+            };
+            let is_common = |block: u64| is(self.stretch(block * BLOCK_BYTES as u64, None));
+            self.read_stamp(stamp, 0).is_some() || self.common_below > 0 && (0..COMMON_BLOCKS).any(is_common)
+        };
+        if is_ours { Beginning::Ours } else { Beginning::Others }
     }
 
     #[inline]

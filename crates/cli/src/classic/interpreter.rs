@@ -29,6 +29,8 @@ const DEFAULT_FILE: &str = ".pmrc";
 pub enum RunEnd {
     /// Everything was done, or the run was out of files: the figures for the report.
     Complete(ClassicFigures),
+    /// The same, but something that the run made could not be removed; the engine has said what.
+    NotRemoved(ClassicFigures),
     /// It could not be performed or failed; the engine has said why, on standard error.
     Failed,
     /// It was interrupted, or its place has gone away and another run would go astray; the engine has said which:
@@ -280,6 +282,10 @@ impl<'a> Interpreter<'a> {
             .run(&self.settings, workload, streams.output, streams.errors)
         {
             RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,
+            RunEnd::NotRemoved(figures) => {
+                self.failed = true;
+                self.report(&figures, argument, streams)?;
+            }
             RunEnd::Failed => self.failed = true,
             RunEnd::Leave(code) => {
                 self.failed = true;

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, own_directories};
-use crate::support::scene::{furnish, set_age};
+use crate::support::scene::{furnish, set_age, write};
 use crate::support::{Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
 
 /// In every phase, both ways to lie in a location, with and without subdirectories.
@@ -130,37 +130,62 @@ fn a_runs_own_directory_can_be_cleaned() {
     before.assert_kept(&location, &cleaned);
 }
 
+/// No process has this number.
+const NOBODY: u32 = 4_194_304;
+
 /// Between the making of a run's directory and the moment when its manifest has its name lie a few system calls; in
 /// them runs are killed, too.
 #[test]
 fn what_is_left_before_the_manifest_goes_too() {
+    const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     furnish(&location);
     let before = Snapshot::of(&location);
-    let own = location.join("postmark-1700000000-4711-0");
-    for (name, text) in [
-        None,
-        Some((".postmark-manifest.json.4711", "")),
-        Some((
-            ".postmark-manifest.json.4711",
-            "{\n  \"postmark_manifest\": 1,\n  \"tool\"",
-        )),
-        Some((".postmark-manifest.json", "{\n  \"postmark_manifest\": 1,\n  \"tool\"")),
-    ]
-    .map(Option::unzip)
-    {
+    let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
+    let own = location.join(format!("postmark-{now}-{NOBODY}-0"));
+    let draft = format!(".postmark-manifest.json.{NOBODY}-1700000000000000000");
+    for text in [None, Some(""), Some(CUT_SHORT)] {
         std::fs::create_dir(&own).unwrap();
-        if let (Some(name), Some(text)) = (name, text) {
-            std::fs::write(own.join(name), text).unwrap();
+        if let Some(text) = text {
+            std::fs::write(own.join(&draft), text).unwrap();
         }
         let cleaned = clean(&location);
         cleaned.code(0);
+        if text.is_some() {
+            cleaned.says(&format!("removed {draft}"));
+        }
         before.assert_kept_but_for_directories(&location, &cleaned);
     }
     // At the prompt there is no directory to be made.
-    std::fs::write(location.join(".postmark-manifest.json.4711"), "").unwrap();
+    std::fs::write(location.join(draft), "").unwrap();
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
+}
+
+/// A name that was claimed, as on file systems that can neither rename to a new name only nor link, may be a run's that is
+/// about to begin; but not for long.
+#[test]
+fn a_claim_that_nobody_follows_goes() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    write(&location.join("notes"), "mine\n", 0o600);
+    let before = Snapshot::of(&location);
+    let manifest = location.join(".postmark-manifest.json");
+    std::fs::write(&manifest, "").unwrap();
+    clean(&location).code(1).says("a run is going on there");
+    std::thread::sleep(std::time::Duration::from_millis(3_100));
+    let cleaned = clean(&location);
+    cleaned.code(0);
+    before.assert_kept_but_for_directories(&location, &cleaned);
+    // Beside what a run may have made it is more than a claim.
+    std::fs::write(&manifest, "").unwrap();
+    std::fs::write(location.join("17"), "mine").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3_100));
+    clean(&location)
+        .code(1)
+        .says("it is not whole")
+        .says("nothing was touched");
+    assert_eq!(std::fs::read(location.join("17")).unwrap(), b"mine");
 }

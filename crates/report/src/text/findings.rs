@@ -174,15 +174,6 @@ pub fn clean_up(text: &mut String, clean_up: &CleanUp) {
             directories(clean_up.directories)
         ),
     );
-    if clean_up.beneath > 0 {
-        line(
-            text,
-            format_args!(
-                "  Of these, {} had been made beneath the mount point after its file system had gone.",
-                counted(clean_up.beneath, "file")
-            ),
-        );
-    }
     for left in &clean_up.left {
         line(text, format_args!("  Left: {}: {}", left.path, left.why));
     }

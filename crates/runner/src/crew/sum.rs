@@ -1,7 +1,7 @@
 //! What workers did together: their reports merged into the phases of a record.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use measure::SLOWEST_KEPT;
 use observe::Fact;
@@ -14,7 +14,7 @@ use storage::Step;
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::advice;
-use crate::control::Control;
+use crate::control::{Control, WrittenName};
 use crate::failures::{self, Failed};
 use crate::request::{Drive, Request};
 use crate::site::manifest::Position;
@@ -29,6 +29,8 @@ pub(crate) struct Performed {
     pub numbers_made: u64,
     /// Whether there are files whose state is not known.
     pub any_spoiled: bool,
+    /// Files that were written, and not to the end.
+    pub partly_written: BTreeSet<WrittenName>,
     /// A call did not come back: the file system is not to be asked for anything.
     pub abandoned: bool,
     /// How far each worker's stream was performed; nothing where that is not known.
@@ -99,6 +101,10 @@ impl Performed {
                 }
                 _ => u64::MAX,
             },
+            partly_written: reports
+                .iter()
+                .flat_map(|(_, report)| report.partly_written.clone())
+                .collect(),
             any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
             abandoned: watched.abandoned,
             positions: positions(request, &reports),

@@ -8,14 +8,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use record::CleanUp;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
 use rustix::io::Errno;
 
-use super::Ground;
 use super::before::for_each_name;
 use super::manifest::{self, Found, Kind, Manifest};
-use super::prepare::OWN_DIRECTORY_PREFIX;
+use super::ownership::{Evidence, Until, born, facts};
+use super::prepare::{OWN_DIRECTORY_PREFIX, own_directory_of};
 use super::removal::open_directory;
+use super::{Ground, life};
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,17 @@ pub enum Cleaned {
         directory: PathBuf,
         /// What was removed and what was not.
         clean_up: CleanUp,
-        /// Other directories that the same run used.
+        /// Other directories that the same run used, the first few of them.
         others: Vec<String>,
+        /// How many more there are.
+        others_more: u64,
+    },
+    /// Manifests that killed runs had not written to their end were removed.
+    Drafts {
+        /// Where they were.
+        directory: PathBuf,
+        /// Their names.
+        names: Vec<String>,
     },
     /// The run goes on: nothing was touched.
     Active {
@@ -41,8 +51,8 @@ pub enum Cleaned {
         /// Where.
         directory: PathBuf,
     },
-    /// The manifest is not one that this program understands: nothing was touched.
-    NotUnderstood {
+    /// The manifest is not one that this program believes: nothing was touched.
+    NotBelieved {
         /// Where.
         directory: PathBuf,
         /// Why not.
@@ -95,10 +105,10 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
         let Ok(inner) = open_directory(&directory, &name) else {
             continue;
         };
-        match look(path.join(&name), inner) {
-            Looked::Nothing(inner) => cleaned.extend(remove_unmarked(&directory, &name, &inner, path.join(&name))),
-            Looked::Unmarked(inner, done) => {
-                cleaned.push(remove_unmarked(&directory, &name, &inner, path.join(&name)).unwrap_or(done));
+        match look(path.join(&name), inner, &mut cleaned) {
+            Looked::Nothing => cleaned.extend(remove_unmarked(&directory, &name, path.join(&name))),
+            Looked::Unmarked(done) => {
+                cleaned.push(remove_unmarked(&directory, &name, path.join(&name)).unwrap_or(done));
             }
             Looked::Left(done) => cleaned.push(done),
             Looked::Abandoned(one) if one.manifest.kept.is_some() => {
@@ -107,16 +117,16 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
             Looked::Abandoned(one) => abandoned.push(one),
         }
     }
-    match look(path.clone(), directory) {
-        Looked::Nothing(_) => {}
-        Looked::Unmarked(_, done) | Looked::Left(done) => cleaned.push(done),
+    match look(path.clone(), directory, &mut cleaned) {
+        Looked::Nothing => {}
+        Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
         Looked::Abandoned(one) => abandoned.push(one),
     }
     // The last one first: it gives the directory back its times as the one before had left them, and so on.
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     for one in abandoned {
         let path = one.path.clone();
-        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::NotUnderstood {
+        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::NotBelieved {
             directory: path,
             why: format!("it cannot be held: {errno}"),
         }));
@@ -127,9 +137,9 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
 /// What a look into a directory has found.
 enum Looked {
     /// No manifest.
-    Nothing(OwnedFd),
+    Nothing,
     /// One that was not whole: nothing can have been made after it. It was removed.
-    Unmarked(OwnedFd, Cleaned),
+    Unmarked(Cleaned),
     /// Something that is left alone.
     Left(Cleaned),
     /// What a killed run has left.
@@ -139,30 +149,34 @@ enum Looked {
 struct Abandoned {
     path: PathBuf,
     directory: OwnedFd,
-    manifest: Manifest,
+    manifest: Box<Manifest>,
     lock: File,
 }
 
-fn look(path: PathBuf, directory: OwnedFd) -> Looked {
-    let left = |path, why| Looked::Left(Cleaned::NotUnderstood { directory: path, why });
+fn look(path: PathBuf, directory: OwnedFd, cleaned: &mut Vec<Cleaned>) -> Looked {
+    let left = |path, why| Looked::Left(Cleaned::NotBelieved { directory: path, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
-    let _ = manifest::remove_drafts(&directory);
+    if let Some(names) = manifest::remove_drafts(&directory)
+        .ok()
+        .filter(|names| !names.is_empty())
+    {
+        let directory = path.clone();
+        cleaned.push(Cleaned::Drafts { directory, names });
+    }
     match Manifest::find(&directory) {
-        Ok(None) => Looked::Nothing(directory),
+        Ok(None) => Looked::Nothing,
         Ok(Some(Found::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
             process: manifest.map(|manifest| manifest.process),
         }),
         Ok(Some(Found::Foreign(why))) => left(path, why),
         Ok(Some(Found::Unfinished(_lock))) => match unlinkat(&directory, manifest::NAME, AtFlags::empty()) {
-            Ok(()) => Looked::Unmarked(
-                directory,
-                Cleaned::Removed {
-                    directory: path,
-                    clean_up: CleanUp::default(),
-                    others: Vec::new(),
-                },
-            ),
+            Ok(()) => Looked::Unmarked(Cleaned::Removed {
+                directory: path,
+                clean_up: CleanUp::default(),
+                others: Vec::new(),
+                others_more: 0,
+            }),
             Err(errno) => left(path, format!("it is not whole and cannot be removed: {errno}")),
         },
         Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
@@ -177,7 +191,10 @@ fn look(path: PathBuf, directory: OwnedFd) -> Looked {
 
 impl Abandoned {
     fn remove(self) -> Result<Cleaned, Errno> {
-        let others = self.manifest.others.clone();
+        let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
+        let evidence = self.evidence();
+        let life = self.manifest.life.clone();
+        let owner = Manifest::owner(&self.directory).ok();
         let users = match self.manifest.kind {
             Kind::Location => rustix::io::dup(&self.directory)?,
             Kind::OwnDirectory => {
@@ -185,23 +202,54 @@ impl Abandoned {
                 openat(&self.directory, "..", flags, Mode::empty())?
             }
         };
-        let ground = Ground::new(self.path.clone(), self.directory, users, self.manifest, self.lock)?;
+        let ground = Ground::new(self.path.clone(), self.directory, users, *self.manifest, self.lock)?;
+        let clean_up = ground.leave(&evidence, &mut |_| ());
+        if let (Some(life), Some(owner), false) = (life, owner, clean_up.incomplete) {
+            life::cleaned(&life, owner);
+        }
         Ok(Cleaned::Removed {
             directory: self.path,
-            clean_up: ground.leave(u64::MAX, &mut |_| ()),
+            clean_up,
             others,
+            others_more,
         })
+    }
+
+    /// What is known of the run's files.
+    fn evidence(&self) -> Evidence {
+        let none = Evidence {
+            numbers_made: u64::MAX,
+            ..Evidence::default()
+        };
+        if let Some(kept) = &self.manifest.kept {
+            return Evidence {
+                until: Some(Until::new(kept.left_ns)),
+                ..none
+            };
+        }
+        let owner = Manifest::owner(&self.directory);
+        let signs = self.manifest.life.as_ref().zip(owner.ok());
+        let Some(signs) = signs.and_then(|(life, owner)| life::read(life, owner)) else {
+            return none;
+        };
+        Evidence {
+            until: Some(Until::new(signs.last_ns)),
+            set_back_ns: signs.set_back_ns,
+            partly_written: signs.writing,
+            ..none
+        }
     }
 }
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
-fn remove_unmarked(parent: &OwnedFd, name: &OsStr, inner: &OwnedFd, path: PathBuf) -> Option<Cleaned> {
-    let mut digits_and_dashes = name.as_bytes()[OWN_DIRECTORY_PREFIX.len()..].iter();
-    if !digits_and_dashes.all(|byte| byte.is_ascii_digit() || *byte == b'-') {
-        return None;
-    }
-    let owner = fstat(inner).ok()?.st_uid;
-    if owner != rustix::process::geteuid().as_raw() {
+fn remove_unmarked(parent: &OwnedFd, name: &OsStr, path: PathBuf) -> Option<Cleaned> {
+    /// A run makes its directory so many seconds after it has begun, at most.
+    const MADE_WITHIN_S: i64 = 60;
+    let (began, process) = own_directory_of(name.as_bytes())?;
+    let facts = facts(parent, name).ok()?;
+    let is_of_that_time = (began - 1..began + MADE_WITHIN_S).contains(&born(&facts).0);
+    // One that was made a moment ago is going to be marked.
+    if !is_of_that_time || manifest::is_alive(process) || facts.stx_uid != rustix::process::geteuid().as_raw() {
         return None;
     }
     // Removes it only where it is empty.
@@ -213,5 +261,6 @@ fn remove_unmarked(parent: &OwnedFd, name: &OsStr, inner: &OwnedFd, path: PathBu
             ..CleanUp::default()
         },
         others: Vec::new(),
+        others_more: 0,
     })
 }

@@ -10,6 +10,7 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use workload::Workload;
 
 use super::before::for_each_name;
+use super::life::Life;
 use super::manifest::{Found, Kind, Manifest, Position};
 use super::prepare::{OWN_DIRECTORY_PREFIX, not_ours, system};
 use super::removal::open_directory;
@@ -27,7 +28,7 @@ pub(crate) struct TakenPool {
 struct Candidate {
     path: PathBuf,
     directory: OwnedFd,
-    manifest: Manifest,
+    manifest: Box<Manifest>,
     lock: File,
 }
 
@@ -37,6 +38,7 @@ pub(crate) fn take_kept(
     locations: &[PathBuf],
     workload: &Workload,
     numbers_max: u64,
+    life: Life,
 ) -> Result<TakenPool, PrepareError> {
     let mut grounds = Vec::new();
     let mut positions = Vec::new();
@@ -52,7 +54,7 @@ pub(crate) fn take_kept(
         grounds.push(ground(candidate)?);
     }
     Ok(TakenPool {
-        grounds: Grounds(grounds),
+        grounds: Grounds { all: grounds, life },
         positions,
     })
 }
@@ -64,6 +66,7 @@ fn ground(candidate: Candidate) -> Result<Ground, PrepareError> {
         manifest,
         lock,
     } = candidate;
+    let manifest = *manifest;
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let users = openat(&directory, "..", flags, Mode::empty())
         .map_err(|errno| system("open the directory above", &path, errno))?;

@@ -10,10 +10,11 @@ use rustix::io::Errno;
 use rustix::process::getpid;
 
 use super::before::{Before, for_each_name};
-use super::manifest::{Found, Kind, Manifest, MixNames, sync_directory};
+use super::life::Life;
+use super::manifest::{self, Found, Kind, Manifest, MixNames, sync_directory};
+use super::ownership::{Evidence, Makes};
 use super::removal::{open_directory, running_number, subdirectory};
-use super::{Ground, Grounds, Site};
-use crate::clock::unix_ns;
+use super::{Ground, Grounds, Site, identity, trust};
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
 const PATH_BYTES_MAX: usize = 4096;
@@ -35,10 +36,14 @@ pub(crate) struct Wish {
     pub workers: u32,
     /// How a mix calls what it makes.
     pub mix: Option<MixNames>,
-    /// What every file begins with, as far as it reaches, where that is the same for all.
-    pub begins: Option<String>,
+    pub makes: Makes,
     pub tool: String,
     pub host: String,
+    /// The run's signs of life.
+    pub life: Life,
+    pub began_unix_ns: u64,
+    /// Root may work where others may rename the place.
+    pub trusts_others: bool,
 }
 
 /// A place cannot be taken; nothing was changed.
@@ -114,6 +119,34 @@ pub enum PrepareError {
         /// The workload that was asked for.
         wanted: String,
     },
+    /// There is a manifest that is not believed.
+    #[error(
+        "cannot take {}: its manifest ({}) is none that this program believes: {why}; nothing was touched: take another directory, or \
+         remove the manifest if you know that nobody needs it",
+        .path.display(), manifest::NAME
+    )]
+    Foreign {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        why: String,
+    },
+    /// Root was to work where somebody else may exchange the directory.
+    #[error(
+        "refuse to run as root in {}: {who} may rename entries of {} and put links to other files in their place; nothing was touched: \
+         run as that user, take a directory of root's own, or give {option}",
+        .path.display(), .directory.display()
+    )]
+    Untrusted {
+        /// The location.
+        path: PathBuf,
+        /// The directory whose entries can be renamed.
+        directory: PathBuf,
+        /// By whom.
+        who: String,
+        /// What allows it, or what is besides in the way.
+        option: &'static str,
+    },
     /// A run was killed there.
     #[error("{} still holds what a killed run of postmark has made: remove it with 'postmark clean {}'", .path.display(), .path.display())]
     Abandoned {
@@ -144,18 +177,21 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
 /// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for every location
 /// the number of its ground.
 pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError> {
-    let mut grounds = Grounds(Vec::new());
+    let mut grounds = Grounds {
+        all: Vec::new(),
+        life: wish.life.clone(),
+    };
     let mut ground_of = Vec::new();
     for location in &wish.locations {
         match take(wish, location, &grounds) {
             Ok(Taken::New(ground)) => {
-                ground_of.push(grounds.0.len());
-                grounds.0.push(*ground);
+                ground_of.push(grounds.all.len());
+                grounds.all.push(*ground);
             }
             Ok(Taken::Again(number)) => ground_of.push(number),
             Err(error) => {
                 // No file was made.
-                grounds.leave(0, &mut |_| ());
+                grounds.leave(&Evidence::default(), &mut |_| ());
                 return Err(error);
             }
         }
@@ -172,6 +208,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let users =
         openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
+    refuse_untrusted(wish, location, &users)?;
     let mut in_the_way = Vec::new();
     let looked = Before::read(&users, |name| {
         if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
@@ -179,7 +216,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         }
     });
     let before = looked.map_err(|errno| system("list the directory", location, errno))?;
-    let manifest = Manifest {
+    let mut manifest = Manifest {
         postmark_manifest: Manifest::version(),
         tool: wish.tool.clone(),
         kind: if wish.in_own_directories {
@@ -189,31 +226,31 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         },
         process: getpid().as_raw_nonzero().get() as u32,
         host: wish.host.clone(),
-        began_unix_ns: unix_ns(),
+        began_unix_ns: wish.began_unix_ns,
         numbers_max: wish.numbers_max,
         subdirectories: wish.subdirectories,
         workers: wish.workers,
         mix: wish.mix.clone(),
-        begins: wish.begins.clone().filter(|_| !wish.in_own_directories),
+        makes: wish.makes.clone(),
+        directory_inode: 0,
         born: None,
+        life: wish.life.name().map(str::to_owned),
         kept: None,
         before,
-        others: wish
-            .locations
-            .iter()
-            .filter(|other| *other != location)
-            .map(|other| other.to_string_lossy().into_owned())
-            .collect(),
+        others: Vec::new(),
+        others_more: 0,
     };
+    let others = wish.locations.iter().filter(|other| *other != location);
+    manifest.list_others(others.map(|other| other.to_string_lossy().into_owned()));
     if wish.in_own_directories {
         return own_directory(wish, location, users, manifest);
     }
     refuse_long_paths(wish, location)?;
     let facts = fstat(&users).map_err(|errno| system("examine", location, errno))?;
     let again = earlier
-        .0
+        .all
         .iter()
-        .position(|ground| (ground.landmark.device, ground.landmark.inode) == (facts.st_dev, facts.st_ino));
+        .position(|ground| ground.identity() == identity(&facts));
     if let Some(number) = again {
         return Ok(Taken::Again(number));
     }
@@ -241,6 +278,26 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     ground
         .map(|ground| Taken::New(Box::new(ground)))
         .map_err(|errno| system("examine", location, errno))
+}
+
+fn refuse_untrusted(wish: &Wish, location: &Path, users: &OwnedFd) -> Result<(), PrepareError> {
+    // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
+    let is_through = !wish.in_own_directories && wish.subdirectories > 1;
+    if wish.trusts_others && !is_through {
+        return Ok(());
+    }
+    let other = trust::who_may_rename(users, location).map_err(|errno| system("examine", location, errno))?;
+    other.map_or(Ok(()), |trust::Other { directory, who }| {
+        Err(PrepareError::Untrusted {
+            path: location.to_owned(),
+            directory,
+            who,
+            option: match wish.trusts_others {
+                true => "no subdirectories, which --allow-unsafe-target does not cover",
+                false => "--allow-unsafe-target",
+            },
+        })
+    })
 }
 
 fn refuse_long_paths(wish: &Wish, directory: &Path) -> Result<(), PrepareError> {
@@ -298,7 +355,8 @@ pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
                 .as_ref()
                 .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
         },
-        Found::Abandoned(..) | Found::Unfinished(_) | Found::Foreign(_) => PrepareError::Abandoned { path },
+        Found::Abandoned(..) | Found::Unfinished(_) => PrepareError::Abandoned { path },
+        Found::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
     }
 }
 
@@ -332,6 +390,18 @@ fn occupied(location: &Path, directory: &OwnedFd, in_the_way: &[Vec<u8>]) -> Pre
 /// The name that a run's own directory begins with.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
+/// The second in which a run began and its process, by the name of its own directory; nothing where the name has not the
+/// form that runs give.
+pub(super) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
+    let mut parts = name
+        .strip_prefix(OWN_DIRECTORY_PREFIX.as_bytes())?
+        .split(|byte| *byte == b'-');
+    let mut number = || running_number(parts.next()?);
+    let (second, process, _attempt) = (number()?, number()?, number()?);
+    let is_all = parts.next().is_none();
+    is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
+}
+
 fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifest) -> Result<Taken, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
     for attempt in 0..1_000 {
@@ -355,7 +425,7 @@ fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifes
     Err(system("find a free name for a directory in", location, Errno::EXIST))
 }
 
-fn mark(users: &OwnedFd, name: &str, directory: PathBuf, manifest: Manifest) -> Result<Taken, Errno> {
+fn mark(users: &OwnedFd, name: &str, directory: PathBuf, mut manifest: Manifest) -> Result<Taken, Errno> {
     let held = open_directory(users, OsStr::new(name))?;
     let lock = manifest.write(&held)?;
     sync_directory(users)?;

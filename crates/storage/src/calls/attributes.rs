@@ -2,13 +2,13 @@
 
 use std::ffi::{CStr, c_int};
 
-use super::{Calls, Style, again};
+use super::{Calls, Style, again, at};
 use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
-use crate::system::{Holder, Object, System};
+use crate::system::{Object, System};
 
 impl<S: System, T: Style> Calls<S, T> {
     pub(super) fn stat<E: Steps>(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut E) -> Outcome {
-        let found = again(|| self.system.size(T::at(name))).map_err(|errno| Failure::system(Step::Stat, errno))?;
+        let found = again(|| self.system.size(at(name))).map_err(|errno| Failure::system(Step::Stat, errno))?;
         if let Some(expected) = bytes.filter(|expected| *expected != found) {
             return Err(Failure::wrong(Step::Stat, Cause::WrongSize { found, expected }));
         }
@@ -23,8 +23,13 @@ impl<S: System, T: Style> Calls<S, T> {
         times_ns: i64,
         steps: &mut E,
     ) -> Outcome {
-        if !self.policy.syncs_files() {
-            return self.set_attributes_of(Object::Name(T::at(name)), mode, times_ns, steps);
+        if !self.policy.syncs_files() && !self.opens_to_set_mode {
+            match self.set_attributes_of(Object::Name(at(name)), mode, times_ns, steps) {
+                Err(failure) if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) => {
+                    self.opens_to_set_mode = true;
+                }
+                answer => return answer,
+            }
         }
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
             calls.set_attributes_of(Object::File(file), mode, times_ns, steps)?;
@@ -44,15 +49,8 @@ impl<S: System, T: Style> Calls<S, T> {
         value: &[u8],
         steps: &mut E,
     ) -> Outcome {
-        if T::EXTENDED_BY_PATH && !self.policy.syncs_files() {
-            return self.step(Step::SetExtended, steps, |system| {
-                system.set_extended(Holder::Path(name.path), key, value)
-            });
-        }
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
-            calls.step(Step::SetExtended, steps, |system| {
-                system.set_extended(Holder::File(file), key, value)
-            })?;
+            calls.step(Step::SetExtended, steps, |system| system.set_extended(file, key, value))?;
             calls.sync_file(file, 0, steps)
         })
     }
@@ -64,17 +62,14 @@ impl<S: System, T: Style> Calls<S, T> {
         value: &[u8],
         steps: &mut E,
     ) -> Outcome {
-        if T::EXTENDED_BY_PATH {
-            return self.get_extended_of(Holder::Path(name.path), key, value, steps);
-        }
         self.on_file(name, T::READ, 0, steps, |calls, file: c_int, steps| {
-            calls.get_extended_of(Holder::File(file), key, value, steps)
+            calls.get_extended_of(file, key, value, steps)
         })
     }
 
-    fn get_extended_of<E: Steps>(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8], steps: &mut E) -> Outcome {
+    fn get_extended_of<E: Steps>(&mut self, file: c_int, key: &CStr, value: &[u8], steps: &mut E) -> Outcome {
         let room = self.answers.all();
-        let length = again(|| self.system.get_extended(holder, key, room))
+        let length = again(|| self.system.get_extended(file, key, room))
             .map_err(|errno| Failure::system(Step::GetExtended, errno))?;
         if room[..length] != *value {
             return Err(Failure::wrong(Step::GetExtended, Cause::WrongValue));

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{Calls, Style, again};
+use super::{Calls, Style, again, at};
 use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
 use crate::direct::DIRECT_ALIGNMENT;
 use crate::system::System;
@@ -45,7 +45,7 @@ impl<S: System, T: Style> Calls<S, T> {
         self.write(temporary, T::CREATE, content, false, steps)?;
         let renamed = if replaces {
             self.step(Step::Rename, steps, |system| {
-                system.rename(T::at(temporary), T::at(name), true)
+                system.rename(at(temporary), at(name), true)
             })
         } else {
             self.rename_to_new(temporary, name, steps)

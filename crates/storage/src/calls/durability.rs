@@ -74,30 +74,20 @@ fn parent(path: &CStr) -> &[u8] {
     }
 }
 
-/// The directory of a name, in the same form, with its path in `buffer`.
-fn directory_of<'a>(at: At<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
-    let (At::Path(path) | At::Location(_, path) | At::In(_, path)) = at;
-    let directory = match parent(path) {
+/// The directory of a name, with its path in `buffer`.
+fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
+    let directory = match parent(name.relative) {
         b"" => b".",
         directory => directory,
     };
     buffer.clear();
     buffer.extend_from_slice(directory);
     buffer.push(0);
-    let path = CStr::from_bytes_until_nul(buffer).unwrap_or(c".");
-    match at {
-        At::Path(_) => At::Path(path),
-        At::Location(location, _) => At::Location(location, path),
-        At::In(directory, _) => At::In(directory, path),
-    }
+    At::Location(name.location, CStr::from_bytes_until_nul(buffer).unwrap_or(c"."))
 }
 
-fn have_one_directory(a: At<'_>, b: At<'_>) -> bool {
-    match (a, b) {
-        (At::Path(a), At::Path(b)) => parent(a) == parent(b),
-        (At::Location(of_a, a), At::Location(of_b, b)) => of_a == of_b && parent(a) == parent(b),
-        _ => false,
-    }
+fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
+    a.location == b.location && parent(a.relative) == parent(b.relative)
 }
 
 impl<S: System, T: Style> Calls<S, T> {
@@ -117,7 +107,7 @@ impl<S: System, T: Style> Calls<S, T> {
         if !self.policy.syncs_directories {
             return Ok(());
         }
-        let directory = directory_of(T::at(name), &mut self.policy.directory);
+        let directory = directory_of(name, &mut self.policy.directory);
         again(|| self.system.sync_directory(directory))
             .map_err(|errno| Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes))?;
         steps.ended(Step::SyncDirectory);
@@ -128,7 +118,7 @@ impl<S: System, T: Style> Calls<S, T> {
     #[inline]
     pub(super) fn sync_directories_of<E: Steps>(&mut self, gained: Name<'_>, lost: Name<'_>, steps: &mut E) -> Outcome {
         self.sync_directory_of(gained, 0, steps)?;
-        if self.policy.syncs_directories && !have_one_directory(T::at(gained), T::at(lost)) {
+        if self.policy.syncs_directories && !have_one_directory(gained, lost) {
             self.sync_directory_of(lost, 0, steps)?;
         }
         Ok(())
@@ -157,23 +147,19 @@ impl<S: System, T: Style> Calls<S, T> {
 mod tests {
     use super::*;
 
+    fn name(location: usize, relative: &CStr) -> Name<'_> {
+        Name {
+            path: relative,
+            location,
+            relative,
+        }
+    }
+
     #[test]
     fn a_name_lies_in_its_directory() {
         let mut buffer = Vec::new();
-        for (path, expected) in [
-            (c"/a/b/1", c"/a/b"),
-            (c"/1", c"/"),
-            (c"1", c"."),
-            (c"s0/1", c"s0"),
-            (c"./1", c"."),
-            (c"tmp/", c"."),
-            (c"/a/new/", c"/a"),
-        ] {
-            let At::Path(directory) = directory_of(At::Path(path), &mut buffer) else {
-                panic!("a path's directory is a path");
-            };
-            assert_eq!(directory, expected);
-            let At::Location(3, directory) = directory_of(At::Location(3, path), &mut buffer) else {
+        for (path, expected) in [(c"1", c"."), (c"s0/1", c"s0"), (c"a/b/1", c"a/b"), (c"tmp/", c".")] {
+            let At::Location(3, directory) = directory_of(name(3, path), &mut buffer) else {
                 panic!("it is in the same location");
             };
             assert_eq!(directory, expected);
@@ -182,10 +168,9 @@ mod tests {
 
     #[test]
     fn directories_are_told_apart() {
-        let same = |a, b| have_one_directory(At::Path(a), At::Path(b));
-        assert!(same(c"/a/1", c"/a/2") && same(c"1", c"2"));
-        assert!(!same(c"/a/1", c"/b/1") && !same(c"1", c"s0/1"));
-        assert!(!have_one_directory(At::Location(0, c"1"), At::Location(1, c"1")));
-        assert!(have_one_directory(At::Location(1, c"1"), At::Location(1, c"2")));
+        let same = |a, b| have_one_directory(name(0, a), name(0, b));
+        assert!(same(c"a/1", c"a/2") && same(c"1", c"2"));
+        assert!(!same(c"a/1", c"b/1") && !same(c"1", c"s0/1"));
+        assert!(!have_one_directory(name(0, c"1"), name(1, c"1")));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
-use super::{Calls, FILE_MODE, Style, again};
+use super::{Calls, FILE_MODE, Style, again, at};
 use crate::contract::{Errno, Failure, Listing, Name, NoSteps, Outcome, Step, Steps};
 use crate::system::entries::{Entries, is_counted};
 use crate::system::{At, System};
@@ -38,10 +38,10 @@ impl<S: System, T: Style> Calls<S, T> {
         work: impl FnOnce(&mut Self, c_int, &mut E) -> Outcome,
     ) -> Outcome {
         // The location itself has no name behind it.
-        let at = match T::at(name) {
-            At::Location(location, name) if name.is_empty() => At::Location(location, c"."),
-            At::Path(path) if path.is_empty() => At::Path(c"."),
-            at => at,
+        let at = if name.relative.is_empty() {
+            At::Location(name.location, c".")
+        } else {
+            at(name)
         };
         let directory =
             again(|| self.system.open(at, T::LIST, FILE_MODE)).map_err(|errno| Failure::system(Step::Open, errno))?;

@@ -2,26 +2,26 @@
 
 use std::ffi::CStr;
 
-use super::{Calls, DIRECTORY_MODE, Style, again};
+use super::{Calls, DIRECTORY_MODE, Style, again, at};
 use crate::contract::{Cause, Errno, Failure, Name, Outcome, Step, Steps};
 use crate::system::System;
 
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]
     pub(super) fn delete<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> Outcome {
-        self.step(Step::Unlink, steps, |system| system.unlink(T::at(name)))?;
+        self.step(Step::Unlink, steps, |system| system.unlink(at(name)))?;
         self.sync_directory_of(name, 0, steps)
     }
 
     pub(super) fn make_directory<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> Outcome {
         self.step(Step::MakeDirectory, steps, |system| {
-            system.mkdir(T::at(name), DIRECTORY_MODE)
+            system.mkdir(at(name), DIRECTORY_MODE)
         })?;
         self.sync_directory_of(name, 0, steps)
     }
 
     pub(super) fn remove_directory<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> Outcome {
-        self.step(Step::RemoveDirectory, steps, |system| system.rmdir(T::at(name)))?;
+        self.step(Step::RemoveDirectory, steps, |system| system.rmdir(at(name)))?;
         self.sync_directory_of(name, 0, steps)
     }
 
@@ -34,7 +34,7 @@ impl<S: System, T: Style> Calls<S, T> {
     /// looked for before, as a part of the step.
     pub(super) fn rename_to_new<E: Steps>(&mut self, name: Name<'_>, to: Name<'_>, steps: &mut E) -> Outcome {
         if !self.renames_by_looking {
-            let renamed = again(|| self.system.rename(T::at(name), T::at(to), false));
+            let renamed = again(|| self.system.rename(at(name), at(to), false));
             match renamed {
                 Err(Errno(libc::EINVAL | libc::ENOSYS)) => self.renames_by_looking = true,
                 Err(errno) => return Err(Failure::system(Step::Rename, errno)),
@@ -44,32 +44,30 @@ impl<S: System, T: Style> Calls<S, T> {
                 }
             }
         }
-        match again(|| self.system.size(T::at(to))) {
+        match again(|| self.system.size(at(to))) {
             Ok(_) => return Err(Failure::system(Step::Rename, Errno(libc::EEXIST))),
             Err(Errno(libc::ENOENT)) => {}
             Err(errno) => return Err(Failure::system(Step::Rename, errno)),
         }
-        self.step(Step::Rename, steps, |system| {
-            system.rename(T::at(name), T::at(to), true)
-        })
+        self.step(Step::Rename, steps, |system| system.rename(at(name), at(to), true))
     }
 
     pub(super) fn link<E: Steps>(&mut self, name: Name<'_>, to: Name<'_>, steps: &mut E) -> Outcome {
-        self.step(Step::Link, steps, |system| system.link(T::at(name), T::at(to)))?;
+        self.step(Step::Link, steps, |system| system.link(at(name), at(to)))?;
         self.sync_directory_of(to, 0, steps)
     }
 
     pub(super) fn symbolic_link<E: Steps>(&mut self, name: Name<'_>, target: &CStr, steps: &mut E) -> Outcome {
         self.step(Step::SymbolicLink, steps, |system| {
-            system.symbolic_link(target, T::at(name))
+            system.symbolic_link(target, at(name))
         })?;
         self.sync_directory_of(name, 0, steps)
     }
 
     pub(super) fn read_link<E: Steps>(&mut self, name: Name<'_>, target: &CStr, steps: &mut E) -> Outcome {
         let room = self.answers.all();
-        let length = again(|| self.system.read_link(T::at(name), room))
-            .map_err(|errno| Failure::system(Step::ReadLink, errno))?;
+        let length =
+            again(|| self.system.read_link(at(name), room)).map_err(|errno| Failure::system(Step::ReadLink, errno))?;
         if room[..length] != *target.to_bytes() {
             return Err(Failure::wrong(Step::ReadLink, Cause::WrongTarget));
         }

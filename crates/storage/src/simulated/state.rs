@@ -99,19 +99,6 @@ impl State {
         self.nodes.get_mut(&open.node).ok_or(Errno(libc::ESTALE))
     }
 
-    /// Follows a symbolic link.
-    pub(super) fn followed(&self, mut name: Vec<u8>) -> Result<Vec<u8>, Errno> {
-        const LINKS_MAX: u32 = 8;
-        for _ in 0..LINKS_MAX {
-            match self.node(&name).map(|node| &node.kind) {
-                Ok(Kind::Symbolic(target)) if target.starts_with(b"/") => name = target.clone(),
-                Ok(Kind::Symbolic(target)) => name = [parent(&name).unwrap_or_default(), b"/", target].concat(),
-                _ => return Ok(name),
-            }
-        }
-        Err(Errno(libc::ELOOP))
-    }
-
     /// Whether a name can be made here.
     fn is_free(&self, name: &[u8]) -> Result<(), Errno> {
         if let Some(parent) = parent(name) {
@@ -163,11 +150,6 @@ impl State {
     }
 
     pub(super) fn open(&mut self, name: Vec<u8>, flags: c_int, mode: u32) -> Result<c_int, Errno> {
-        let name = if flags & (libc::O_NOFOLLOW | libc::O_CREAT) == 0 {
-            self.followed(name)?
-        } else {
-            name
-        };
         let node = if flags & libc::O_CREAT != 0 {
             self.create(name.clone(), mode)?
         } else {

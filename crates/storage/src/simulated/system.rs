@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::state::{Kind, Node, State};
 use super::{Fault, Simulated, Struck};
 use crate::contract::{Errno, Step};
-use crate::system::{At, Holder, Object, System, entries};
+use crate::system::{At, Object, System, entries};
 
 #[derive(Debug)]
 pub(super) struct SimulatedSystem {
@@ -23,7 +23,6 @@ impl SimulatedSystem {
     /// The whole name, without anything that stands for the directory itself at its end.
     fn name(&self, state: &State, at: At<'_>) -> Result<Vec<u8>, Errno> {
         let mut name = match at {
-            At::Path(path) => path.to_bytes().to_owned(),
             At::Location(location, relative) => [&self.roots[location], &b"/"[..], relative.to_bytes()].concat(),
             At::In(directory, relative) => {
                 let directory = state.open.get(&directory).ok_or(Errno(libc::EBADF))?;
@@ -74,23 +73,17 @@ impl SimulatedSystem {
         match object {
             Object::File(file) => state.node_of(file),
             Object::Name(at) => {
-                let name = state.followed(self.name(state, at)?)?;
+                let name = self.name(state, at)?;
                 state.node_mut(&name)
             }
         }
     }
 
-    fn holder<'a>(&self, state: &'a mut State, holder: Holder<'_>, key: &CStr) -> Result<&'a mut Node, Errno> {
+    fn extended<'a>(state: &'a mut State, file: c_int, key: &CStr) -> Result<&'a mut Node, Errno> {
         if !key.to_bytes().starts_with(b"user.") {
             return Err(Errno(libc::EOPNOTSUPP));
         }
-        self.object(
-            state,
-            match holder {
-                Holder::File(file) => Object::File(file),
-                Holder::Path(path) => Object::Name(At::Path(path)),
-            },
-        )
+        state.node_of(file)
     }
 }
 
@@ -189,7 +182,6 @@ impl System for SimulatedSystem {
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
         {
             let (state, name) = self.begin_at(Step::SyncDirectory, at)?;
-            let name = state.followed(name)?;
             if !matches!(state.node(&name)?.kind, Kind::Directory) {
                 return Err(Errno(libc::ENOTDIR));
             }
@@ -265,16 +257,16 @@ impl System for SimulatedSystem {
         }
     }
 
-    fn set_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8]) -> Result<(), Errno> {
+    fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
         let mut state = self.begin_or_fail(Step::SetExtended)?;
-        let node = self.holder(&mut state, holder, key)?;
+        let node = Self::extended(&mut state, file, key)?;
         node.extended.insert(key.to_bytes().to_owned(), value.to_owned());
         Ok(())
     }
 
-    fn get_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
+    fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
         let mut state = self.begin_or_fail(Step::GetExtended)?;
-        let node = self.holder(&mut state, holder, key)?;
+        let node = Self::extended(&mut state, file, key)?;
         let kept = node.extended.get(key.to_bytes()).ok_or(Errno(libc::ENODATA))?;
         if kept.len() > value.len() {
             return Err(Errno(libc::ERANGE));

@@ -4,62 +4,69 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};
 use std::fs::File;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
-use super::{At, Holder, Object, System};
-use crate::contract::{Durability, Errno, OpenError, Settings};
+use super::{At, Object, System};
+use crate::contract::{Errno, Location, OpenError, Settings};
+
+/// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a link. All
+/// architectures have it by this number but Alpha.
+const SYS_FCHMODAT2: c_long = 452;
 
 /// The kernel, from one thread: its descriptors mean nothing in another thread's table of open files.
 #[derive(Debug)]
 pub struct Kernel {
-    locations: Vec<PathBuf>,
-    /// Those that are held open: all or none.
+    /// The directories of the locations. Every name is resolved from them: whatever becomes of their paths, no call
+    /// meets what lies elsewhere.
     held: Vec<OwnedFd>,
     of_this_thread: PhantomData<*const ()>,
 }
 
 impl Kernel {
-    /// For calls by path only. Directories are held where they are going to be synced again and again.
-    pub(crate) fn by_path(settings: &Settings) -> Result<Self, OpenError> {
-        Self::new(settings, matches!(settings.durability, Durability::Batch(_)))
-    }
-
-    /// For calls relative to the locations' directories, which are opened and held.
-    pub(crate) fn in_directories(settings: &Settings) -> Result<Self, OpenError> {
-        Self::new(settings, true)
-    }
-
-    fn new(settings: &Settings, holds: bool) -> Result<Self, OpenError> {
+    /// Opens the directories of the locations, in the calling thread's own table of open files.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
-        let locations = settings.locations.iter().map(|location| location.directory.clone());
-        let mut kernel = Self {
-            locations: locations.collect(),
-            held: Vec::new(),
+        Ok(Self {
+            held: settings.locations.iter().map(hold).collect::<Result<_, _>>()?,
             of_this_thread: PhantomData,
-        };
-        if holds {
-            let held = kernel.locations.iter().map(|directory| {
-                let opened = File::open(directory).map(OwnedFd::from);
-                opened.map_err(|cause| OpenError::Directory {
-                    directory: directory.clone(),
-                    cause,
-                })
-            });
-            kernel.held = held.collect::<Result<_, _>>()?;
-        }
-        Ok(kernel)
+        })
     }
 
     /// A name in the form of the calls that take a directory with it.
     #[inline]
     fn place<'a>(&self, at: At<'a>) -> (c_int, &'a CStr) {
         match at {
-            At::Path(path) => (libc::AT_FDCWD, path),
             At::Location(location, name) => (self.held[location].as_raw_fd(), name),
             At::In(directory, name) => (directory, name),
         }
     }
+}
+
+/// Opens the directory of a location. A path that leads to another directory by now is an error.
+fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
+    let error = |cause| OpenError::Directory {
+        directory: location.path(),
+        cause,
+    };
+    let base = File::open(&location.directory).map_err(error)?;
+    if let Some(expected) = location.identity {
+        let facts = base.metadata().map_err(error)?;
+        if (facts.dev(), facts.ino()) != (expected.device, expected.inode) {
+            return Err(OpenError::Moved(location.directory.clone()));
+        }
+    }
+    let Some(below) = &location.below else {
+        return Ok(base.into());
+    };
+    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
+    let opened = unsafe { libc::openat(base.as_raw_fd(), below.as_ptr(), flags) };
+    if opened < 0 {
+        return Err(error(std::io::Error::last_os_error()));
+    }
+    // SAFETY: the call has just made the descriptor, and nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(opened) })
 }
 
 /// Gives the calling thread a table of open files of its own, so that the kernel need not guard it against
@@ -103,7 +110,6 @@ fn check_long(answer: c_long) -> Result<usize, Errno> {
 impl System for Kernel {
     #[inline]
     fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
-        // By path with AT_FDCWD, as open(2) of the C library does.
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of ours.
         let answer = unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
@@ -143,30 +149,18 @@ impl System for Kernel {
 
     #[inline]
     fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
-        if let At::Path(path) = at {
-            // SAFETY: the name is a C string that outlives the call.
-            return check(unsafe { libc::unlink(path.as_ptr()) });
-        }
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call.
         check(unsafe { libc::unlinkat(directory, name.as_ptr(), 0) })
     }
 
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
-        if let At::Path(path) = at {
-            // SAFETY: the name is a C string that outlives the call.
-            return check(unsafe { libc::mkdir(path.as_ptr(), mode) });
-        }
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call.
         check(unsafe { libc::mkdirat(directory, name.as_ptr(), mode) })
     }
 
     fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
-        if let At::Path(path) = at {
-            // SAFETY: the name is a C string that outlives the call.
-            return check(unsafe { libc::rmdir(path.as_ptr()) });
-        }
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call.
         check(unsafe { libc::unlinkat(directory, name.as_ptr(), libc::AT_REMOVEDIR) })
@@ -191,16 +185,8 @@ impl System for Kernel {
     }
 
     fn sync_file_system(&mut self, location: usize) -> Result<(), Errno> {
-        let syncfs = |directory: c_int| {
-            // SAFETY: syncfs(2) takes a descriptor and touches no memory of ours.
-            check(unsafe { libc::syncfs(directory) })
-        };
-        if let Some(held) = self.held.get(location) {
-            return syncfs(held.as_raw_fd());
-        }
-        let opened = File::open(&self.locations[location]);
-        let directory = opened.map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EINVAL)))?;
-        syncfs(directory.as_raw_fd())
+        // SAFETY: syncfs(2) takes a descriptor and touches no memory of ours.
+        check(unsafe { libc::syncfs(self.held[location].as_raw_fd()) })
     }
 
     #[inline]
@@ -229,7 +215,9 @@ impl System for Kernel {
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
                 // SAFETY: the name is a C string that outlives the call.
-                check(unsafe { libc::fchmodat(directory, name.as_ptr(), mode, 0) })
+                let answer =
+                    unsafe { libc::syscall(SYS_FCHMODAT2, directory, name.as_ptr(), mode, libc::AT_SYMLINK_NOFOLLOW) };
+                check_long(answer).map(drop)
             }
         }
     }
@@ -248,7 +236,7 @@ impl System for Kernel {
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
                 // SAFETY: the name is a C string, and it and the two times outlive the call.
-                check(unsafe { libc::utimensat(directory, name.as_ptr(), times.as_ptr(), 0) })
+                check(unsafe { libc::utimensat(directory, name.as_ptr(), times.as_ptr(), libc::AT_SYMLINK_NOFOLLOW) })
             }
         }
     }
@@ -297,28 +285,18 @@ impl System for Kernel {
     }
 
     #[inline]
-    fn set_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &[u8]) -> Result<(), Errno> {
+    fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
         let (key, length, value) = (key.as_ptr(), value.len(), value.as_ptr().cast());
-        // SAFETY: path and key are C strings, pointer and length of the value are of one slice; all outlive the call.
-        check(unsafe {
-            match holder {
-                Holder::File(file) => libc::fsetxattr(file, key, value, length, 0),
-                Holder::Path(path) => libc::setxattr(path.as_ptr(), key, value, length, 0),
-            }
-        })
+        // SAFETY: the key is a C string, pointer and length of the value are of one slice; both outlive the call.
+        check(unsafe { libc::fsetxattr(file, key, value, length, 0) })
     }
 
     #[inline]
-    fn get_extended(&mut self, holder: Holder<'_>, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
+    fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
         let (key, length, value) = (key.as_ptr(), value.len(), value.as_mut_ptr().cast());
-        // SAFETY: path and key are C strings that outlive the call; pointer and length of the room are of one slice,
+        // SAFETY: the key is a C string that outlives the call; pointer and length of the room are of one slice,
         // borrowed mutably for the call.
-        check_long(unsafe {
-            match holder {
-                Holder::File(file) => libc::fgetxattr(file, key, value, length),
-                Holder::Path(path) => libc::getxattr(path.as_ptr(), key, value, length),
-            }
-        } as c_long)
+        check_long(unsafe { libc::fgetxattr(file, key, value, length) } as c_long)
     }
 
     #[inline]

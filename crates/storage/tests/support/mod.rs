@@ -20,6 +20,8 @@ pub fn settings(directory: &Path, block: usize) -> Settings {
         write_block_bytes: block,
         locations: vec![Location {
             directory: directory.to_owned(),
+            identity: None,
+            below: None,
         }],
         ..Settings::default()
     }

@@ -32,17 +32,13 @@ impl Names {
 
 /// A piece of work with every operation in it, each with its steps where nothing is synced. The steps of syncing
 /// are in it, too, and left out by [`steps_of`].
-pub fn work<'a>(names: &'a Names, by_path: bool) -> Vec<(Operation<'a>, Vec<Step>)> {
+pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     use Step::*;
     let [d, e, one, two, three] = ["d", "e", "d/1", "d/2", "d/3"].map(|name| names.of(name));
     let [four, five, six, temporary] = ["e/4", "d/5", "d/6", "tmp"].map(|name| names.of(name));
     let (content, value, target) = (&TEXT[..10], &TEXT[..5], c"1");
     let written = vec![Open, Write, Sync, Close];
     let elsewhere = vec![Open, Write, Sync, Close, Rename, SyncDirectory];
-    let got = match by_path {
-        true => vec![GetExtended],
-        false => vec![Open, GetExtended, Close],
-    };
     vec![
         (make::make_directory(d), vec![MakeDirectory, SyncDirectory]),
         (make::make_directory(e), vec![MakeDirectory, SyncDirectory]),
@@ -63,7 +59,7 @@ pub fn work<'a>(names: &'a Names, by_path: bool) -> Vec<(Operation<'a>, Vec<Step
             make::set_extended(one, KEY, value),
             vec![Open, SetExtended, Sync, Close],
         ),
-        (make::get_extended(one, KEY, value), got),
+        (make::get_extended(one, KEY, value), vec![Open, GetExtended, Close]),
         (make::link(one, two), vec![Link, SyncDirectory]),
         (make::symbolic_link(three, target), vec![SymbolicLink, SyncDirectory]),
         (make::read_link(three, target), vec![ReadLink]),
@@ -81,12 +77,11 @@ pub fn work<'a>(names: &'a Names, by_path: bool) -> Vec<(Operation<'a>, Vec<Step
 }
 
 /// The steps under a policy.
-pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability, by_path: bool) -> Vec<Step> {
+pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);
     // Attributes are set by name where nothing is synced afterwards.
-    let by_name =
-        !syncs && (operation == OperationKind::SetAttributes || (by_path && operation == OperationKind::SetExtended));
+    let by_name = !syncs && operation == OperationKind::SetAttributes;
     let kept = steps.iter().copied().filter(|step| match step {
         Step::Sync => syncs,
         Step::SyncDirectory => durability == FsyncDirectory,

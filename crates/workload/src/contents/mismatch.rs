@@ -165,7 +165,7 @@ impl Contents {
 
     /// The file and the version of a well-formed stamp. One of the same number elsewhere is well-formed too: it
     /// tells the file, but a stamp from elsewhere in the same file is none of any version here.
-    fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
+    pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];
             bytes.copy_from_slice(&stamp[8 * index..8 * index + 8]);

@@ -274,3 +274,33 @@ fn texts_are_read_and_written_alike() {
     assert!(spec(ContentKind::Text, 0.5).is_err() && spec(ContentKind::Incompressible, f64::NAN).is_err());
     assert_eq!(spec(ContentKind::Incompressible, 2.0), Ok(()));
 }
+
+#[test]
+fn a_beginning_tells_whose_contents_they_are() {
+    for (kind, dedup) in [
+        (ContentKind::Text, 1.0),
+        (ContentKind::Incompressible, 1.0),
+        (ContentKind::Incompressible, 4.0),
+        (ContentKind::Compressible { ratio: 100.0 }, 3.0),
+    ] {
+        let spec = ContentSpec { kind, dedup };
+        let contents = Contents::new(&spec, 7, 3);
+        let others = Contents::new(&spec, 8, 3);
+        for (file, version) in [(1, 0), (5_000, 3), (9, 60)] {
+            for length in [1, 23, 24, 64] {
+                let mut found = vec![0; length];
+                contents.fill(file, version, 0, &mut found);
+                let is = contents.beginning(&found);
+                let too_short = kind != ContentKind::Text && length < STAMP_BYTES;
+                assert!(
+                    is == Beginning::Ours || too_short && is == Beginning::TooShort,
+                    "{kind} {length}: {is:?}"
+                );
+                if length == 64 {
+                    assert_eq!(others.beginning(&found), Beginning::Others, "{kind} {dedup}");
+                }
+            }
+        }
+        assert_eq!(contents.beginning(&[b'm'; 64]), Beginning::Others, "{kind} {dedup}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Words of memory that outlive the process: one writer leaves there what it is doing, and whoever comes after its death
+//! reads it. They lie in a file of a file system in memory, so that nothing is written to a disk.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::ops::Deref;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use rustix::fs::FallocateFlags;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// Words of a line.
+pub const LINE_WORDS: usize = 16;
+
+/// What one thread writes: a line of cache of its own (two of them, since processors fetch in pairs).
+#[derive(Debug, Default)]
+#[repr(C, align(128))]
+pub struct Line(pub [AtomicU64; LINE_WORDS]);
+
+/// Lines, all 0 at first.
+#[derive(Debug)]
+pub struct Lines {
+    backing: Backing,
+}
+
+#[derive(Debug)]
+enum Backing {
+    /// Gone with the process.
+    Heap(Box<[Line]>),
+    /// A file, mapped as long as this lives.
+    Mapped { first: NonNull<Line>, count: usize },
+}
+
+// SAFETY: lines are atomics only, and the mapping stays where it is until the last owner drops it.
+unsafe impl Send for Lines {}
+// SAFETY: as above.
+unsafe impl Sync for Lines {}
+
+impl Lines {
+    /// Lines that go with the process.
+    pub fn private(count: usize) -> Arc<Self> {
+        Arc::new(Self {
+            backing: Backing::Heap((0..count).map(|_| Line::default()).collect()),
+        })
+    }
+
+    /// Lines in a file that is made for them, for its owner alone.
+    ///
+    /// # Errors
+    /// Where the file cannot be made, has no room, or cannot be mapped. Nothing is left of it then.
+    pub fn create(path: &Path, count: usize) -> io::Result<Arc<Self>> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        let mapped = map(&file, count);
+        if mapped.is_err() {
+            let _ = std::fs::remove_file(path);
+        }
+        Ok(Arc::new(Self { backing: mapped? }))
+    }
+
+    /// One of the lines.
+    ///
+    /// # Panics
+    /// Where there is no such line.
+    pub fn line(self: &Arc<Self>, index: usize) -> LineHandle {
+        LineHandle {
+            line: NonNull::from(&self[index]),
+            _lines: Arc::clone(self),
+        }
+    }
+}
+
+fn map(file: &File, count: usize) -> io::Result<Backing> {
+    let bytes = count * size_of::<Line>();
+    // All of it has its room now: a page that could not be had later would end the process.
+    rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64)?;
+    // SAFETY: a new mapping, where the kernel chooses: it covers nothing of ours.
+    let first = unsafe {
+        mmap(
+            std::ptr::null_mut(),
+            bytes,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::SHARED,
+            file,
+            0,
+        )?
+    };
+    let first = NonNull::new(first.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+    Ok(Backing::Mapped { first, count })
+}
+
+impl Deref for Lines {
+    type Target = [Line];
+
+    fn deref(&self) -> &[Line] {
+        match &self.backing {
+            Backing::Heap(lines) => lines,
+            // SAFETY: the mapping has room for so many lines, begins at a page, was zeros, which is a value of atomics, and
+            // lives as long as `self`.
+            Backing::Mapped { first, count } => unsafe { std::slice::from_raw_parts(first.as_ptr(), *count) },
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        if let Backing::Mapped { first, count } = self.backing {
+            // SAFETY: the mapping is ours, of this length, and nobody has it any more.
+            let _ = unsafe { munmap(first.as_ptr().cast(), count * size_of::<Line>()) };
+        }
+    }
+}
+
+/// A line, found without a look at its neighbours.
+#[derive(Clone, Debug)]
+pub struct LineHandle {
+    line: NonNull<Line>,
+    /// Keeps the line where it is.
+    _lines: Arc<Lines>,
+}
+
+// SAFETY: a line is atomics only.
+unsafe impl Send for LineHandle {}
+// SAFETY: as above.
+unsafe impl Sync for LineHandle {}
+
+impl Deref for LineHandle {
+    type Target = [AtomicU64; LINE_WORDS];
+
+    #[inline]
+    fn deref(&self) -> &Self::Target {
+        // SAFETY: the line is one of `_lines`, which do not move and live as long as this.
+        &unsafe { self.line.as_ref() }.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_in_the_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lines");
+        let lines = Lines::create(&path, 3).unwrap();
+        let line = lines.line(2);
+        line[5].store(77, Ordering::Relaxed);
+        assert_eq!(lines[2].0[5].load(Ordering::Relaxed), 77);
+        let text = std::fs::read(&path).unwrap();
+        assert_eq!(text.len(), 3 * size_of::<Line>());
+        let at = 2 * size_of::<Line>() + 5 * 8;
+        assert_eq!(u64::from_ne_bytes(text[at..at + 8].try_into().unwrap()), 77);
+        drop(lines);
+        line[5].store(78, Ordering::Relaxed);
+        assert!(Lines::create(&path, 1).is_err(), "a file that is there is not taken");
+    }
+
+    #[test]
+    fn private_lines_are_alike() {
+        let lines = Lines::private(2);
+        lines.line(1)[0].store(1, Ordering::Relaxed);
+        assert_eq!(lines[1].0[0].load(Ordering::Relaxed), 1);
+        assert_eq!(lines[0].0[0].load(Ordering::Relaxed), 0);
+    }
+}

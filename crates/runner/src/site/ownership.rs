@@ -1,0 +1,410 @@
+//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the questions; each has a test.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::fd::AsFd;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use workload::contents::{Beginning, ContentSpec, Contents};
+use workload::names::NameKind;
+
+use super::manifest::{self, Kind, Manifest};
+use crate::control::WrittenName;
+
+/// Bytes of a file that are looked at: more would tell no more.
+pub(crate) const BEGINS_BYTES: usize = 64;
+
+/// A moment by which files are stamped: seconds and nanoseconds of the epoch.
+pub(crate) type Stamp = (i64, u32);
+
+/// What a run's files have in common, whatever is done to them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Makes {
+    /// Their permissions: any of these.
+    pub modes: Vec<u32>,
+    /// None is larger.
+    pub size_max_bytes: u64,
+    /// None that was written to its end is smaller.
+    pub size_min_bytes: u64,
+    pub begins: Begins,
+}
+
+/// What files begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Begins {
+    /// The original's work: what is written begins with the worker's text, each time.
+    Texts {
+        /// By worker; one for all where they are alike.
+        texts: Vec<String>,
+        /// The first piece has so many bytes at least.
+        size_low_bytes: u64,
+    },
+    /// With contents that tell whose they are.
+    Contents {
+        /// What they are like.
+        spec: ContentSpec,
+        /// The workload's.
+        seed: u64,
+    },
+}
+
+/// What is known of a run's files besides.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Evidence {
+    /// Files have running numbers up to this, in a classic run.
+    pub numbers_made: u64,
+    /// Names whose files may have been written in part.
+    pub partly_written: BTreeSet<WrittenName>,
+    /// By how much the wall clock was set back while the run went on.
+    pub set_back_ns: i64,
+    /// When the run ended; nothing where that is not known.
+    pub until: Option<Until>,
+    /// The run goes on, or has ended by itself: what is not among `partly_written` was written to its end.
+    pub is_complete: bool,
+}
+
+/// When a run ended, by the times at which its files were made. The kernel stamps files by a clock that is read every few
+/// milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Until {
+    /// What was made before this was certainly made while the run went on.
+    pub certainly: Stamp,
+    /// No file that was completed was made later.
+    pub completed: Stamp,
+    /// Nor one that was being written.
+    pub under_way: Stamp,
+}
+
+impl Until {
+    pub(crate) fn new(last_ns: i64) -> Self {
+        /// More than the time between two readings of that clock.
+        const STAMPED_WITHIN_NS: i64 = 20_000_000;
+        /// The run's stamps and the kernel's come from clocks that are read one after the other.
+        const READ_WITHIN_NS: i64 = 1_000_000;
+        /// A call that was under way when the run ended may have made its file so long after the last sign of life.
+        const UNDER_WAY_NS: i64 = 2_000_000_000;
+        Self {
+            certainly: stamp(last_ns - STAMPED_WITHIN_NS),
+            completed: stamp(last_ns.saturating_add(READ_WITHIN_NS)),
+            under_way: stamp(last_ns.saturating_add(UNDER_WAY_NS)),
+        }
+    }
+}
+
+/// Whose something is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Ours,
+    /// Not the run's, and why that is certain.
+    Others(String),
+    /// What cannot be told apart stays, and why.
+    Unclear(String),
+}
+
+/// What distinguishes the files of a run from everybody else's.
+pub(crate) struct Ownership<'a> {
+    manifest: &'a Manifest,
+    evidence: &'a Evidence,
+    owner: u32,
+    born: Stamp,
+    /// Of the pool that is looked at.
+    contents: Pool<'a>,
+}
+
+/// What the files of one pool begin with.
+enum Pool<'a> {
+    Text(&'a [u8], u64),
+    Contents(Box<Contents>),
+}
+
+pub(crate) fn stamp(ns: i64) -> Stamp {
+    (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000) as u32)
+}
+
+/// What is asked of a name.
+pub(crate) fn facts(directory: impl AsFd, name: &OsStr) -> Result<Statx, Errno> {
+    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+    statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)
+}
+
+/// When something was made; its last change where the file system keeps no birth.
+pub(crate) fn born(facts: &Statx) -> Stamp {
+    let born = if has_birth(facts) {
+        facts.stx_btime
+    } else {
+        facts.stx_ctime
+    };
+    (born.tv_sec, born.tv_nsec)
+}
+
+fn has_birth(facts: &Statx) -> bool {
+    StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME)
+}
+
+/// When the run began in the directory of its manifest.
+pub(crate) fn began(directory: impl AsFd, manifest: &Manifest) -> Result<Stamp, Errno> {
+    if manifest.kind == Kind::OwnDirectory {
+        // A manifest that was written again is younger than the pool. The directory is not.
+        let own = statx(
+            &directory,
+            "",
+            AtFlags::EMPTY_PATH,
+            StatxFlags::BASIC_STATS | StatxFlags::BTIME,
+        )?;
+        if has_birth(&own) {
+            return Ok(born(&own));
+        }
+        if let Some(born) = manifest.born {
+            return Ok(born);
+        }
+    }
+    Ok(born(&facts(directory, OsStr::new(manifest::NAME))?))
+}
+
+impl<'a> Ownership<'a> {
+    /// Of the run of a manifest that `owner` has, and that began at `born`.
+    pub(crate) fn new(manifest: &'a Manifest, evidence: &'a Evidence, owner: u32, born: Stamp) -> Self {
+        Self {
+            manifest,
+            evidence,
+            owner,
+            born: earlier(born, evidence.set_back_ns),
+            contents: Pool::of(&manifest.makes.begins, 0),
+        }
+    }
+
+    /// The files that follow are of this worker's pool.
+    pub(crate) fn enter_pool_of(&mut self, worker: u32) {
+        self.contents = Pool::of(&self.manifest.makes.begins, worker);
+    }
+
+    /// Whose a name is that has the form of the run's.
+    pub(crate) fn of(&self, directory: impl AsFd, name: &OsStr, (kind, number): WrittenName) -> Result<Whose, Errno> {
+        let facts = facts(&directory, name)?;
+        let expected = match kind {
+            NameKind::Directory => FileType::Directory,
+            NameKind::SymbolicLink => FileType::Symlink,
+            NameKind::File | NameKind::Temporary | NameKind::Link => FileType::RegularFile,
+        };
+        if FileType::from_raw_mode(facts.stx_mode.into()) != expected {
+            return Ok(Whose::Others("it is not what this run makes".to_owned()));
+        }
+        let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
+        let born = born(&facts);
+        let is_too_late = |until: Until| {
+            let last = if is_partly_written {
+                until.under_way
+            } else {
+                until.completed
+            };
+            born > last
+        };
+        if self.evidence.until.is_some_and(is_too_late) {
+            return Ok(Whose::Others("it was made after the run had ended".to_owned()));
+        }
+        // What is certain comes first: only what is not certain keeps the manifest.
+        let contents = match kind {
+            NameKind::Directory => Whose::Ours,
+            NameKind::SymbolicLink => self.of_link(&directory, name)?,
+            NameKind::File | NameKind::Temporary | NameKind::Link => {
+                self.of_contents(&directory, name, &facts, is_partly_written)?
+            }
+        };
+        if let Whose::Others(_) = contents {
+            return Ok(contents);
+        }
+        let unclear = |why: String| Ok(Whose::Unclear(why));
+        if facts.stx_uid != self.owner {
+            return unclear(format!("it belongs to another owner (user {})", facts.stx_uid));
+        }
+        if born < self.born {
+            return unclear("it is older than the run".to_owned());
+        }
+        if expected == FileType::RegularFile {
+            let mode = u32::from(facts.stx_mode) & 0o7777;
+            if !self.manifest.makes.modes.contains(&mode) {
+                return unclear(format!("its mode is {mode:04o}, which this run does not give"));
+            }
+            if facts.stx_nlink > 1 && self.manifest.mix.is_none() {
+                return unclear("it has other names besides, which this run does not make".to_owned());
+            }
+        }
+        Ok(contents)
+    }
+
+    fn of_link(&self, directory: impl AsFd, name: &OsStr) -> Result<Whose, Errno> {
+        let target = readlinkat(directory, name, Vec::new())?;
+        let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(target.to_bytes()), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
+        Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
+            true => Whose::Ours,
+            false => Whose::Others("it is a link to what is no file of this run".to_owned()),
+        })
+    }
+
+    fn of_contents(
+        &self,
+        directory: impl AsFd,
+        name: &OsStr,
+        facts: &Statx,
+        is_partly_written: bool,
+    ) -> Result<Whose, Errno> {
+        let makes = &self.manifest.makes;
+        if facts.stx_size > makes.size_max_bytes {
+            return Ok(Whose::Others("it is larger than any file of this run".to_owned()));
+        }
+        let begins = match read(directory, name) {
+            Ok(begins) => begins,
+            Err(Errno::NOENT) => return Err(Errno::NOENT),
+            Err(errno) => return Ok(Whose::Unclear(format!("its contents cannot be read: {errno}"))),
+        };
+        // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
+        // In a directory of its own it is enough that it was made while the run went on.
+        let is_own = self.manifest.kind == Kind::OwnDirectory;
+        let was_certainly_there = |until: Until| born(facts) < until.certainly;
+        let may_be_cut_short = is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
+        let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
+        let cut_short = |what: &str| match may_be_cut_short {
+            true => Whose::Ours,
+            false => Whose::Unclear(format!("{what}, and nothing tells that this run was writing it")),
+        };
+        if begins.is_empty() {
+            let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
+            return Ok(if makes_such {
+                Whose::Ours
+            } else {
+                cut_short("it is empty")
+            });
+        }
+        if begins.iter().all(|byte| *byte == 0) {
+            return Ok(cut_short("it begins with zeros"));
+        }
+        let beginning = self.contents.beginning(&begins);
+        Ok(match beginning {
+            Beginning::Ours if facts.stx_size < makes.size_min_bytes => {
+                cut_short("it is shorter than any file of this run")
+            }
+            Beginning::Ours => Whose::Ours,
+            Beginning::TooShort if is_of_its_time => Whose::Ours,
+            Beginning::TooShort => Whose::Unclear("it is too short to tell whose it is".to_owned()),
+            // An operation that overwrote it may have left some of both.
+            Beginning::Others if is_own && is_partly_written => Whose::Ours,
+            Beginning::Others => Whose::Others("it does not begin as the files of this run do".to_owned()),
+        })
+    }
+}
+
+impl<'a> Pool<'a> {
+    fn of(begins: &'a Begins, worker: u32) -> Self {
+        match begins {
+            Begins::Texts { texts, size_low_bytes } => {
+                let text = texts.get(worker as usize).or(texts.last());
+                Self::Text(text.map_or(&[], |text| text.as_bytes()), *size_low_bytes)
+            }
+            Begins::Contents { spec, seed } => Self::Contents(Box::new(Contents::new(spec, *seed, worker))),
+        }
+    }
+
+    fn beginning(&self, begins: &[u8]) -> Beginning {
+        match self {
+            Self::Contents(contents) => contents.beginning(begins),
+            Self::Text(text, low) if is_pieces(text, *low, begins) => Beginning::Ours,
+            Self::Text(..) => Beginning::Others,
+        }
+    }
+}
+
+/// Whether this is pieces one after another, each as the text begins, the first of `low` bytes at least. The last may go on
+/// behind what was read.
+fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
+    let mut begins_here = vec![false; found.len()];
+    begins_here[..1].fill(true);
+    for at in 0..found.len() {
+        if !begins_here[at] {
+            continue;
+        }
+        let alike = found[at..]
+            .iter()
+            .zip(text)
+            .take_while(|(one, other)| one == other)
+            .count();
+        if at + alike == found.len() {
+            return true;
+        }
+        let least = if at == 0 {
+            usize::try_from(low).unwrap_or(usize::MAX)
+        } else {
+            1
+        };
+        for end in least.max(1)..=alike {
+            begins_here[at + end] = true;
+        }
+    }
+    false
+}
+
+fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
+    if ns == 0 {
+        return (seconds, nanoseconds);
+    }
+    // The clock may have gone back a little further than it was seen to.
+    stamp(seconds.saturating_mul(1_000_000_000) + i64::from(nanoseconds) - ns - 1_000_000_000)
+}
+
+/// What a file begins with. Its time of access stays as it is, where the system allows that.
+fn read(directory: impl AsFd, name: &OsStr) -> Result<Vec<u8>, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match openat(&directory, name, flags | OFlags::NOATIME, Mode::empty()) {
+        Err(Errno::PERM) => openat(&directory, name, flags, Mode::empty())?,
+        opened => opened?,
+    };
+    let mut begins = vec![0; BEGINS_BYTES];
+    let mut length = 0;
+    while length < begins.len() {
+        match rustix::io::pread(&file, &mut begins[length..], length as u64) {
+            Ok(0) => break,
+            Ok(read) => length += read,
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    begins.truncate(length);
+    Ok(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_known_again() {
+        let text = b"abcdefgh";
+        for (low, found, expected) in [
+            (1, &b"a"[..], true),
+            (1, b"abcabab", true),
+            (1, b"abcdefghabc", true),
+            (3, b"ab", true),
+            (3, b"abab", false),
+            (3, b"abcab", true),
+            (1, b"abx", false),
+            (1, b"b", false),
+            (8, b"abcdefgha", true),
+            (9, b"abcdefgha", false),
+        ] {
+            assert_eq!(
+                is_pieces(text, low, found),
+                expected,
+                "{low} {:?}",
+                String::from_utf8_lossy(found)
+            );
+        }
+    }
+
+    #[test]
+    fn a_clock_that_went_back_moves_the_bound() {
+        assert_eq!(earlier((10, 5), 0), (10, 5));
+        assert_eq!(earlier((10, 5), 2_000_000_000), (7, 5));
+    }
+}
