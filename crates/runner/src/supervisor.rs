@@ -287,7 +287,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
 impl Supervisor<'_, '_> {
     fn look_on(&mut self) {
         while self.alive > 0 {
-            self.watch.site.life().tick(self.now_ns());
+            self.watch.site.life().tick((self.watch.now_ns)());
             self.drive();
             let message = self
                 .watch

@@ -613,20 +613,18 @@ fn what_stays_is_told_in_every_format() {
             let scene = Scene::new();
             let location = scene.directory("location");
             let _volume = Volume::new(FileSystem::Ext4, &scene, &location);
-            let work = Work {
-                files: 2_000,
-                transactions: 20_000,
-                ..Work::long(&location)
-            };
+            let work = Work::long_on_disk(&location);
             let mut command = Run(Raw).command(&work, &scene);
             command.args(["--on-error", "100%", "--format", format]).args(more);
             let mut running = Running::start(command, &location);
             Run(Raw).wait_for(&mut running, &work, Moment::Prepare);
+            running.stop();
             let own = own_directories(&location).remove(0);
             let names = std::fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().path());
             let mut numbered = names.filter(|path| path.file_name().unwrap().to_str().unwrap().parse::<u64>().is_ok());
             let file = numbered.next().unwrap();
             chattr("+i", &file);
+            running.send(Signal::CONT);
             let ended = running.finish();
             chattr("-i", &file);
             ended.code(1).does_not_say("the run has not made it");
