@@ -1,0 +1,72 @@
+//! Whether requests are answered.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::Operation;
+
+#[derive(Default)]
+struct State {
+    is_stalled: bool,
+    /// The first request of this kind stalls the server.
+    stall_at: Option<Operation>,
+    /// A request waits.
+    is_waiting: bool,
+    has_ended: bool,
+}
+
+/// Every request passes here before it is performed.
+#[derive(Default)]
+pub(crate) struct Gate {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits as long as the server is stalled.
+    pub(crate) fn pass(&self, operation: Operation) {
+        let mut state = self.state();
+        if state.stall_at == Some(operation) {
+            (state.stall_at, state.is_stalled) = (None, true);
+        }
+        while state.is_stalled && !state.has_ended {
+            state.is_waiting = true;
+            self.changed.notify_all();
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.is_waiting = false;
+    }
+
+    pub(crate) fn stall(&self) {
+        self.state().is_stalled = true;
+    }
+
+    pub(crate) fn stall_at(&self, operation: Operation) {
+        self.state().stall_at = Some(operation);
+    }
+
+    pub(crate) fn resume(&self) {
+        let mut state = self.state();
+        (state.is_stalled, state.stall_at) = (false, None);
+        self.changed.notify_all();
+    }
+
+    /// Lets all requests pass for good.
+    pub(crate) fn end(&self) {
+        self.state().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until a request waits; false where none did in that time.
+    pub(crate) fn wait_for_request(&self, at_most: Duration) -> bool {
+        let (state, _) = self
+            .changed
+            .wait_timeout_while(self.state(), at_most, |state| !state.is_waiting)
+            .unwrap_or_else(PoisonError::into_inner);
+        state.is_waiting
+    }
+}
