@@ -674,8 +674,8 @@ impl Filesystem for Files {
         empty(reply, self.file(fh).and_then(|directory| Ok(directory.sync_all()?)));
     }
 
-    fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        self.gate.pass(Operation::StatFs);
+    fn statfs(&self, request: &Request, _: INodeNo, reply: ReplyStatfs) {
+        self.gate.pass_marked(Operation::StatFs, request.pid());
         let facts = self
             .path(INodeNo::ROOT)
             .and_then(|path| rustix::fs::statvfs(&path).map_err(errno));

@@ -10,6 +10,8 @@ struct State {
     is_stalled: bool,
     /// The first request of this kind stalls the server.
     stall_at: Option<Operation>,
+    /// A request of this thread stalls the server.
+    stall_by: Option<u32>,
     /// A request waits.
     is_waiting: bool,
     has_ended: bool,
@@ -41,8 +43,19 @@ impl Gate {
         state.is_waiting = false;
     }
 
-    pub(crate) fn stall(&self) {
-        self.state().is_stalled = true;
+    /// The next request of a thread is the last one that the server takes.
+    pub(crate) fn stall_by(&self, thread: u32) {
+        self.state().stall_by = Some(thread);
+    }
+
+    /// A request that may be the one to stall at.
+    pub(crate) fn pass_marked(&self, operation: Operation, thread: u32) {
+        let mut state = self.state();
+        if state.stall_by == Some(thread) {
+            (state.stall_by, state.is_stalled) = (None, true);
+        }
+        drop(state);
+        self.pass(operation);
     }
 
     pub(crate) fn stall_at(&self, operation: Operation) {
@@ -51,7 +64,7 @@ impl Gate {
 
     pub(crate) fn resume(&self) {
         let mut state = self.state();
-        (state.is_stalled, state.stall_at) = (false, None);
+        (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
         self.changed.notify_all();
     }
 

@@ -17,6 +17,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use fuser::{BackgroundSession, Config, Session, SessionACL};
@@ -145,12 +146,28 @@ impl Mounted {
         &self.point
     }
 
-    /// The server hangs: no later request is answered.
+    /// The server hangs as a process does that was stopped: it takes no later request. Whoever waits for it can be killed,
+    /// but not in a `close`: for its request the kernel waits whatever comes.
+    ///
+    /// # Panics
+    /// Where the system has no thread.
     pub fn stall(&self) {
-        self.gate.stall();
+        let (gate, point) = (Arc::clone(&self.gate), self.point.clone());
+        // A request of our own is the one that the server has taken: it keeps no other thread than that one.
+        let marks = thread::Builder::new().name("stall".to_owned()).spawn(move || {
+            gate.stall_by(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs());
+            // What it answers when it goes on is of no interest.
+            let _ = rustix::fs::statvfs(&point);
+        });
+        marks.expect("the system has no thread");
+        assert!(
+            self.wait_for_request(Duration::from_secs(60)),
+            "the server does not stall"
+        );
     }
 
-    /// The server hangs from the next request of this kind on, that one included.
+    /// The server hangs from the next request of this kind on, which it has taken: its caller waits until the server goes
+    /// on or the connection is ended, and cannot even be killed.
     pub fn stall_at(&self, operation: Operation) {
         self.gate.stall_at(operation);
     }
