@@ -128,6 +128,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
         journal: Journal::WriteAhead,
         owner: None,
         make: true,
+        patience: std::time::Duration::from_secs(20),
     })?;
     let varied = |number: u64| {
         let mut record = record.clone();

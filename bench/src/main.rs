@@ -4,7 +4,8 @@
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
 //! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `ladders`, `steady` and `soak` are runs that
-//! are driven; `plan` times plans, `archive` lists of very many runs. Pairs are interleaved
+//! are driven; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
+//! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
 
@@ -22,6 +23,7 @@ mod peers;
 mod phases;
 mod presets;
 mod process;
+mod safety;
 mod seeing;
 mod statistics;
 mod strace;
@@ -170,6 +172,21 @@ enum What {
         #[arg(long)]
         check: bool,
     },
+    /// Runs that are killed, ended and moved away at random among a user's files, and cleaned: whether anything of the user's is touched.
+    Safety {
+        /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
+        #[arg(long, value_delimiter = ',', default_value = safety::FILE_SYSTEMS)]
+        on: Vec<String>,
+        /// How many.
+        #[arg(long, default_value_t = 100)]
+        rounds: u64,
+        /// What all that is random follows from, to have it again [default: taken from the clock].
+        #[arg(long)]
+        seed: Option<u64>,
+        /// Only this round.
+        #[arg(long)]
+        round: Option<u64>,
+    },
     /// One of our runs, in a process of its own.
     #[command(hide = true)]
     Ours {
@@ -278,6 +295,20 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 rounds: arguments.pairs(),
             };
             return Ok(archive::compare(&arguments.ours, &size)? || !check);
+        }
+        What::Safety {
+            on,
+            rounds,
+            seed,
+            round,
+        } => {
+            let campaign = safety::Campaign {
+                on,
+                rounds: *rounds,
+                seed: *seed,
+                round: *round,
+            };
+            return safety::perform(&arguments.ours, &campaign);
         }
         What::Ours { .. } => {}
     }

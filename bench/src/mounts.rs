@@ -21,6 +21,10 @@ const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 pub struct Mounted {
     directory: TempDir,
     is_mounted: bool,
+    /// Served by this process, in the place of a file system of the kernel's.
+    served: Option<passthrough::Mounted>,
+    /// What it lies on is mounted, too.
+    has_memory: bool,
     /// How it lies on what is below it.
     pub how: &'static str,
 }
@@ -39,6 +43,51 @@ impl Mounted {
         Ok(mounted)
     }
 
+    /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's speed shows: `tmpfs`, `ext4`, `xfs`,
+    /// `btrfs`, `overlay` on a tmpfs, or `fuse`, served by this process.
+    pub fn in_memory(kind: &str) -> Result<Self, Box<dyn Error>> {
+        let mut mounted = Self::nothing_yet()?;
+        let memory = mounted.directory.path().join("memory");
+        std::fs::create_dir(&memory)?;
+        let memory = memory.to_string_lossy().into_owned();
+        output(Command::new("mount").args(["-t", "tmpfs", "-o", "size=3g", "postmark-bench", &memory]))?;
+        mounted.has_memory = true;
+        let point = mounted.path().to_string_lossy().into_owned();
+        let memory = PathBuf::from(memory);
+        match kind {
+            "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=2g", "tmpfs"])?,
+            "overlay" => {
+                let directories = ["lower", "upper", "work"].map(|name| memory.join(name));
+                for directory in &directories {
+                    std::fs::create_dir(directory)?;
+                }
+                let [lower, upper, work] = directories.map(|directory| directory.to_string_lossy().into_owned());
+                let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+                mounted.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
+            }
+            "fuse" => {
+                let backing = memory.join("backing");
+                std::fs::create_dir(&backing)?;
+                let served =
+                    passthrough::Passthrough::mount(&backing, Path::new(&point), passthrough::Options::default())?;
+                mounted.served = Some(served);
+            }
+            "ext4" | "xfs" | "btrfs" => {
+                let quiet: &[&str] = if kind == "ext4" { &["-q", "-F"] } else { &["-q", "-f"] };
+                let image = memory.join("image");
+                File::create(&image)?.set_len(2 << 30)?;
+                output(Command::new(format!("mkfs.{kind}")).args(quiet).arg(&image))?;
+                let device = attach(&image, false)?;
+                let done = mounted.mount(&[&device]);
+                // As in `mount_image`.
+                detach(&device)?;
+                done?;
+            }
+            _ => return Err(format!("'{kind}' is none of ext4, xfs, btrfs, tmpfs, overlay, fuse").into()),
+        }
+        Ok(mounted)
+    }
+
     /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so many inodes.
     pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self, Box<dyn Error>> {
         let mut mounted = Self::nothing_yet()?;
@@ -53,6 +102,8 @@ impl Mounted {
         let mounted = Self {
             directory,
             is_mounted: false,
+            served: None,
+            has_memory: false,
             how: "in memory",
         };
         std::fs::create_dir(mounted.path())?;
@@ -73,7 +124,7 @@ impl Mounted {
         self.how = how;
         let mounted = self.mount(&[&device]);
         // While it is mounted this asks the kernel to detach it when it no longer is. Also when a signal has come.
-        Command::new("losetup").args(["--detach", &device]).status()?;
+        detach(&device)?;
         mounted
     }
 
@@ -96,21 +147,33 @@ fn attach(image: &Path, direct: bool) -> Result<String, Box<dyn Error>> {
     Ok(device.trim().to_owned())
 }
 
+fn detach(device: &str) -> std::io::Result<()> {
+    Command::new("losetup").args(["--detach", device]).status().map(drop)
+}
+
 impl Drop for Mounted {
     /// In a way that also works when a signal has come.
     fn drop(&mut self) {
-        if !self.is_mounted {
+        drop(self.served.take());
+        if self.is_mounted {
+            unmount(&self.path());
+        }
+        if self.has_memory {
+            unmount(&self.directory.path().join("memory"));
+        }
+    }
+}
+
+/// Unmounts what may be in use for a moment still.
+fn unmount(path: &Path) {
+    for _ in 0..UNMOUNT_TRIES {
+        let unmounted = Command::new("umount").arg(path).stderr(Stdio::null()).status();
+        if unmounted.is_ok_and(|status| status.success()) {
             return;
         }
-        for _ in 0..UNMOUNT_TRIES {
-            let unmounted = Command::new("umount").arg(self.path()).stderr(Stdio::null()).status();
-            if unmounted.is_ok_and(|status| status.success()) {
-                return;
-            }
-            std::thread::sleep(UNMOUNT_PAUSE);
-        }
-        eprintln!("bench: {} stays mounted: it is in use", self.path().display());
+        std::thread::sleep(UNMOUNT_PAUSE);
     }
+    eprintln!("bench: {} stays mounted: it is in use", path.display());
 }
 
 /// Touches half a GiB: memory that a virtual machine had given back costs more the first time.

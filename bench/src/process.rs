@@ -6,12 +6,13 @@
 use std::error::Error;
 use std::fs::File;
 use std::io::{Read, Seek};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use observe::child::{ChildCost, wait};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -20,8 +21,8 @@ use signal_hook::iterator::Signals;
 
 /// The signal that came; 0: none did.
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
-/// The program that runs.
-static RUNNING: Mutex<Option<Pid>> = Mutex::new(None);
+/// The programs that run.
+static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
 /// From now on a signal ends what runs, and nothing is started any more.
 pub fn watch_signals() -> std::io::Result<()> {
@@ -29,9 +30,9 @@ pub fn watch_signals() -> std::io::Result<()> {
     std::thread::spawn(move || {
         for signal in signals.forever() {
             CAUGHT.store(signal, Ordering::SeqCst);
-            if let Some(group) = *running() {
+            for group in running().iter() {
                 // It may have just ended.
-                let _ = kill_process_group(group, Signal::TERM);
+                let _ = kill_process_group(*group, Signal::TERM);
             }
         }
     });
@@ -43,30 +44,113 @@ pub fn caught() -> Option<i32> {
     Some(CAUGHT.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
 
-fn running() -> MutexGuard<'static, Option<Pid>> {
+fn running() -> MutexGuard<'static, Vec<Pid>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts a program, and waits with what is given.
 fn run<A>(command: &mut Command, wait: impl FnOnce(Child) -> std::io::Result<A>) -> Result<A, Box<dyn Error>> {
-    use std::os::unix::process::CommandExt;
-    let child = {
-        let mut running = running();
-        if let Some(signal) = caught() {
-            return Err(format!("ended by signal {signal}").into());
-        }
-        let child = command
-            .process_group(0)
-            // Benchmarks are nobody's runs.
-            .env("POSTMARK_ARCHIVE", "none")
-            .spawn()
-            .map_err(|error| format!("cannot start {}: {error}", command.get_program().to_string_lossy()))?;
-        *running = Some(Pid::from_child(&child));
-        child
-    };
+    let child = spawn(command)?;
+    let group = Pid::from_child(&child);
     let answer = wait(child);
-    *running() = None;
+    forget(group);
     Ok(answer?)
+}
+
+fn spawn(command: &mut Command) -> Result<Child, Box<dyn Error>> {
+    use std::os::unix::process::CommandExt;
+    let mut running = running();
+    if let Some(signal) = caught() {
+        return Err(format!("ended by signal {signal}").into());
+    }
+    let child = command
+        .process_group(0)
+        // Benchmarks are nobody's runs.
+        .env("POSTMARK_ARCHIVE", "none")
+        .spawn()
+        .map_err(|error| format!("cannot start {}: {error}", command.get_program().to_string_lossy()))?;
+    running.push(Pid::from_child(&child));
+    Ok(child)
+}
+
+fn forget(group: Pid) {
+    running().retain(|running| *running != group);
+}
+
+/// A program that runs beside this one; ended with it.
+pub struct Started {
+    child: Child,
+    streams: [File; 2],
+}
+
+impl Started {
+    /// Starts a program; both its streams are kept for later.
+    pub fn new(command: &mut Command) -> Result<Self, Box<dyn Error>> {
+        let streams = [tempfile::tempfile()?, tempfile::tempfile()?];
+        command.stdout(streams[0].try_clone()?).stderr(streams[1].try_clone()?);
+        Ok(Self {
+            child: spawn(command)?,
+            streams,
+        })
+    }
+
+    /// Its number.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal; one that has ended takes none.
+    pub fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
+    }
+
+    /// How it has ended, if it has.
+    pub fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
+        self.child.try_wait()
+    }
+
+    /// How it ends; nothing where it goes on for so long.
+    pub fn end_within(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+        let began = Instant::now();
+        loop {
+            let ended = self.child.try_wait()?;
+            if ended.is_some() || began.elapsed() >= patience {
+                return Ok(ended);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// What it wrote so far: standard output and standard error.
+    pub fn streams(&mut self) -> std::io::Result<[String; 2]> {
+        let mut texts = [String::new(), String::new()];
+        for (text, file) in texts.iter_mut().zip(&self.streams) {
+            let mut bytes = Vec::new();
+            let mut at = 0;
+            let mut block = vec![0; 1 << 16];
+            // Not by the position, which is the program's, too.
+            loop {
+                let read = file.read_at(&mut block, at)?;
+                if read == 0 {
+                    break;
+                }
+                bytes.extend_from_slice(&block[..read]);
+                at += read as u64;
+            }
+            *text = String::from_utf8_lossy(&bytes).into_owned();
+        }
+        Ok(texts)
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        }
+        forget(Pid::from_child(&self.child));
+    }
 }
 
 /// Runs a command to its end; its output goes nowhere.

@@ -1,5 +1,5 @@
-//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted. They need root, for
-//! mounts, gcc and strace. Without those they say so on standard error and pass, unless everything is to be tested (`CI` is
+//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted; and thirty rounds of the campaign that
+//! attacks the program's safety. They need root, for mounts, gcc and strace; the campaign the tools of file systems and /dev/fuse. Without those they say so on standard error and pass, unless everything is to be tested (`CI` is
 //! set, or `POSTMARK_TEST_ALL=1`).
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
@@ -87,4 +87,43 @@ fn an_interrupted_benchmark_leaves_nothing_mounted() {
         assert!(!has_mounts(place.path()));
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }
+}
+
+/// Thirty random rounds: `bench safety` says what a round is. The seed is printed, and another one each time; a failure says how to have it
+/// again. `POSTMARK_ROUNDS` gives another number.
+#[test]
+fn a_users_files_stay_as_they_are() {
+    let is_there = |tool: &&str| {
+        ["/usr/sbin", "/usr/bin", "/sbin"]
+            .iter()
+            .any(|path| Path::new(path).join(tool).exists())
+    };
+    let lacks_tools = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]
+        .iter()
+        .any(|tool| !is_there(tool));
+    if lacks_tools || passthrough::is_possible().is_err() {
+        let all =
+            std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+        assert!(!all, "this test needs root, /dev/fuse, and mkfs of ext4, xfs and btrfs");
+        eprintln!("skipped: it needs root, /dev/fuse, and mkfs of ext4, xfs and btrfs");
+        return;
+    }
+    // Cargo builds it with the workspace, beside this package's own program.
+    let ours = Path::new(env!("CARGO_BIN_EXE_bench")).with_file_name("postmark");
+    assert!(ours.exists(), "{} is not there: cargo build -p cli", ours.display());
+    let rounds = std::env::var("POSTMARK_ROUNDS").unwrap_or_else(|_| "30".to_owned());
+    let output = bench()
+        .arg("--ours")
+        .arg(ours)
+        .args(["safety", "--rounds", &rounds])
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    println!("{text}");
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(text.contains(&format!("{rounds} rounds in")), "{text}");
 }

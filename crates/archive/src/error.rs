@@ -1,5 +1,6 @@
 //! What can go wrong with an archive.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use record::ReadError;
@@ -87,15 +88,54 @@ pub enum ArchiveError {
         /// What is in the way.
         cause: String,
     },
+    /// The device, or what leads to it, failed. That says nothing of what is in the file.
+    #[error(
+        "cannot {doing} the archive {}: {cause}: its device or file system fails, look at the kernel's messages (dmesg); --archive FILE \
+         names an archive elsewhere",
+        .path.display()
+    )]
+    InputOutput {
+        /// What was being done.
+        doing: &'static str,
+        /// The archive.
+        path: PathBuf,
+        /// What the system answered, as far as it is known.
+        cause: String,
+    },
+    /// What is to be added is there already.
+    #[error(
+        "cannot {doing} the archive {}: it has a run or a submission with the same identity already, which was left as it is: \
+         'postmark list' shows the runs that are there",
+        .path.display()
+    )]
+    There {
+        /// What was being done.
+        doing: &'static str,
+        /// The archive.
+        path: PathBuf,
+    },
     /// SQLite could not do it.
-    #[error("cannot {doing} the archive {}: {cause}", .path.display())]
+    #[error(
+        "cannot {doing} the archive {}: {cause}: try again, or give another with --archive FILE",
+        .path.display()
+    )]
     Database {
         /// What was being done.
         doing: &'static str,
         /// The archive.
         path: PathBuf,
         /// What it answered.
-        cause: rusqlite::Error,
+        cause: String,
+    },
+    /// The record of a run that is not in the archive could not be left in a file beside it.
+    #[error("cannot {doing} {}, for a record that the archive does not take: {cause}", .path.display())]
+    Beside {
+        /// What was being done.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        cause: std::io::Error,
     },
     /// No run has this name.
     #[error("there is no run '{name}' in the archive {}: 'postmark list' shows them", .path.display())]
@@ -150,46 +190,239 @@ pub enum ArchiveError {
 }
 
 impl ArchiveError {
-    /// What an answer of SQLite's comes to.
+    /// What an answer of SQLite's comes to. Its own texts are for programmers: what they say is said here in words of ours.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
         let path = path.to_owned();
-        // Memory for a log cannot be had beside the file; and what can only be read cannot be locked.
-        let is_bound = cause.sqlite_error().is_some_and(|error| {
-            use rusqlite::ffi::{SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
-            [
-                SQLITE_IOERR_LOCK,
-                SQLITE_IOERR_SHMMAP,
-                SQLITE_IOERR_SHMOPEN,
-                SQLITE_IOERR_SHMSIZE,
-            ]
-            .contains(&error.extended_code)
-        });
-        if is_bound {
-            return Self::NotWritable {
-                doing,
-                path,
-                cause: cause.to_string(),
-            };
-        }
+        let Some(code) = cause.sqlite_error().map(|error| error.extended_code) else {
+            return Self::of_another(path, doing, &cause);
+        };
         match cause.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged {
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged {
                 path,
-                what: cause.to_string(),
+                what: "its pages contradict one another".to_owned(),
             },
-            // A table or a column of ours is not there.
+            Some(ErrorCode::NotADatabase) => Self::Damaged {
+                path,
+                what: "it does not begin as a database of SQLite".to_owned(),
+            },
             Some(ErrorCode::Unknown) => Self::Damaged {
                 path,
-                what: cause.to_string(),
+                what: "a table or a column is not as the program made it".to_owned(),
             },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::DiskFull | ErrorCode::PermissionDenied) => {
-                Self::NotWritable {
+            Some(ErrorCode::ConstraintViolation) => Self::There { doing, path },
+            Some(ErrorCode::SystemIoFailure) => match beside(code) {
+                Some(cause) => Self::NotWritable {
                     doing,
                     path,
-                    cause: cause.to_string(),
+                    cause: cause.to_owned(),
+                },
+                None => {
+                    let cause = answer(&path, call(code));
+                    Self::InputOutput { doing, path, cause }
+                }
+            },
+            Some(known) => match denied(known) {
+                Some(cause) => Self::NotWritable {
+                    doing,
+                    path,
+                    cause: cause.to_owned(),
+                },
+                None => Self::Database {
+                    doing,
+                    path,
+                    cause: match known {
+                        ErrorCode::OutOfMemory => "the system has no memory for it".to_owned(),
+                        ErrorCode::TooBig => "a record is longer than SQLite takes".to_owned(),
+                        ErrorCode::OperationInterrupted => "it was interrupted".to_owned(),
+                        _ => format!("SQLite answered with its code {code}"),
+                    },
+                },
+            },
+            None => Self::of_another(path, doing, &cause),
+        }
+    }
+
+    /// What does not come of SQLite itself: a value is not of its column's type.
+    fn of_another(path: PathBuf, doing: &'static str, cause: &rusqlite::Error) -> Self {
+        use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
+        match cause {
+            FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..) => {
+                Self::Damaged {
+                    path,
+                    what: "a value is not of its column's type".to_owned(),
                 }
             }
-            _ => Self::Database { doing, path, cause },
+            other => Self::Database {
+                doing,
+                path,
+                cause: format!("SQLite's library answered: {other}"),
+            },
         }
+    }
+
+    /// What a check of SQLite's that did not say "ok" comes to: it tells pages that it could not read like pages that are wrong.
+    pub(crate) fn of_check(path: &Path, answer_of_check: &str) -> Self {
+        let path = path.to_owned();
+        let lines = answer_of_check.lines().map(str::trim);
+        let lines: Vec<&str> = lines
+            .filter(|line| !line.is_empty() && !line.starts_with("***"))
+            .collect();
+        // The lowest byte of SQLite's codes is the kind of the error.
+        let is_unread = lines.iter().any(|line| {
+            let code = line
+                .split_once("error code")
+                .map(|(_, code)| code.trim_start_matches([' ', '=']));
+            let code = code.and_then(|code| code.parse::<i32>().ok());
+            code.is_some_and(|code| code & 0xff == rusqlite::ffi::SQLITE_IOERR)
+        });
+        let unread = read_through(&path).err();
+        if is_unread || unread.is_some() {
+            let cause = unread.map_or_else(|| "a page could not be read".to_owned(), |error| error.to_string());
+            return Self::InputOutput {
+                doing: "check",
+                path,
+                cause,
+            };
+        }
+        let page = |line: &&str| {
+            let (_, number) = line.rsplit_once("page ")?;
+            let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
+            (!digits.is_empty()).then_some(digits)
+        };
+        let what = match lines.iter().find_map(page) {
+            Some(number) => format!("page {number} is not as SQLite writes it"),
+            None => "its pages contradict one another".to_owned(),
+        };
+        Self::Damaged { path, what }
+    }
+}
+
+/// What is in the way of writing.
+fn denied(code: ErrorCode) -> Option<&'static str> {
+    match code {
+        ErrorCode::ReadOnly => Some("it can only be read"),
+        ErrorCode::CannotOpen => Some("a file of it cannot be opened or made"),
+        ErrorCode::DiskFull => Some("its file system is full"),
+        ErrorCode::PermissionDenied => Some("the system does not permit it"),
+        _ => None,
+    }
+}
+
+/// Memory for a log cannot be had beside the file; and what can only be read cannot be locked.
+fn beside(code: i32) -> Option<&'static str> {
+    use rusqlite::ffi::{SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE};
+    match code {
+        SQLITE_IOERR_LOCK => Some("it cannot be locked"),
+        SQLITE_IOERR_SHMMAP | SQLITE_IOERR_SHMOPEN | SQLITE_IOERR_SHMSIZE => {
+            Some("the shared memory of its log cannot be had beside it")
+        }
+        _ => None,
+    }
+}
+
+/// What SQLite was doing when the system answered with an error.
+fn call(code: i32) -> &'static str {
+    use rusqlite::ffi;
+    match code {
+        ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_MMAP => "reading it failed",
+        ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE => "writing to it failed",
+        ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => "bringing it to the device failed",
+        ffi::SQLITE_IOERR_FSTAT | ffi::SQLITE_IOERR_ACCESS => "examining it failed",
+        ffi::SQLITE_IOERR_DELETE => "removing its journal failed",
+        _ => "its input or output failed",
+    }
+}
+
+/// SQLite keeps the number of the error to itself: where reading fails, too, the system's own answer is had by that.
+fn answer(path: &Path, what: &str) -> String {
+    match read_through(path) {
+        Err(error) => format!("{what}: {error}"),
+        Ok(()) => format!("{what} with an error of input or output"),
+    }
+}
+
+/// So much of a file is read to see whether it can be.
+const READ_BYTES_MAX: u64 = 64 << 20;
+
+fn read_through(path: &Path) -> std::io::Result<()> {
+    let file = std::fs::File::open(path)?;
+    std::io::copy(&mut file.take(READ_BYTES_MAX), &mut std::io::sink()).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(code: i32) -> ArchiveError {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("archive.db");
+        std::fs::write(&path, "x").unwrap();
+        let message = Some("*** in database main ***: UNIQUE constraint failed: run.id".to_owned());
+        let cause = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), message);
+        ArchiveError::of(&path, "write a run to", cause)
+    }
+
+    #[test]
+    fn no_text_of_sqlites_is_shown() {
+        use rusqlite::ffi;
+        for code in [
+            ffi::SQLITE_ERROR,
+            ffi::SQLITE_BUSY,
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_NOTADB,
+            ffi::SQLITE_CONSTRAINT_UNIQUE,
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_IOERR_SHMOPEN,
+            ffi::SQLITE_FULL,
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_NOMEM,
+            ffi::SQLITE_TOOBIG,
+            ffi::SQLITE_MISUSE,
+        ] {
+            let told = of(code).to_string();
+            assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
+            // What was being done, the answer, and what to do.
+            assert!(told.matches(": ").count() >= 1 || told.contains("damaged"), "{told}");
+        }
+        assert!(matches!(of(ffi::SQLITE_CONSTRAINT_UNIQUE), ArchiveError::There { .. }));
+    }
+
+    #[test]
+    fn an_error_of_input_and_output_is_no_damage() {
+        use rusqlite::ffi;
+        for code in [
+            ffi::SQLITE_IOERR_READ,
+            ffi::SQLITE_IOERR_WRITE,
+            ffi::SQLITE_IOERR_FSYNC,
+            ffi::SQLITE_IOERR,
+        ] {
+            let error = of(code);
+            assert!(matches!(error, ArchiveError::InputOutput { .. }), "{error}");
+            assert!(!error.to_string().contains("damaged"), "{error}");
+        }
+        // A file that the system does not let be read, as a device that fails.
+        let unread = Path::new("/proc/self/mem");
+        for told_by_check in [
+            "*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11",
+            "*** in database main ***\nFreelist: size is 1 but should be 0",
+        ] {
+            let error = ArchiveError::of_check(unread, told_by_check);
+            assert!(error.to_string().contains("Input/output error"), "{error}");
+        }
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("archive.db");
+        std::fs::write(&path, "x").unwrap();
+        let told = |answer: &str| ArchiveError::of_check(&path, answer).to_string();
+        let unread = told("*** in database main ***\nTree 5 page 7 cell 0: unable to get the page. error code=266");
+        assert!(
+            !unread.contains("damaged") && unread.contains("could not be read"),
+            "{unread}"
+        );
+        let damaged = told("*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11");
+        assert!(damaged.contains("is damaged (page 7 is not"), "{damaged}");
+        assert!(told("*** in database main ***\nnonsense").contains("contradict one another"));
     }
 }

@@ -7,6 +7,9 @@
 //! end the whole record takes their place ([`Archive::finish`]). A file that is not ours, is cut off, or comes from a newer program is told
 //! apart before anything is written (`look`).
 //!
+//! A run that could not be written to the archive has its record in a file beside it (`pending`), which the next one to open the archive
+//! for writing takes in.
+//!
 //! A process has one [`Archive`] of a file at a time: locks are a process's, and whoever opens the file and closes it, as the look does,
 //! lets go of all that the process has on it (fcntl(2), "Advisory record locking").
 //!
@@ -18,6 +21,7 @@ mod error;
 mod filter;
 mod look;
 mod open;
+mod pending;
 mod read;
 mod schema;
 mod submissions;
@@ -30,6 +34,7 @@ use rusqlite::Connection;
 pub use error::ArchiveError;
 pub use filter::Filter;
 pub use open::{Journal, Opening, Owner};
+pub use pending::{LeftBeside, Pending, Waiting, leave_beside, may_leave_beside, waiting};
 pub use read::Name;
 pub use schema::VERSION;
 pub use submissions::Submitted;

@@ -14,10 +14,14 @@ use crate::error::ArchiveError;
 use crate::look::{Look, has_journal, look};
 use crate::{Archive, schema};
 
-/// Another process's transaction is waited for so long.
+/// Another process's transaction is waited for so long, once the archive is open; longer where opening was to wait longer.
 const BUSY_MAX: Duration = Duration::from_secs(20);
-/// And so long while it is opened, where nobody else must have it open: who only looks at it is gone by then, and a run is not after
-/// any time.
+/// One try at opening a file that is used without shared memory takes so long: between two tries nothing of it is kept, so that two
+/// who make an archive at once do not wait for one another until both give up.
+const TRY_MAX: Duration = Duration::from_millis(400);
+/// Between two tries.
+const TRY_PAUSE: Duration = Duration::from_millis(20);
+/// Who only looks at a file is gone after this, and does not keep a new one from getting its log.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
 /// Files up to this are checked as a whole when they are opened, which takes some milliseconds. Of larger ones a damage is told where
 /// it is met.
@@ -53,6 +57,8 @@ pub struct Opening<'a> {
     pub owner: Option<Owner>,
     /// Whether it is made where there is none.
     pub make: bool,
+    /// How long another process that keeps it is waited for.
+    pub patience: Duration,
 }
 
 impl Archive {
@@ -82,38 +88,69 @@ impl Archive {
         if looked == Look::Empty && !opening.make {
             return Err(missing());
         }
-        let archive = match Self::connect(&path, opening.journal, looked) {
+        let archive = match Self::connect_in_time(&path, opening, looked) {
             // Nobody writes to it either, as far as can be seen: what is in the file is all there is.
             Err(ArchiveError::NotWritable { .. }) if !opening.make && !has_journal(&path) => Self::still(&path, looked),
             connected => connected,
         }?;
         if opening.make {
             archive.writable()?;
+            archive.wait_up_to(opening.patience)?;
             try_to_write(&archive.db).map_err(|cause| archive.failed("write to", cause))?;
         }
+        archive.wait_up_to(opening.patience.max(BUSY_MAX))?;
         Ok(archive)
     }
 
-    fn connect(path: &Path, journal: Journal, looked: Look) -> Result<Self, ArchiveError> {
+    /// From now on another process's transaction is waited for so long.
+    ///
+    /// # Errors
+    /// Where SQLite does not take it.
+    pub fn wait_up_to(&self, patience: Duration) -> Result<(), ArchiveError> {
+        self.db
+            .busy_timeout(patience)
+            .map_err(|cause| self.failed("open", cause))
+    }
+
+    fn connect_in_time(path: &Path, opening: &Opening<'_>, looked: Look) -> Result<Self, ArchiveError> {
+        let began = Instant::now();
+        // Who tries for a different time does not meet the other again and again.
+        let own = TRY_MAX / 4 * (std::process::id() % 4) / 4;
+        let mut looked = looked;
+        loop {
+            let left = opening.patience.saturating_sub(began.elapsed());
+            let patience = match opening.journal {
+                Journal::WriteAhead => left,
+                Journal::Rollback => left.min(TRY_MAX + own),
+            };
+            match Self::connect(path, opening.journal, looked, patience) {
+                Err(ArchiveError::Busy { .. }) if began.elapsed() < opening.patience => {
+                    std::thread::sleep(TRY_PAUSE + own / 4);
+                    // Whoever kept it may have made it meanwhile.
+                    looked = look(path)?;
+                }
+                connected => return connected,
+            }
+        }
+    }
+
+    fn connect(path: &Path, journal: Journal, looked: Look, patience: Duration) -> Result<Self, ArchiveError> {
         let told = |cause| ArchiveError::of(path, "open", cause);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
-        db.busy_timeout(BUSY_MAX).map_err(told)?;
+        db.busy_timeout(patience).map_err(told)?;
         if journal == Journal::Rollback {
-            if matches!(looked, Look::Archive { has_log: true, .. }) {
-                db.busy_timeout(SWITCH_MAX).map_err(told)?;
-            }
             // Before anything is read: a log is then used without memory that is shared, or not at all.
             lock(&db, "exclusive").map_err(told)?;
         }
         let found = prepare(&db, path, looked)?;
         if found < schema::VERSION {
-            set_journal(&db, "delete").map_err(told)?;
+            set_journal(&db, "delete", patience).map_err(told)?;
             schema::migrate(&mut db).map_err(told)?;
         }
         match journal {
             Journal::Rollback => {
-                if !set_journal(&db, "delete").map_err(told)? {
+                if !set_journal(&db, "delete", patience).map_err(told)? {
                     return Err(ArchiveError::Busy { path: path.to_owned() });
                 }
                 lock(&db, "normal").map_err(told)?;
@@ -123,11 +160,10 @@ impl Archive {
             // One with a rollback journal stays so: another machine may have it open. Where a new one is already in use, it
             // stays so, too.
             Journal::WriteAhead if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) => {
-                set_journal(&db, "wal").map_err(told)?;
+                set_journal(&db, "wal", patience.min(SWITCH_MAX)).map_err(told)?;
             }
             Journal::WriteAhead => {}
         }
-        db.busy_timeout(BUSY_MAX).map_err(told)?;
         Self::of(db, path)
     }
 
@@ -268,10 +304,7 @@ fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
     let answer: rusqlite::Result<String> = db.pragma_query_value(None, "quick_check", |row| row.get(0));
     match answer {
         Ok(answer) if answer == "ok" => Ok(()),
-        Ok(answer) => Err(ArchiveError::Damaged {
-            path: path.to_owned(),
-            what: answer.lines().next().unwrap_or_default().to_owned(),
-        }),
+        Ok(answer) => Err(ArchiveError::of_check(path, &answer)),
         Err(cause) => Err(ArchiveError::of(path, "check", cause)),
     }
 }
@@ -282,7 +315,7 @@ fn lock(db: &Connection, mode: &str) -> rusqlite::Result<()> {
 }
 
 /// Has changes reach the file so from now on. Says whether they do: not where others do not let go of it.
-fn set_journal(db: &Connection, wished: &str) -> rusqlite::Result<bool> {
+fn set_journal(db: &Connection, wished: &str, patience: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     loop {
         let answer = db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
@@ -290,7 +323,7 @@ fn set_journal(db: &Connection, wished: &str) -> rusqlite::Result<bool> {
             // Where it cannot be had, the answer is what there is.
             Ok(answer) => return Ok(answer == wished),
             Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => return Err(error),
-            Err(_) if began.elapsed() < SWITCH_MAX => std::thread::sleep(Duration::from_millis(20)),
+            Err(_) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(20)),
             Err(_) => return Ok(false),
         }
     }

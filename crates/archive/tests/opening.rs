@@ -9,13 +9,14 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Filter, Journal, Name, Opening, Owner};
 use record::State;
 
 use support::processes::{ARCHIVE, WITH, another, journal, of_program};
-use support::{directory, file, head, nobody, open, open_with, parts, run};
+use support::{PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run};
 
 /// Opening fails, says this, and changes not a byte.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
@@ -75,6 +76,7 @@ fn what_is_made_is_its_owners() {
         journal: Journal::WriteAhead,
         owner: Some(owner),
         make: true,
+        patience: PATIENCE,
     };
     let mut archive = Archive::open(&opening).unwrap();
     archive.import(&run(1)).unwrap();
@@ -288,10 +290,10 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
-    let mut other = another(&path, "holds").spawn().unwrap();
+    let mut other = another(&path, "holds").stdin(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
-    let error = open_with(&path, Journal::Rollback, true).unwrap_err();
+    let error = open_within(&path, Journal::Rollback, true, Duration::from_millis(300)).unwrap_err();
     assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
     assert!(has_log(&path));
     other.kill().unwrap();
@@ -307,7 +309,8 @@ fn holds() {
     let archive = open(Path::new(&path));
     archive.check().unwrap();
     println!("\nholds it");
-    std::thread::sleep(Duration::from_secs(60));
+    // However long the other takes: it ends this one.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
 /// The file, or whatever it is, with this at the end of its name.
@@ -393,22 +396,63 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
         .unwrap()
         .import(&run(0))
         .unwrap();
-    let mut other = another(&path, "grows").spawn().unwrap();
-    let mut looks = 0;
-    while other.try_wait().unwrap().is_none() {
+    let mut other = another(&path, "grows").stdin(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+    said.find(|line| line.as_ref().unwrap().ends_with("grows"));
+    for _ in 0..100 {
         open_with(&path, Journal::Rollback, false).unwrap();
-        looks += 1;
     }
+    drop(other.stdin.take());
     assert!(other.wait().unwrap().success());
-    assert!(looks > 10, "{looks} looks");
+    let archive = open_with(&path, Journal::Rollback, false).unwrap();
+    assert!(archive.list(&Filter::default(), &nobody).unwrap().len() > 1);
 }
 
-/// Not a test by itself: adds runs to an archive with a rollback journal.
+/// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no clock but the patience itself.
+#[test]
+fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
+    for journal in [Journal::WriteAhead, Journal::Rollback] {
+        let directory = directory();
+        let path = file(&directory);
+        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
+        let mut other = another(&path, "keeps").stdin(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+        said.find(|line| line.as_ref().unwrap().ends_with("keeps it"));
+        let error = open_within(&path, journal, true, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, ArchiveError::Busy { .. }), "{journal:?}: {error}");
+        let waiting = std::thread::spawn({
+            let path = path.clone();
+            move || open_with(&path, journal, true).map(drop)
+        });
+        assert!(!waiting.is_finished());
+        drop(other.stdin.take());
+        waiting.join().unwrap().unwrap();
+        assert!(other.wait().unwrap().success());
+    }
+}
+
+/// Not a test by itself: has a change of an archive begun until its standard input ends.
+#[test]
+fn keeps() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    println!("\nkeeps it");
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    other.execute_batch("ROLLBACK").unwrap();
+}
+
+/// Not a test by itself: adds runs to an archive with a rollback journal until its standard input ends.
 #[test]
 fn grows() {
     let Some(path) = std::env::var_os(ARCHIVE) else { return };
     let mut archive = open_with(Path::new(&path), Journal::Rollback, false).unwrap();
-    for number in 1..=100 {
+    println!("\ngrows");
+    let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
+    let mut number = 0;
+    // Until nobody looks any more.
+    while !reading.is_finished() {
+        number += 1;
         archive.import(&run(number)).unwrap();
     }
 }

@@ -18,8 +18,8 @@ use crate::said::ArchiveArgument;
 
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission, tags_and_note};
-pub use keeper::Keeper;
-pub use place::{Place, place};
+pub use keeper::{Keeper, Kept};
+pub use place::{Chosen, Place, chosen};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.

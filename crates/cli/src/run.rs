@@ -10,7 +10,7 @@ use record::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX};
 use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Reason, Record, Sizing, Verdict};
 use runner::{Drive, Event, Events, Request, Stop, SystemClock};
 
-use crate::archive::{self, Keeper};
+use crate::archive::{self, Chosen, Keeper, Kept};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
@@ -36,8 +36,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    let place = archive::place(arguments.archive.as_deref())?;
-    if let Some(place) = &place {
+    let chosen = archive::chosen(arguments.archive.as_deref())?;
+    let place = match &chosen {
+        Chosen::At(place) => Some(place),
+        Chosen::Nowhere | Chosen::Unknown(_) => None,
+    };
+    if let Some(place) = place {
         let written = [("--output", &arguments.output), ("--live", &arguments.live)];
         for (option, path) in written
             .into_iter()
@@ -52,7 +56,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         deliver(output, &text)?;
         return Ok(0);
     }
-    let keeper = place.as_ref().map(keeper).transpose()?;
+    if let Chosen::Unknown(why) = &chosen {
+        tell(format_args!(
+            "warning: {why}; this run is not archived: --format json --output FILE keeps its whole record"
+        ));
+    }
+    let keeper = place.map(Keeper::of).transpose()?.flatten();
     let output = output_path.clone().map(OutputFile::open).transpose()?;
     if arguments.work.like.is_some() && !arguments.quiet {
         meant.notes.iter().for_each(tell);
@@ -72,9 +81,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         live: live.map(Live::new),
         keeper,
     };
-    meant
-        .notes
-        .extend(place.as_ref().and_then(|place| place.shares(&request)));
+    meant.notes.extend(place.and_then(|place| place.shares(&request)));
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
     let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
@@ -107,13 +114,10 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
     let delivered = deliver(output, &render(&record, arguments.format));
     // Also where nobody could be given the report.
-    let archived = watchers.keeper.map(|keeper| keep(keeper, &record));
-    match &archived {
-        Some(Ok(told)) if is_seen => print(&format!("{told}\n"))?,
-        Some(Ok(_)) if arguments.quiet => {}
-        Some(Ok(told) | Err(told)) => tell(told),
-        None => {}
-    }
+    let is_missed = match watchers.keeper {
+        Some(keeper) => keep(keeper, &record, is_seen, arguments.quiet)?,
+        None => false,
+    };
     delivered?;
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
@@ -123,7 +127,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         }
     }
     Ok(match exit_code(&record) {
-        0 if matches!(archived, Some(Err(_))) => NOT_ARCHIVED,
+        0 if is_missed => NOT_ARCHIVED,
         0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
         code => code,
     })
@@ -145,16 +149,8 @@ fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Reque
     request
 }
 
-/// The run was performed to its end, and is not in the archive.
+/// The run was performed to its end, and is not in the archive that was asked for, or nowhere.
 const NOT_ARCHIVED: u8 = 1;
-
-/// Opens the archive that is to have the run, and makes it where there is none.
-fn keeper(place: &archive::Place) -> Result<Keeper, Problem> {
-    Keeper::new(place.open(true)?).map_err(|cause| {
-        let told = format!("the system has no thread for the archive: {cause}: give --archive none");
-        MeaningError::Contradiction(told).into()
-    })
-}
 
 /// Adds to a record what its run does not know.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
@@ -163,13 +159,31 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
     record.hints.extend(hints(record));
 }
 
-/// Writes the whole record, and says where it is, or why it is not.
-fn keep(keeper: Keeper, record: &Record) -> Result<String, String> {
-    let path = harmless::path(keeper.path()).into_owned();
-    match keeper.finish(record) {
-        Ok(number) => Ok(format!("archived as run {number} in {path} (postmark show {number})")),
-        Err(why) => Err(format!("the run was not archived: {why}")),
-    }
+/// Writes the whole record, and says where it is, or why it is not: behind a report that is seen, else on standard error. Whether it is not
+/// where it was asked to be.
+fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
+    let archive = harmless::path(keeper.path()).into_owned();
+    let (told, is_missed) = match keeper.finish(record) {
+        Kept::Archived(number) => {
+            let told = format!("archived as run {number} in {archive} (postmark show {number})");
+            if is_seen {
+                print(&format!("{told}\n"))?;
+            } else if !quiet {
+                tell(told);
+            }
+            return Ok(false);
+        }
+        Kept::Beside { path, why, is_asked } => {
+            let why = why.map_or_else(String::new, |why| format!("the run is not in the archive yet: {why}; "));
+            let path = harmless::path(&path);
+            let told =
+                format!("{why}its record is in {path}, from where the next command that opens {archive} adds it");
+            (told, is_asked)
+        }
+        Kept::Lost(why) => (format!("the run was not archived: {why}"), true),
+    };
+    tell(told);
+    Ok(is_missed)
 }
 
 /// With `--strict`: the run was performed to its end, and its numbers are not what they seem.

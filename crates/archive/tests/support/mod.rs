@@ -6,6 +6,7 @@
 pub mod processes;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Journal, Opening};
 use record::{Completed, Origin, Outcome, Part, Record, RunId};
@@ -53,12 +54,20 @@ pub fn file(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("archive.db")
 }
 
+/// Longer than any disk takes: who writes is waited for, however busy the machine is.
+pub const PATIENCE: Duration = Duration::from_secs(3_600);
+
 pub fn open_with(path: &Path, journal: Journal, make: bool) -> Result<Archive, ArchiveError> {
+    open_within(path, journal, make, PATIENCE)
+}
+
+pub fn open_within(path: &Path, journal: Journal, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
     Archive::open(&Opening {
         path,
         journal,
         owner: None,
         make,
+        patience,
     })
 }
 

@@ -2,34 +2,64 @@
 //!
 //! What is told is written before the sink returns, so that it lies between phases, as what tells it. But a file system that does
 //! not answer must not keep the run, nor who wants to end it: it is waited for so long, and then the run goes on. At the end
-//! the whole record is given to it once more.
+//! the whole record is given to it once more; where it does not take that either, the record is left in a file beside it, which the next
+//! command that opens the archive takes in. An archive that nobody asked for and that cannot be opened has that file only.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::{Archive, ArchiveError};
+use archive::{Archive, ArchiveError, Imported, Owner};
 use record::{Completed, Record, harmless};
 use runner::{Event, Events};
 
-use super::mark;
-use crate::signals;
+use super::{Place, mark};
+use crate::meant::MeaningError;
+use crate::{Problem, signals, tell};
 
 /// An answer is waited for so long: longer than another process's transaction is.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// And so long where a signal asks for the end: enough for a disk that is busy.
 const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
+/// The file beside the archive is waited for so long: it may lie on a file system that does not answer.
+const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
 /// So often it is looked whether one does.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// See the module's text.
 pub struct Keeper {
     path: PathBuf,
-    orders: Sender<Order>,
-    answers: Receiver<Answer>,
+    owner: Option<Owner>,
+    is_asked: bool,
+    /// Who writes; nobody where the archive cannot be opened.
+    writer: Option<Mailbox>,
     /// What is added to the record before it is written.
     complete: Box<dyn Fn(&mut Record)>,
+}
+
+/// What became of a run's record.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// It is in the archive, with this number.
+    Archived(u64),
+    /// It is in a file beside the archive.
+    Beside {
+        /// The file.
+        path: PathBuf,
+        /// Why it is not in the archive, where that was not told before the run.
+        why: Option<String>,
+        /// Whether somebody has asked for it to be in the archive.
+        is_asked: bool,
+    },
+    /// It is nowhere: why.
+    Lost(String),
+}
+
+/// The way to the thread that writes.
+struct Mailbox {
+    orders: Sender<Order>,
+    answers: Receiver<Answer>,
     /// Orders that were not answered in time.
     owed: u32,
 }
@@ -68,22 +98,109 @@ impl Writer {
                 self.archive.finish(*number, &record)?;
                 Ok(Some(*number))
             }
-            (Order::Finish(record), None) => {
-                let number = self.archive.begin(&record, "")?;
-                self.archive.finish(number, &record)?;
-                Ok(Some(number))
-            }
+            // It could not be begun, or seemed so: where it is there after all, it is completed.
+            (Order::Finish(record), None) => match self.archive.import(&record)? {
+                Imported::New(number) | Imported::There(number) | Imported::Completed(number) => Ok(Some(number)),
+                Imported::Conflict(_) | Imported::Unreadable(_) => Err(ArchiveError::There {
+                    doing: "write a run to",
+                    path: self.archive.path().to_owned(),
+                }),
+            },
         }
     }
 }
 
 impl Keeper {
-    /// Keeps what is going to be told in this archive.
+    /// Keeps what is going to be told in the archive of this place; where that cannot be had and nobody has asked for it, in a file
+    /// beside it; nothing where that cannot be had either. Says so on standard error.
     ///
     /// # Errors
-    /// Where the system has no thread for it.
-    pub fn new(archive: Archive) -> std::io::Result<Self> {
-        let path = archive.path().to_owned();
+    /// Where the archive was asked for and cannot be had, or the system has no thread for it.
+    pub fn of(place: &Place) -> Result<Option<Self>, Problem> {
+        let (archive, path) = match place.open_for_run() {
+            Ok(archive) => {
+                let path = archive.path().to_owned();
+                (Some(archive), path)
+            }
+            Err(error) if place.is_asked() => return Err(error.into()),
+            Err(error) => {
+                if let Err(why) = archive::may_leave_beside(place.path()) {
+                    tell(format_args!(
+                        "warning: {error}; {why}; this run is not archived: --format json --output FILE keeps its whole record"
+                    ));
+                    return Ok(None);
+                }
+                tell(format_args!(
+                    "warning: {error}; the run goes on, and leaves its record in a file beside the archive"
+                ));
+                (None, place.path().to_owned())
+            }
+        };
+        let writer = archive.map(Mailbox::new).transpose().map_err(|cause| {
+            let told = format!("the system has no thread for the archive: {cause}: give --archive none");
+            MeaningError::Contradiction(told)
+        })?;
+        Ok(Some(Self {
+            path,
+            owner: place.owner(),
+            is_asked: place.is_asked(),
+            writer,
+            complete: Box::new(|_| ()),
+        }))
+    }
+
+    /// From now on this is added to the record before it is written.
+    pub fn adds(&mut self, complete: impl Fn(&mut Record) + 'static) {
+        self.complete = Box::new(complete);
+    }
+
+    /// Where the archive lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The run has ended: writes its whole record, whatever became of its parts.
+    pub fn finish(self, record: &Record) -> Kept {
+        let why = match self.writer {
+            Some(writer) => match writer.finish(&self.path, record) {
+                Ok(number) => return Kept::Archived(number),
+                Err(why) => Some(why),
+            },
+            None => None,
+        };
+        match leave_beside(self.path, self.owner, record) {
+            Ok(path) => Kept::Beside {
+                path,
+                why,
+                is_asked: self.is_asked,
+            },
+            Err(other) => Kept::Lost(why.map_or_else(|| other.clone(), |why| format!("{why}; {other}"))),
+        }
+    }
+}
+
+/// Leaves a record in a file beside the archive, by a thread of its own that is not waited for longer than it may take.
+fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record) -> Result<PathBuf, String> {
+    let record = record.clone();
+    let (answer, answers) = mpsc::channel();
+    let shown = harmless::path(&archive).into_owned();
+    let leave = move || {
+        // Nobody may wait any more.
+        let _ = answer.send(archive::leave_beside(&archive, owner, &record));
+    };
+    let thread = thread::Builder::new().name("record".to_owned()).spawn(leave);
+    thread.map_err(|cause| format!("the system has no thread for a file beside {shown}: {cause}"))?;
+    match answers.recv_timeout(PATIENCE_BESIDE) {
+        Ok(left) => left.map(|left| left.path).map_err(|error| error.to_string()),
+        Err(_) => Err(format!(
+            "a file beside {shown} was not written within {} s",
+            PATIENCE_BESIDE.as_secs()
+        )),
+    }
+}
+
+impl Mailbox {
+    fn new(archive: Archive) -> std::io::Result<Self> {
         let (orders, taken) = mpsc::channel();
         let (answer, answers) = mpsc::channel();
         let mut writer = Writer { archive, run: None };
@@ -98,30 +215,14 @@ impl Keeper {
             drop(writer);
         })?;
         Ok(Self {
-            path,
             orders,
             answers,
-            complete: Box::new(|_| ()),
             owed: 0,
         })
     }
 
-    /// From now on this is added to the record before it is written.
-    pub fn adds(&mut self, complete: impl Fn(&mut Record) + 'static) {
-        self.complete = Box::new(complete);
-    }
-
-    /// Where the archive lies.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The run has ended: writes its whole record, whatever became of its parts, and gives its number.
-    ///
-    /// # Errors
-    /// Why it is not there.
-    pub fn finish(mut self, record: &Record) -> Result<u64, String> {
-        let number = self.ask(Order::Finish(Box::new(record.clone())))?;
+    fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
+        let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
         drop(self.orders);
         // Closing brings the log into the file. Where that takes for ever, the next one to open it does so.
         let _ = self.answers.recv_timeout(PATIENCE);
@@ -129,7 +230,7 @@ impl Keeper {
     }
 
     /// Gives an order, and waits until it and those before are answered: the last answer.
-    fn ask(&mut self, order: Order) -> Result<Option<u64>, String> {
+    fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
         let gone = "its thread has ended; this is a defect of postmark";
         self.orders.send(order).map_err(|_| gone.to_owned())?;
         self.owed += 1;
@@ -142,28 +243,28 @@ impl Keeper {
                         return answer.map_err(|error| error.to_string());
                     }
                 }
-                Err(RecvTimeoutError::Timeout) => self.go_on_waiting(began.elapsed())?,
+                Err(RecvTimeoutError::Timeout) => go_on_waiting(path, began.elapsed())?,
                 Err(RecvTimeoutError::Disconnected) => return Err(gone.to_owned()),
             }
         }
     }
+}
 
-    /// Whether there is patience after so long.
-    fn go_on_waiting(&self, waited: Duration) -> Result<(), String> {
-        let path = harmless::path(&self.path);
-        if waited >= PATIENCE {
-            Err(format!(
-                "the file system of {path} has not answered for {} s, or another process has kept it so long",
-                PATIENCE.as_secs()
-            ))
-        } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
-            Err(format!(
-                "a signal came while {path} was waited for, which had not answered for {} s",
-                waited.as_secs()
-            ))
-        } else {
-            Ok(())
-        }
+/// Whether there is patience after so long.
+fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
+    let path = harmless::path(path);
+    if waited >= PATIENCE {
+        Err(format!(
+            "the file system of {path} has not answered for {} s, or another process has kept it so long",
+            PATIENCE.as_secs()
+        ))
+    } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
+        Err(format!(
+            "a signal came while {path} was waited for, which had not answered for {} s",
+            waited.as_secs()
+        ))
+    } else {
+        Ok(())
     }
 }
 
@@ -178,9 +279,9 @@ impl Events for Keeper {
             _ => return,
         };
         // One that is late is not given more to do, which it would do while the run is measured: the end has everything.
-        if self.owed == 0 {
+        if let Some(writer) = self.writer.as_mut().filter(|writer| writer.owed == 0) {
             // Whether the run is in the archive is told at its end, when the whole record is written.
-            let _ = self.ask(order);
+            let _ = writer.ask(&self.path, order);
         }
     }
 

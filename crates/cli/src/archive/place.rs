@@ -4,26 +4,47 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Journal, Opening, Owner};
+use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use record::harmless;
 use runner::{Place as RunPlace, Request};
 
-use crate::Problem;
 use crate::meant::MeaningError;
 use crate::output::is_standard_output;
+use crate::{Problem, tell};
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";
 /// The archive that is meant where none is said.
 const VARIABLE: &str = "POSTMARK_ARCHIVE";
 
+/// A command waits so long for another process that keeps the archive.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// A run that is to begin waits so long, and whoever takes in what waits beside the archive.
+const PATIENCE_SHORT: Duration = Duration::from_secs(2);
+/// Files beside an archive that were left are named up to this many.
+const NAMED_MAX: usize = 5;
+
 /// An archive that may not be there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     path: PathBuf,
     owner: Option<Owner>,
+    /// By an option or the environment; else it is where the user's data are.
+    is_asked: bool,
+}
+
+/// Where a run is to be archived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Nowhere, as was asked.
+    Nowhere,
+    /// There.
+    At(Place),
+    /// Nobody has asked for an archive, and nobody knows where it would be: why.
+    Unknown(String),
 }
 
 /// What the environment says of where the archive is.
@@ -79,12 +100,12 @@ pub fn is_none(said: &Path) -> bool {
     said.as_os_str() == NONE
 }
 
-/// The archive that is meant; nothing where there is to be none.
+/// The archive that is meant.
 ///
 /// # Errors
-/// Where nobody knows where the user's data are.
-pub fn place(said: Option<&Path>) -> Result<Option<Place>, Problem> {
-    find(said, Surroundings::read(), &home_of)
+/// Where what was asked for is no file.
+pub fn chosen(said: Option<&Path>) -> Result<Chosen, Problem> {
+    Ok(find(said, Surroundings::read(), &home_of)?)
 }
 
 /// The archive that is meant by a command that is about one.
@@ -92,25 +113,35 @@ pub fn place(said: Option<&Path>) -> Result<Option<Place>, Problem> {
 /// # Errors
 /// Where there is to be none.
 pub fn place_of_one(said: Option<&Path>) -> Result<Place, Problem> {
-    place(said)?.ok_or_else(|| {
-        let told =
-            format!("--archive {NONE}, or {VARIABLE}={NONE}: there is no archive then: give one with --archive FILE");
-        MeaningError::Contradiction(told).into()
-    })
+    let told = match chosen(said)? {
+        Chosen::At(place) => return Ok(place),
+        Chosen::Unknown(why) => why,
+        Chosen::Nowhere => {
+            format!("--archive {NONE}, or {VARIABLE}={NONE}: there is no archive then: give one with --archive FILE")
+        }
+    };
+    Err(MeaningError::Contradiction(told).into())
 }
 
 fn find(
     said: Option<&Path>,
     surroundings: Surroundings,
     home_of: &dyn Fn(u32) -> Option<PathBuf>,
-) -> Result<Option<Place>, Problem> {
+) -> Result<Chosen, MeaningError> {
     let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
     if let Some(path) = said {
         if is_standard_output(&path) {
             let told = "--archive -: an archive is a file: give its path (one that is called so is ./-), or none";
-            return Err(MeaningError::Contradiction(told.to_owned()).into());
+            return Err(MeaningError::Contradiction(told.to_owned()));
         }
-        return Ok((!is_none(&path)).then_some(Place { path, owner: None }));
+        if is_none(&path) {
+            return Ok(Chosen::Nowhere);
+        }
+        return Ok(Chosen::At(Place {
+            path,
+            owner: None,
+            is_asked: true,
+        }));
     }
     // Others than absolute ones are to be ignored, by the XDG Base Directory Specification 0.8.
     let data = surroundings.data.map(PathBuf::from).filter(|data| data.is_absolute());
@@ -125,11 +156,12 @@ fn find(
     let Some(data) = data else {
         let told = "where to archive the run is not known: neither XDG_DATA_HOME nor HOME names a directory, and the system knows no \
                     home of the user: give --archive FILE, or --archive none";
-        return Err(MeaningError::Contradiction(told.to_owned()).into());
+        return Ok(Chosen::Unknown(told.to_owned()));
     };
-    Ok(Some(Place {
+    Ok(Chosen::At(Place {
         path: data.join("postmark/archive.db"),
         owner: surroundings.invoker,
+        is_asked: false,
     }))
 }
 
@@ -162,11 +194,44 @@ impl Place {
         &self.path
     }
 
-    /// Opens it.
+    /// Who is to own what is made there.
+    pub fn owner(&self) -> Option<Owner> {
+        self.owner
+    }
+
+    /// Whether somebody has asked for an archive there.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked
+    }
+
+    /// Opens it for a command, and takes in the records that wait beside it.
     ///
     /// # Errors
     /// Where it cannot be opened, or there is none and none is to be made.
     pub fn open(&self, make: bool) -> Result<Archive, ArchiveError> {
+        self.open_within(make, PATIENCE)
+    }
+
+    /// The same for a run that is to begin: makes it, and waits for nobody for long.
+    ///
+    /// # Errors
+    /// Where it cannot be opened, made or written to.
+    pub fn open_for_run(&self) -> Result<Archive, ArchiveError> {
+        self.open_within(true, PATIENCE_SHORT)
+    }
+
+    fn open_within(&self, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
+        let waiting = archive::waiting(&self.path).len();
+        // What waits where no archive could be made has one made for it.
+        let make = make || (waiting > 0 && !self.path.exists());
+        let mut archive = self.opened(make, patience)?;
+        if waiting > 0 {
+            take_in(&mut archive, waiting);
+        }
+        Ok(archive)
+    }
+
+    fn opened(&self, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
         let (class, kind) = match self.target().mount {
             Fact::Known(mount) => (Some(mount.class()), mount.file_system_type),
             Fact::NotApplicable | Fact::Unavailable(_) => (None, String::new()),
@@ -176,6 +241,7 @@ impl Place {
             journal: journal(class, &kind),
             owner: self.owner,
             make,
+            patience,
         })
     }
 
@@ -230,6 +296,51 @@ impl Place {
              on another device, or --archive {NONE})",
             self.path.display()
         ))
+    }
+}
+
+/// Takes in the records that wait beside an archive, and tells of it. None of them keeps anybody from anything: what cannot be taken in
+/// waits on.
+fn take_in(archive: &mut Archive, waiting: usize) {
+    let taken = archive
+        .writable()
+        .and_then(|()| archive.wait_up_to(PATIENCE_SHORT))
+        .and_then(|()| archive.take_waiting());
+    let all = match taken {
+        Ok(all) => all,
+        Err(error) => {
+            return tell(format_args!(
+                "{waiting} {} of earlier runs still {} in files beside the archive, for a command that can write to it: {error}",
+                if waiting == 1 { "record" } else { "records" },
+                if waiting == 1 { "waits" } else { "wait" },
+            ));
+        }
+    };
+    // The patience for what follows is what it was before; where it cannot be set, it is shorter.
+    let _ = archive.wait_up_to(PATIENCE);
+    let mut numbers = Vec::new();
+    let mut left = Vec::new();
+    for pending in all {
+        match pending {
+            Pending::Imported(number) => numbers.push(number.to_string()),
+            Pending::Left { path, why } => left.push((path, why)),
+            _ => {}
+        }
+    }
+    if !numbers.is_empty() {
+        tell(format_args!(
+            "added to the archive from files beside it, where it could not be written to earlier: run {}",
+            numbers.join(", ")
+        ));
+    }
+    for (path, why) in left.iter().take(NAMED_MAX) {
+        tell(format_args!(
+            "not added to the archive: {}: {why}; it was left as it is: move it away",
+            harmless::path(path)
+        ));
+    }
+    if left.len() > NAMED_MAX {
+        tell(format_args!("and {} other files like that", left.len() - NAMED_MAX));
     }
 }
 
@@ -294,8 +405,21 @@ mod tests {
 
     fn path(said: Option<&str>, surroundings: Surroundings) -> Option<(String, Option<Owner>)> {
         let home_of = |user: u32| (user == 1000).then(|| PathBuf::from("/home/invoker"));
-        let place = find(said.map(Path::new), surroundings, &home_of).unwrap();
-        place.map(|place| (place.path.display().to_string(), place.owner))
+        match find(said.map(Path::new), surroundings, &home_of).unwrap() {
+            Chosen::At(place) => Some((place.path.display().to_string(), place.owner)),
+            Chosen::Nowhere | Chosen::Unknown(_) => None,
+        }
+    }
+
+    fn is_unknown(surroundings: Surroundings) -> bool {
+        matches!(find(None, surroundings, &|_| None).unwrap(), Chosen::Unknown(_))
+    }
+
+    fn is_asked(said: Option<&str>, surroundings: Surroundings) -> bool {
+        match find(said.map(Path::new), surroundings, &|_| None).unwrap() {
+            Chosen::At(place) => place.is_asked,
+            Chosen::Nowhere | Chosen::Unknown(_) => false,
+        }
     }
 
     #[test]
@@ -330,7 +454,9 @@ mod tests {
             home: None,
             ..surroundings()
         };
-        assert!(find(None, nothing, &|_| None).is_err());
+        assert!(is_unknown(nothing));
+        assert!(is_asked(Some("/s.db"), surroundings()) && is_asked(None, with_variable()));
+        assert!(!is_asked(None, surroundings()));
         let a_service = Surroundings {
             home: None,
             user: 1000,
@@ -356,7 +482,7 @@ mod tests {
             invoker: Some(Owner { user: 7, group: 7 }),
             ..surroundings()
         };
-        assert!(find(None, unknown, &|_| None).is_err(), "root's is not taken instead");
+        assert!(is_unknown(unknown), "root's is not taken instead");
     }
 
     #[test]
@@ -377,6 +503,7 @@ mod tests {
         let place = Place {
             path: path("link"),
             owner: None,
+            is_asked: true,
         };
         for same in [
             "archive.db",
@@ -398,6 +525,7 @@ mod tests {
         let new = Place {
             path: path("new.db"),
             owner: None,
+            is_asked: true,
         };
         assert!(new.refuse("--output", &path("./new.db")).is_err());
     }

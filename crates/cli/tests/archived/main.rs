@@ -14,6 +14,7 @@ mod support;
 
 mod commands;
 mod killed;
+mod pending;
 mod places;
 mod runs;
 mod submissions;
@@ -124,6 +125,8 @@ fn opened(path: &Path) -> Result<Archive, ArchiveError> {
         journal: Journal::WriteAhead,
         owner: None,
         make: false,
+        // Longer than any disk takes.
+        patience: std::time::Duration::from_secs(3_600),
     };
     Archive::open(&opening)
 }

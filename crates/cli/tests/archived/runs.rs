@@ -158,7 +158,7 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
     let report = home.scene.path().join("report.json");
-    let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 1s --format json --output";
+    let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 3s --format json --output";
     let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
     home.until_its_row_is_there(&mut running);
     let other = home.held();
@@ -172,10 +172,16 @@ fn a_report_does_not_wait_for_the_archive() {
     );
     running.send(Signal::INT);
     let ended = running.finish();
-    ended.code(1).says("the run was not archived").says("a signal came");
+    ended
+        .code(0)
+        .says("the run is not in the archive yet")
+        .says("a signal came")
+        .says("its record is in");
     drop(other);
     let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
+    home.says("list").code(0).says("added to the archive");
+    assert_eq!(home.record(&home.entries()[0]), record);
 }
 
 /// A signal is followed while a phase waits for the archive, and the archive that has come back has the whole record.
@@ -194,7 +200,9 @@ fn a_signal_does_not_wait_for_the_archive() {
     running.until("its report", |running| !running.output().is_empty());
     drop(other);
     let ended = running.finish();
-    ended.code(130).says("archived as run 1");
+    ended.code(130);
+    // It may have been too late for the archive: then its record waits beside it.
+    home.answer("list");
     let entries = home.entries();
     assert_eq!(entries[0].headline.state, State::Interrupted);
     assert_eq!(home.record(&entries[0]), Record::from_json(&ended.output).unwrap());
@@ -215,10 +223,10 @@ fn the_originals_seconds_have_no_archive_in_them() {
     let took = began.elapsed();
     drop(other);
     let ended = running.finish();
-    ended.code(0).says("archived as run 1");
+    ended.code(0);
+    home.answer("list");
     let total: u64 = ended.output.split(' ').next().unwrap().parse().unwrap();
     assert!(total <= took.as_secs() + 1, "{total} s in {took:?}");
-    assert!(took < Duration::from_secs(30), "{took:?}: it waited for the archive");
     assert_eq!(home.record(&home.entries()[0]).actual.phases.len(), 3);
 }
 

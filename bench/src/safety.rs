@@ -1,0 +1,117 @@
+//! Whether anything of a user's is touched: runs that are killed, ended, moved away, mounted over and unmounted at random moments, among
+//! files of a user's that are called as the run's, and `clean` after that.
+//!
+//! A round has a location on one of the file systems, with a user's files in it (guests), a run by one of the faces, an event, more guests,
+//! and `clean`. After that every guest is identical (name, kind, contents, mode, owner, time of modification; of directories name, mode and
+//! owner), and nothing of the run is there. After a kill a file may be left where `clean` has named it, no more than there were workers;
+//! then the manifest is there still, the exit status is 1, and once somebody has put away what is in the way, `clean` finishes.
+//!
+//! What is done follows from the seed and the round's number (`--seed S --round N` does it again); when things happen within it does not.
+
+mod choice;
+mod dice;
+mod guests;
+mod perform;
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::mounts::Mounted;
+use crate::process::caught;
+
+use dice::Dice;
+use perform::Ended;
+
+/// The file systems of a campaign.
+pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
+
+/// What is done.
+pub struct Campaign<'a> {
+    pub on: &'a [String],
+    pub rounds: u64,
+    /// Nothing: taken from the clock, and printed.
+    pub seed: Option<u64>,
+    /// This round only.
+    pub round: Option<u64>,
+}
+
+/// Performs all rounds and says what they came to. Whether each of them was as it should be.
+pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Error>> {
+    let ours = std::fs::canonicalize(ours).map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
+    let seed = campaign.seed.unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(0, |now| now.as_nanos() as u64 % 1_000_000_007)
+    });
+    println!("seed {seed}");
+    let began = Instant::now();
+    let mut volumes: Vec<(&str, Option<Mounted>)> = campaign.on.iter().map(|kind| (kind.as_str(), None)).collect();
+    if volumes.is_empty() {
+        return Err("no file system is given: take some of --on".into());
+    }
+    let rounds = match campaign.round {
+        Some(round) => round..round + 1,
+        None => 0..campaign.rounds,
+    };
+    let mut sum = Sum::default();
+    for round in rounds {
+        let place = (round % volumes.len() as u64) as usize;
+        let (kind, volume) = &mut volumes[place];
+        // One file system serves many rounds.
+        let mounted = match volume {
+            Some(mounted) => mounted,
+            None => volume.insert(Mounted::in_memory(kind)?),
+        };
+        let mut dice = Dice::of_round(seed, round);
+        let ended = perform::round(&ours, &mounted.path().join(format!("round-{round}")), &mut dice)
+            .map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
+        if let Some(signal) = caught() {
+            return Err(format!("ended by signal {signal}").into());
+        }
+        if !ended.problems.is_empty() {
+            println!(
+                "FAILED: round {round} on {kind} (bench safety --on {} --seed {seed} --round {round})",
+                campaign.on.join(",")
+            );
+            for problem in &ended.problems {
+                println!("  {problem}");
+            }
+            for line in &ended.log {
+                println!("    {}", line.replace('\n', "\n    "));
+            }
+        }
+        sum.add(&ended);
+    }
+    println!(
+        "{} rounds in {:.1} s: {} failed; {} killed while they ran, of which {} had files left by clean and named, {} in all; {} guests",
+        sum.rounds,
+        began.elapsed().as_secs_f64(),
+        sum.failed,
+        sum.killed,
+        sum.with_left,
+        sum.left,
+        sum.guests,
+    );
+    Ok(sum.failed == 0)
+}
+
+#[derive(Default)]
+struct Sum {
+    rounds: u64,
+    failed: u64,
+    killed: u64,
+    with_left: u64,
+    left: u64,
+    guests: u64,
+}
+
+impl Sum {
+    fn add(&mut self, ended: &Ended) {
+        self.rounds += 1;
+        self.failed += u64::from(!ended.problems.is_empty());
+        self.killed += u64::from(ended.was_killed);
+        self.with_left += u64::from(ended.left > 0);
+        self.left += ended.left;
+        self.guests += ended.guests;
+    }
+}

@@ -1,0 +1,190 @@
+//! What a round does: chosen by its dice before anything is done.
+
+use std::time::Duration;
+
+use super::dice::Dice;
+
+/// How a run is performed.
+#[derive(Clone, Debug)]
+pub struct Face {
+    /// Words of `postmark run`; of the classic prompt none.
+    pub words: Vec<String>,
+    /// What is given to the prompt after its location.
+    pub commands: Option<String>,
+    /// Numbers of files go up to this, at least.
+    pub numbers: u64,
+    /// At most so many files are between their beginning and their end at a time.
+    pub workers: u64,
+}
+
+impl Face {
+    /// Whether the files lie beside the user's own, and not in a directory of the run's.
+    pub fn is_prompt(&self) -> bool {
+        self.commands.is_some()
+    }
+}
+
+/// What happens while the run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// It comes to its end by itself.
+    Nothing,
+    Kill,
+    Interrupt,
+    Terminate,
+    /// The directory is renamed, and another one takes its place.
+    Exchange,
+    /// Another file system, or another directory, is mounted over it.
+    MountOver,
+    /// It was mounted there, and is no longer.
+    LazyUnmount,
+}
+
+/// When it happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// Not before the run has marked its place.
+    pub after_mark: bool,
+    pub after: Duration,
+}
+
+/// How `clean` is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cleaning {
+    Once,
+    Twice,
+    /// While another run begins in the same location.
+    BesideARun,
+}
+
+/// A whole round.
+#[derive(Clone, Debug)]
+pub struct Round {
+    pub face: Face,
+    pub event: Event,
+    pub moment: Moment,
+    pub cleaning: Cleaning,
+    /// The run's own directory is exchanged, and not the location.
+    pub of_run_directory: bool,
+    /// What is mounted over is a file system of its own.
+    pub over_tmpfs: bool,
+    /// A user makes files while the run goes on.
+    pub guests_during: bool,
+    /// And when nothing goes on.
+    pub guests_after: bool,
+}
+
+impl Round {
+    pub fn choose(dice: &mut Dice) -> Self {
+        let event = dice.one(&[
+            Event::Nothing,
+            Event::Kill,
+            Event::Kill,
+            Event::Kill,
+            Event::Interrupt,
+            Event::Terminate,
+            Event::Exchange,
+            Event::Exchange,
+            Event::MountOver,
+            Event::LazyUnmount,
+        ]);
+        let is_long = event != Event::Nothing;
+        let face = if dice.once_in(2) {
+            prompt(dice, is_long)
+        } else {
+            run(dice, is_long)
+        };
+        Self {
+            of_run_directory: !face.is_prompt() && dice.once_in(2),
+            face,
+            event,
+            moment: Moment {
+                after_mark: !dice.once_in(3),
+                after: dice.up_to(Duration::from_millis(250)),
+            },
+            cleaning: dice.one(&[Cleaning::Once, Cleaning::Once, Cleaning::Twice, Cleaning::BesideARun]),
+            over_tmpfs: dice.once_in(2),
+            guests_during: dice.once_in(3),
+            guests_after: !dice.once_in(4),
+        }
+    }
+}
+
+/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no time.
+const LONG: u64 = 30_000;
+
+fn prompt(dice: &mut Dice, is_long: bool) -> Face {
+    let numbers = dice.between(200, 3_000);
+    let transactions = if is_long { LONG } else { dice.between(100, 1_000) };
+    let buffering = dice.one(&["true", "false"]);
+    let subdirectories = dice.one(&[1, 1, 3, 10]);
+    let sizes = dice.one(&["1 100", "500 3000", "100 9000"]);
+    Face {
+        words: Vec::new(),
+        commands: Some(format!(
+            "set number {numbers}\nset transactions {transactions}\nset size {sizes}\nset buffering {buffering}\n\
+             set subdirectories {subdirectories}\nset seed {}\nrun\nquit\n",
+            dice.between(1, 100_000)
+        )),
+        numbers,
+        workers: 1,
+    }
+}
+
+fn run(dice: &mut Dice, is_long: bool) -> Face {
+    let storage = dice.one(&["stdio", "raw", "posix"]);
+    let files = dice.between(100, 1_500);
+    let mut words = format!("run --quiet --no-own-cost --no-settle --storage {storage} --files {files} --size 1..3000");
+    let mut add = |more: String| {
+        words.push(' ');
+        words.push_str(&more);
+    };
+    add(format!("--seed {}", dice.between(1, 100_000)));
+    if is_long {
+        add(format!("--transactions {LONG}"));
+    } else {
+        add(format!("--transactions {}", dice.between(100, 1_000)));
+    }
+    add(format!(
+        "--contents {}",
+        dice.one(&["text", "incompressible", "compressible:2"])
+    ));
+    let mut workers = dice.one(&[1, 1, 2, 3]);
+    let is_mix = !dice.once_in(3);
+    let is_shared = is_mix && dice.once_in(3);
+    if is_mix {
+        let mixes: &[&str] = match storage {
+            "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],
+            _ => &[
+                "read=5,append=2,create=2,delete=2",
+                "create=1,delete=1",
+                "read=3,append=2,create=3,delete=3,rename=1,replace=1,deliver=1,link=1,symlink=1,readlink=1,overwrite=1,\
+                 truncate=1,stat=1,mkdir=1,rmdir=1,list=1",
+                "deliver=2,delete=2,replace=2,read=1",
+            ],
+        };
+        add(format!("--mix {}", dice.one(mixes)));
+        add(format!(
+            "--names {}",
+            dice.one(&["decimal", "padded:16", "hashed:20", "maildir"])
+        ));
+        add(format!("--dirs {}", dice.one(&["flat", "subdirs:5", "tree:3x2"])));
+    } else {
+        add(format!("--subdirs {}", dice.one(&[1, 1, 4])));
+    }
+    if is_shared {
+        add(format!("--writers {workers} --readers 1"));
+        workers += 1;
+    } else {
+        add(format!("--workers {workers}"));
+        if dice.once_in(4) && !is_long {
+            add("--keep".to_owned());
+        }
+    }
+    Face {
+        words: words.split_whitespace().map(str::to_owned).collect(),
+        commands: None,
+        numbers: files,
+        workers,
+    }
+}

@@ -1,0 +1,306 @@
+//! Files, links and directories of a user's own, which no run may touch: what is made, and whether it is as it was made.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
+
+use super::dice::Dice;
+
+/// Nobody's number, as usual.
+const NOBODY: u32 = 65_534;
+/// Bigger than any file of a run of these rounds.
+const BIG: usize = 1 << 20;
+
+/// Something of a user's own, as it was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guest {
+    pub path: PathBuf,
+    what: What,
+    mode: u32,
+    owner: u32,
+    /// Seconds and nanoseconds; not of directories, in which others' files come and go.
+    modified: Option<(i64, i64)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    File(Vec<u8>),
+    Link(PathBuf),
+    Directory,
+    Pipe,
+}
+
+/// All that were made in a round.
+#[derive(Debug, Default)]
+pub struct Guests {
+    all: Vec<Guest>,
+    count: u64,
+}
+
+impl Guests {
+    pub fn all(&self) -> &[Guest] {
+        &self.all
+    }
+
+    /// Makes a guest of this name, of any kind, unless something is there or its directory is not. `elsewhere` is where hard links and
+    /// symbolic ones lead to.
+    pub fn make(&mut self, path: &Path, elsewhere: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+        let kind = dice.below(16);
+        let guest = match kind {
+            0 => {
+                let to = elsewhere.join(dice.one(&["file", "nowhere", "."]));
+                self.link(path, to)
+            }
+            1 => self.hard_link(path, elsewhere, dice),
+            2 => self
+                .directory(path, dice)
+                .and_then(|()| self.file(&path.join("1"), dice)),
+            3 => self.directory(path, dice),
+            4 => self.pipe(path),
+            _ => self.file(path, dice),
+        };
+        self.made(guest)
+    }
+
+    /// The same, always a regular file.
+    pub fn make_file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+        let guest = self.file(path, dice);
+        self.made(guest)
+    }
+
+    /// The same, always an empty directory.
+    pub fn make_directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+        let guest = self.directory(path, dice);
+        self.made(guest)
+    }
+
+    /// What was made, in words; nothing where somebody was there first, or the place has just gone.
+    fn made(&self, made: std::io::Result<()>) -> std::io::Result<Option<String>> {
+        match made {
+            Ok(()) => Ok(self.all.last().map(Guest::describe)),
+            Err(error) => match error.kind() {
+                ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+                // No hard link goes from one mount to another.
+                ErrorKind::CrossesDevices => Ok(None),
+                _ => Err(error),
+            },
+        }
+    }
+
+    /// A directory was renamed: what lies in it has another path.
+    pub fn rebase(&mut self, from: &Path, to: &Path) {
+        for guest in &mut self.all {
+            if let Ok(rest) = guest.path.strip_prefix(from) {
+                guest.path = if rest.as_os_str().is_empty() {
+                    to.to_owned()
+                } else {
+                    to.join(rest)
+                };
+            }
+        }
+    }
+
+    /// What has become of each that is not as it was made.
+    pub fn differences(&self) -> Vec<String> {
+        self.all.iter().filter_map(Guest::difference).collect()
+    }
+
+    fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+        self.count += 1;
+        let length = dice.between(1, 20_000) as usize;
+        let mut content = match dice.below(6) {
+            0 => Vec::new(),
+            1 => vec![0; length],
+            2 => vec![b'x'; BIG],
+            // As an image that mkfs has made.
+            3 => [vec![0; 1_024], noise(dice, length)].concat(),
+            4 => b"Dear Sir or Madam,\n".repeat(length / 19 + 1),
+            _ => noise(dice, length),
+        };
+        if content.len() > 64 {
+            // No two are alike, so that an exchange of two would be seen.
+            let at = content.len() - 8;
+            content[at..].copy_from_slice(&self.count.to_be_bytes());
+        }
+        let mode = dice.one(&[0o644, 0o644, 0o600, 0o000, 0o444, 0o755]);
+        let owner = if dice.once_in(4) { NOBODY } else { 0 };
+        let is_old = dice.once_in(3);
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        // What is made from here on is the user's, whatever becomes of it.
+        self.all.push(Guest {
+            path: path.to_owned(),
+            what: What::File(content.clone()),
+            mode,
+            owner,
+            modified: None,
+        });
+        file.write_all(&content)?;
+        if owner != 0 {
+            std::os::unix::fs::fchown(&file, Some(owner), Some(owner))?;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        let facts = file.metadata()?;
+        let modified = if is_old {
+            let then = Timespec {
+                tv_sec: 1_000_000_000 + self.count as i64,
+                tv_nsec: 123_456_000,
+            };
+            rustix::fs::futimens(
+                &file,
+                &Timestamps {
+                    last_access: then,
+                    last_modification: then,
+                },
+            )?;
+            (then.tv_sec, then.tv_nsec)
+        } else {
+            (facts.mtime(), facts.mtime_nsec())
+        };
+        if let Some(guest) = self.all.last_mut() {
+            guest.modified = Some(modified);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, path: &Path, to: PathBuf) -> std::io::Result<()> {
+        symlink(&to, path)?;
+        let facts = fs::symlink_metadata(path)?;
+        self.all.push(Guest {
+            path: path.to_owned(),
+            what: What::Link(to),
+            mode: facts.mode() & 0o7777,
+            owner: 0,
+            modified: Some((facts.mtime(), facts.mtime_nsec())),
+        });
+        Ok(())
+    }
+
+    fn hard_link(&mut self, path: &Path, elsewhere: &Path, dice: &mut Dice) -> std::io::Result<()> {
+        let other = elsewhere.join(format!("linked-{}", self.all.len()));
+        self.file(&other, dice)?;
+        let made = fs::hard_link(&other, path);
+        if let (Ok(()), Some(there)) = (&made, self.all.last().cloned()) {
+            self.all.push(Guest {
+                path: path.to_owned(),
+                ..there
+            });
+        }
+        made
+    }
+
+    fn directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+        // None that a run gives to its own: an empty directory has nothing else to be told by.
+        let mode = dice.one(&[0o750, 0o555, 0o711]);
+        DirBuilder::new().mode(mode).create(path)?;
+        self.all.push(Guest {
+            path: path.to_owned(),
+            what: What::Directory,
+            mode,
+            owner: 0,
+            modified: None,
+        });
+        if dice.once_in(4) {
+            chown(path, Some(NOBODY), Some(NOBODY))?;
+            if let Some(guest) = self.all.last_mut() {
+                guest.owner = NOBODY;
+            }
+        }
+        Ok(())
+    }
+
+    fn pipe(&mut self, path: &Path) -> std::io::Result<()> {
+        mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?;
+        lchown(path, Some(0), Some(0))?;
+        utimensat(
+            CWD,
+            path,
+            &Timestamps {
+                last_access: Timespec { tv_sec: 1, tv_nsec: 0 },
+                last_modification: Timespec { tv_sec: 1, tv_nsec: 0 },
+            },
+            AtFlags::empty(),
+        )?;
+        self.all.push(Guest {
+            path: path.to_owned(),
+            what: What::Pipe,
+            mode: 0o644,
+            owner: 0,
+            modified: Some((1, 0)),
+        });
+        Ok(())
+    }
+}
+
+fn noise(dice: &mut Dice, length: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(length + 8);
+    while bytes.len() < length {
+        bytes.extend_from_slice(&dice.next().to_be_bytes());
+    }
+    bytes.truncate(length);
+    bytes
+}
+
+impl Guest {
+    pub fn is_directory(&self) -> bool {
+        self.what == What::Directory
+    }
+
+    fn describe(&self) -> String {
+        let what = match &self.what {
+            What::File(content) if content.is_empty() => "an empty file".to_owned(),
+            What::File(content) if content[..content.len().min(64)].iter().all(|byte| *byte == 0) => {
+                format!("a file of {} bytes that begins with zeros", content.len())
+            }
+            What::File(content) => format!("a file of {} bytes", content.len()),
+            What::Link(to) => format!("a link to {}", to.display()),
+            What::Directory => "a directory".to_owned(),
+            What::Pipe => "a pipe".to_owned(),
+        };
+        format!(
+            "{}: {what}, mode {:03o}, owner {}, modified {:?}",
+            self.path.display(),
+            self.mode,
+            self.owner,
+            self.modified
+        )
+    }
+
+    fn difference(&self) -> Option<String> {
+        let now = match self.look() {
+            Ok(now) => now,
+            Err(error) => return Some(format!("{}\n      now: {error}", self.describe())),
+        };
+        if now == *self {
+            return None;
+        }
+        let content = match (&self.what, &now.what) {
+            (What::File(before), What::File(after)) if before != after => "; the contents differ",
+            _ => "",
+        };
+        Some(format!("{}\n      now: {}{content}", self.describe(), now.describe()))
+    }
+
+    fn look(&self) -> std::io::Result<Self> {
+        let facts = fs::symlink_metadata(&self.path)?;
+        let kind = facts.file_type();
+        let what = if kind.is_file() {
+            What::File(fs::read(&self.path)?)
+        } else if kind.is_symlink() {
+            What::Link(fs::read_link(&self.path)?)
+        } else if kind.is_dir() {
+            What::Directory
+        } else {
+            What::Pipe
+        };
+        Ok(Self {
+            path: self.path.clone(),
+            modified: self.modified.map(|_| (facts.mtime(), facts.mtime_nsec())),
+            what,
+            mode: facts.mode() & 0o7777,
+            owner: facts.uid(),
+        })
+    }
+}
