@@ -28,8 +28,9 @@ pub use how::How;
 pub use like::options as options_like;
 
 use crate::Problem;
-use crate::earlier::Called;
-use crate::said::{Count, LocationSaid, Options, StorageName, WorkArguments};
+use crate::earlier::{self, Called};
+use crate::output::Input;
+use crate::said::{Count, LocationSaid, Options, SizesSaid, StorageName, WorkArguments};
 use crate::sizing;
 
 /// What is meant.
@@ -51,6 +52,8 @@ pub struct Meant {
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
     pub notes: Vec<String>,
+    /// The files that they were read from.
+    pub inputs: Vec<Input>,
 }
 
 /// The words, and where they come from.
@@ -93,7 +96,10 @@ impl Words<'_> {
 pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     let Some(run) = &arguments.like else {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
-        return mean_over(arguments, file.unwrap_or_default(), &[]);
+        let mut meant = mean_over(arguments, file.unwrap_or_default(), &[])?;
+        let config = arguments.config.as_deref();
+        meant.inputs.extend(config.map(|path| Input::new("--config", path)));
+        return Ok(meant);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
     let mut meant = mean_over(arguments, options, like.weights()).map_err(|error| match error {
@@ -105,6 +111,9 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     })?;
     meant.notes.extend(like.differs(&meant.workload, &meant.how));
     meant.preset = like.preset();
+    if earlier::name(run).is_none() {
+        meant.inputs.push(Input::new("--like", run));
+    }
     Ok(meant)
 }
 
@@ -122,6 +131,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         file,
         weights,
     };
+    let inputs = [&words.arguments.options, &words.file].map(histograms).concat();
     let mut options = options_of(&words)?;
     if drive::ends_otherwise(&options) && options.transactions.is_none() {
         options.transactions = Some(Count(Workload::ENDLESS));
@@ -188,7 +198,22 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         preset: arguments.preset.clone(),
         sizing,
         notes,
+        inputs,
     })
+}
+
+/// The files with histograms that options name, those that others hold over, too.
+fn histograms(options: &Options) -> Vec<Input> {
+    let sizes = [
+        ("--size", &options.size),
+        ("--append-size", &options.append_size),
+        ("--range-size", &options.range_size),
+    ];
+    let file = |(option, said): (&'static str, &Option<SizesSaid>)| match said {
+        Some(SizesSaid::HistogramIn(path)) => Some(Input::new(option, path)),
+        _ => None,
+    };
+    sizes.into_iter().filter_map(file).collect()
 }
 
 /// What was said in options, and in the file where they say nothing.

@@ -126,6 +126,9 @@ pub struct RunArguments {
     /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
+    /// Write over the files that options for output name, where they exist already.
+    #[arg(long)]
+    pub force: bool,
     /// Keep the run in this archive, or with none in none [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
     /// folder].
     #[arg(long, value_name = "FILE|none")]

@@ -12,7 +12,7 @@ use runner::{Place as RunPlace, Request};
 
 use crate::Problem;
 use crate::meant::MeaningError;
-use crate::output::is_standard_output;
+use crate::output::{is_one, is_standard_output};
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";
@@ -230,21 +230,6 @@ impl Place {
              on another device, or --archive {NONE})",
             self.path.display()
         ))
-    }
-}
-
-/// Whether two paths are of one file, or will be.
-fn is_one(one: &Path, other: &Path) -> bool {
-    match (std::fs::metadata(one), std::fs::metadata(other)) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Err(_), Err(_)) => {
-            let whole = |path: &Path| {
-                let path = std::path::absolute(path).ok()?;
-                Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
-            };
-            whole(one).is_some_and(|one| Some(one) == whole(other))
-        }
-        _ => false,
     }
 }
 

@@ -22,6 +22,7 @@ mod full;
 mod interrupted;
 mod killed;
 mod occupied;
+mod outputs;
 mod paths;
 mod prompt_files;
 mod refused;
