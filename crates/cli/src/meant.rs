@@ -33,6 +33,9 @@ use crate::output::Input;
 use crate::said::{Count, LocationSaid, Options, SizesSaid, StorageName, WorkArguments};
 use crate::sizing;
 
+/// Each location is looked at before a run, and held open in it.
+const LOCATIONS_MAX: usize = 16_384;
+
 /// What is meant.
 #[derive(Clone, Debug)]
 pub struct Meant {
@@ -249,6 +252,12 @@ fn locations(words: &Words<'_>) -> Result<Vec<LocationSaid>, MeaningError> {
     if locations.is_empty() {
         locations.clone_from(&words.file.at);
     }
+    if locations.len() > LOCATIONS_MAX {
+        return error::refuse(format!(
+            "--at: {} locations are more than {LOCATIONS_MAX}: give fewer",
+            locations.len()
+        ));
+    }
     if locations.is_empty() {
         locations.push(LocationSaid {
             path: PathBuf::new(),
@@ -356,15 +365,20 @@ impl Meant {
                 lack,
                 default: self.storage.name(),
             },
-            Refused::NoRoom(lack) => match &self.sizing {
-                Some(sizing) => Refused::NoRoom(format!(
-                    "{lack}. {} Give a smaller --beyond-cache than {}, too",
-                    sizing.sentence, sizing.beyond_cache
-                ))
-                .into(),
-                None => Refused::NoRoom(lack).into(),
-            },
+            Refused::NoRoom(lack) => Refused::NoRoom(self.with_sizing(lack)).into(),
+            Refused::NoMemory(lack) => Refused::NoMemory(self.with_sizing(lack)).into(),
             other => other.into(),
+        }
+    }
+
+    /// What is lacking, with the number of files that was chosen, where one was.
+    fn with_sizing(&self, lack: String) -> String {
+        match &self.sizing {
+            Some(sizing) => format!(
+                "{lack}. {} Give a smaller --beyond-cache than {}, too",
+                sizing.sentence, sizing.beyond_cache
+            ),
+            None => lack,
         }
     }
 

@@ -211,7 +211,7 @@ pub struct WorkArguments {
     #[arg(long, value_name = "PATH")]
     pub at: Vec<PathBuf>,
     /// The share of the files that the --at before it gets [default: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::weight)]
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the words.
     #[arg(skip = Ok(Vec::new()))]

@@ -15,6 +15,7 @@
 
 mod support;
 
+mod bounds;
 mod cleaned;
 mod contradictions;
 mod died;
