@@ -226,6 +226,14 @@ impl Ground {
         done
     }
 
+    /// Whether the manifest is still there.
+    fn is_marked(&self) -> bool {
+        !matches!(
+            statat(&self.held, manifest::NAME, AtFlags::SYMLINK_NOFOLLOW),
+            Err(Errno::NOENT)
+        )
+    }
+
     /// Says in the manifest whether the pool is kept.
     fn rewrite(&self, kept: Option<Kept>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
@@ -311,7 +319,7 @@ impl Site for Grounds {
             done.incomplete |= part.incomplete;
         }
         // Whoever cleans later needs to know when the run ended.
-        if !done.incomplete {
+        if !self.all.iter().any(Ground::is_marked) {
             self.life.end();
         }
         done
