@@ -4,11 +4,15 @@
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use record::harmless;
 
 use crate::Problem;
 use crate::meant::MeaningError;
+
+/// An empty file of a run that was refused is not waited for any longer.
+const DISCARD_MAX: Duration = Duration::from_secs(1);
 
 /// See the module's text.
 pub struct OutputFile {
@@ -77,14 +81,19 @@ impl OutputFile {
         }
     }
 
-    /// Writes all of it in the place of what was there.
+    /// Writes all of it in the place of what was there. The file's own file system may hang as well as the target: it is
+    /// waited for so long.
     ///
     /// # Errors
-    /// What the system answered.
-    pub fn write(mut self, text: &str) -> Result<(), Problem> {
-        let written = self.file.empty().and_then(|()| self.file.write_all(text.as_bytes()));
+    /// What the system answered, or that it did not answer.
+    pub fn write(self, text: &str, limit: Duration) -> Result<(), Problem> {
+        let Self { path, mut file, .. } = self;
+        let text = text.to_owned();
+        let write = move || file.empty().and_then(|()| file.write_all(text.as_bytes()));
+        let written = runner::within(limit, write);
+        let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
         written.map_err(|cause| Problem::Report {
-            to: harmless::path(&self.path).into_owned(),
+            to: harmless::path(&path).into_owned(),
             cause,
         })
     }
@@ -98,10 +107,12 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        if self.is_new {
-            // What cannot be removed is an empty file.
-            let _ = std::fs::remove_file(&self.path);
-        }
+        // What cannot be removed is an empty file; where that does not answer, so does nothing else there.
+        let _ = runner::within(DISCARD_MAX, move || {
+            if self.is_new {
+                let _ = std::fs::remove_file(&self.path);
+            }
+        });
     }
 }
 

@@ -32,19 +32,19 @@ use manifest::{Kept, Kind, Manifest};
 use removal::{Birth, Removal};
 
 /// A run's place.
-pub(crate) trait Site: Send {
+pub(crate) trait Site: Send + Sync {
     /// To look whether the place is still the one that the run began in.
     fn landmarks(&self) -> Landmarks;
 
     /// Removes what the run has made and left, and its mark. Its files have running numbers up to `numbers_made`;
     /// whatever bears a higher one is somebody else's.
-    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
+    fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp;
 
     /// A pool that was kept is in use from now on.
     fn begin_use(&self) -> Result<(), String>;
 
     /// Leaves everything as it is, for a later run.
-    fn keep(&mut self, kept: Kept) -> Result<(), String>;
+    fn keep(&self, kept: Kept) -> Result<(), String>;
 
     /// The file systems of the place.
     fn volumes(&self) -> Volumes;
@@ -93,7 +93,7 @@ impl Site for NoSite {
         Landmarks::default()
     }
 
-    fn leave(&mut self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&self, _: u64, _: &mut dyn FnMut(u64)) -> CleanUp {
         CleanUp::default()
     }
 
@@ -101,7 +101,7 @@ impl Site for NoSite {
         Ok(())
     }
 
-    fn keep(&mut self, _: Kept) -> Result<(), String> {
+    fn keep(&self, _: Kept) -> Result<(), String> {
         Err("nothing can be kept nowhere".to_owned())
     }
 
@@ -296,7 +296,7 @@ impl Site for Grounds {
         }))
     }
 
-    fn leave(&mut self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&self, numbers_made: u64, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last one first: a directory that two of them lie in then gets back its times before the first.
         for ground in self.0.iter().rev() {
@@ -324,7 +324,7 @@ impl Site for Grounds {
         Ok(())
     }
 
-    fn keep(&mut self, kept: Kept) -> Result<(), String> {
+    fn keep(&self, kept: Kept) -> Result<(), String> {
         self.0.iter().try_for_each(|ground| ground.rewrite(Some(kept.clone())))
     }
 
@@ -367,7 +367,7 @@ impl Site for Grounds {
 
 impl Grounds {
     /// Makes a directory for each worker in every place. On failure everything is removed again.
-    pub(crate) fn make_worker_directories(&mut self, workers: u32) -> Result<(), PrepareError> {
+    pub(crate) fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
         for ground in &self.0 {
             for worker in 0..workers {
                 let name = format!("w{worker}");
