@@ -141,7 +141,9 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
     let mut namers = Vec::new();
-    let shared = request.workload.mix().map(|mix| Arc::new(SharedPool::new(mix)));
+    let is_shared = request.workload.crew.is_shared();
+    let shared = request.workload.mix().filter(|_| is_shared);
+    let shared = shared.map(|mix| Arc::new(SharedPool::new(mix)));
     for worker in 0..workers {
         let (answer, from_supervisor) = mpsc::channel();
         answers.push(answer);
