@@ -35,6 +35,10 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> 
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = io::stdin().is_terminal() && output.is_terminal();
     let mut interpreter = Interpreter::new(Settings::new(edition), engine, interactive);
+    // Commands may come from a file by way of standard input.
+    if let Some(facts) = std::fs::metadata("/dev/stdin").ok().filter(std::fs::Metadata::is_file) {
+        interpreter.reads(&facts);
+    }
     let result = if interactive {
         prompt::Editing::new(edition)
             .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))

@@ -28,9 +28,13 @@ pub use how::How;
 pub use like::options as options_like;
 
 use crate::Problem;
-use crate::earlier::Called;
-use crate::said::{Count, LocationSaid, Options, StorageName, WorkArguments};
+use crate::earlier::{self, Called};
+use crate::output::Input;
+use crate::said::{Count, LocationSaid, Options, SizesSaid, StorageName, WorkArguments};
 use crate::sizing;
+
+/// Each location is looked at before a run, and held open in it.
+const LOCATIONS_MAX: usize = 16_384;
 
 /// What is meant.
 #[derive(Clone, Debug)]
@@ -51,6 +55,8 @@ pub struct Meant {
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
     pub notes: Vec<String>,
+    /// The files that they were read from.
+    pub inputs: Vec<Input>,
 }
 
 /// The words, and where they come from.
@@ -93,7 +99,10 @@ impl Words<'_> {
 pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     let Some(run) = &arguments.like else {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
-        return mean_over(arguments, file.unwrap_or_default(), &[]);
+        let mut meant = mean_over(arguments, file.unwrap_or_default(), &[])?;
+        let config = arguments.config.as_deref();
+        meant.inputs.extend(config.map(|path| Input::new("--config", path)));
+        return Ok(meant);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
     let mut meant = mean_over(arguments, options, like.weights()).map_err(|error| match error {
@@ -105,6 +114,9 @@ pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
     })?;
     meant.notes.extend(like.differs(&meant.workload, &meant.how));
     meant.preset = like.preset();
+    if earlier::name(run).is_none() {
+        meant.inputs.push(Input::new("--like", run));
+    }
     Ok(meant)
 }
 
@@ -122,6 +134,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         file,
         weights,
     };
+    let inputs = [&words.arguments.options, &words.file].map(histograms).concat();
     let mut options = options_of(&words)?;
     if drive::ends_otherwise(&options) && options.transactions.is_none() {
         options.transactions = Some(Count(Workload::ENDLESS));
@@ -188,7 +201,22 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         preset: arguments.preset.clone(),
         sizing,
         notes,
+        inputs,
     })
+}
+
+/// The files with histograms that options name, those that others hold over, too.
+fn histograms(options: &Options) -> Vec<Input> {
+    let sizes = [
+        ("--size", &options.size),
+        ("--append-size", &options.append_size),
+        ("--range-size", &options.range_size),
+    ];
+    let file = |(option, said): (&'static str, &Option<SizesSaid>)| match said {
+        Some(SizesSaid::HistogramIn(path)) => Some(Input::new(option, path)),
+        _ => None,
+    };
+    sizes.into_iter().filter_map(file).collect()
 }
 
 /// What was said in options, and in the file where they say nothing.
@@ -223,6 +251,12 @@ fn locations(words: &Words<'_>) -> Result<Vec<LocationSaid>, MeaningError> {
     let mut locations = words.arguments.locations.clone()?;
     if locations.is_empty() {
         locations.clone_from(&words.file.at);
+    }
+    if locations.len() > LOCATIONS_MAX {
+        return error::refuse(format!(
+            "--at: {} locations are more than {LOCATIONS_MAX}: give fewer",
+            locations.len()
+        ));
     }
     if locations.is_empty() {
         locations.push(LocationSaid {
@@ -331,15 +365,20 @@ impl Meant {
                 lack,
                 default: self.storage.name(),
             },
-            Refused::NoRoom(lack) => match &self.sizing {
-                Some(sizing) => Refused::NoRoom(format!(
-                    "{lack}. {} Give a smaller --beyond-cache than {}, too",
-                    sizing.sentence, sizing.beyond_cache
-                ))
-                .into(),
-                None => Refused::NoRoom(lack).into(),
-            },
+            Refused::NoRoom(lack) => Refused::NoRoom(self.with_sizing(lack)).into(),
+            Refused::NoMemory(lack) => Refused::NoMemory(self.with_sizing(lack)).into(),
             other => other.into(),
+        }
+    }
+
+    /// What is lacking, with the number of files that was chosen, where one was.
+    fn with_sizing(&self, lack: String) -> String {
+        match &self.sizing {
+            Some(sizing) => format!(
+                "{lack}. {} Give a smaller --beyond-cache than {}, too",
+                sizing.sentence, sizing.beyond_cache
+            ),
+            None => lack,
         }
     }
 

@@ -1,20 +1,255 @@
-//! Files that a run writes for its user. Opened before the run, so that a wrong path costs nothing; what was in them goes
-//! when there is something to write.
+//! Files that a command writes for its user. They are judged before anything is touched, and opened before the run, so that a
+//! wrong path costs nothing; what was in them goes when there is something to write.
+//!
+//! An output that holds something already is written over with `--force` alone. An output that is an input, the archive or
+//! another output of the same command is refused always, whatever path leads to it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use record::harmless;
 
 use crate::Problem;
+use crate::archive::Place;
 use crate::meant::MeaningError;
 
 /// See the module's text.
 pub struct OutputFile {
     path: PathBuf,
     file: Box<dyn Target>,
-    is_new: bool,
+    /// Which file it is, where this command has made it.
+    made: Option<(u64, u64)>,
+}
+
+/// A file that a command reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The option that names it.
+    pub option: &'static str,
+    /// Its path.
+    pub path: PathBuf,
+}
+
+impl Input {
+    /// What an option or an argument names; `-` is standard input.
+    pub fn new(option: &'static str, path: &Path) -> Self {
+        let path = if is_standard_output(path) {
+            Path::new("/dev/stdin")
+        } else {
+            path
+        };
+        Self {
+            option,
+            path: path.to_owned(),
+        }
+    }
+}
+
+/// The files of one command, so that none of its outputs is something that it reads or writes besides.
+pub struct Outputs<'a> {
+    force: bool,
+    archive: Option<&'a Place>,
+    inputs: &'a [Input],
+    /// Outputs that were judged before.
+    others: Vec<Input>,
+}
+
+impl<'a> Outputs<'a> {
+    /// The outputs of a command that reads these files and, where there is an archive, reads or writes that one.
+    ///
+    /// # Errors
+    /// Where the archive is one of the files that are read.
+    pub fn new(force: bool, archive: Option<&'a Place>, inputs: &'a [Input]) -> Result<Self, MeaningError> {
+        for input in inputs {
+            if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
+                return refuse(format!(
+                    "{} {}: the archive {} is the same file: give another --archive",
+                    input.option,
+                    harmless::path(&input.path),
+                    harmless::path(archive.path())
+                ));
+            }
+        }
+        Ok(Self {
+            force,
+            archive,
+            inputs,
+            others: Vec::new(),
+        })
+    }
+
+    /// Refuses a path that may not be written to. Touches nothing.
+    ///
+    /// # Errors
+    /// Where it holds something, or is a file of this command already.
+    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), MeaningError> {
+        if is_standard_output(path) {
+            return Ok(());
+        }
+        self.refuse_twice(option, path)?;
+        let shown = harmless::path(path);
+        match fs::metadata(path) {
+            Ok(facts) if holds_data(&facts) && !self.force && !is_descriptor(path) => {
+                return Err(exists(option, path));
+            }
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                if let Ok(to) = fs::read_link(path) {
+                    return refuse(format!(
+                        "{option} {shown}: this is a symbolic link to {}, which does not exist: remove the link, or give another file",
+                        harmless::path(&to)
+                    ));
+                }
+            }
+            // Opening it says why not.
+            Err(_) => {}
+        }
+        self.others.push(Input {
+            option,
+            path: path.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Refuses a file that this command reads or writes besides. One that somebody else refuses where it exists needs no more.
+    ///
+    /// # Errors
+    /// Where it is one.
+    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), MeaningError> {
+        if let Some(archive) = self.archive {
+            archive.refuse(option, path)?;
+        }
+        let shown = harmless::path(path);
+        let is_it = |other: &&Input| is_one(&other.path, path);
+        if let Some(input) = self.inputs.iter().find(is_it) {
+            return refuse(format!(
+                "{option} {shown}: this file is read ({}), and would be written over: give another file",
+                input.option
+            ));
+        }
+        match self.others.iter().find(is_it) {
+            Some(other) => refuse(format!(
+                "{option} {shown}: {} writes to the same file: give another one",
+                other.option
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard output.
+    ///
+    /// # Errors
+    /// What the system answered, or what has changed since it was judged.
+    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, MeaningError> {
+        let failed = |cause| MeaningError::Output {
+            option,
+            path: path.to_owned(),
+            cause,
+        };
+        if is_standard_output(path) {
+            return Ok(OutputFile {
+                path: PathBuf::from("standard output"),
+                file: Box::new(std::io::stdout()),
+                made: None,
+            });
+        }
+        let path = path.to_owned();
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => {
+                let made = file.metadata().map_err(failed)?;
+                return Ok(OutputFile {
+                    made: Some((made.dev(), made.ino())),
+                    path,
+                    file: Box::new(file),
+                });
+            }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let is_descriptor = is_descriptor(&path);
+        // What whoever has opened it has written there stays.
+        let mut options = OpenOptions::new();
+        let file = options.write(true).append(is_descriptor).open(&path).map_err(failed)?;
+        let facts = file.metadata().map_err(failed)?;
+        if holds_data(&facts) && !self.force && !is_descriptor {
+            return Err(exists(option, &path));
+        }
+        for other in self.inputs.iter().chain(&self.others) {
+            let is_same = |other: Metadata| (other.dev(), other.ino()) == (facts.dev(), facts.ino());
+            let is_itself = other.option == option && other.path == path;
+            if holds_data(&facts) && !is_itself && fs::metadata(&other.path).is_ok_and(is_same) {
+                return refuse(format!(
+                    "{option} {}: {} names the same file: give another one",
+                    harmless::path(&path),
+                    other.option
+                ));
+            }
+        }
+        Ok(OutputFile {
+            path,
+            file: if is_descriptor {
+                Box::new(Opened(file))
+            } else {
+                Box::new(file)
+            },
+            made: None,
+        })
+    }
+}
+
+fn refuse<T>(text: String) -> Result<T, MeaningError> {
+    Err(MeaningError::Contradiction(text))
+}
+
+fn exists(option: &str, path: &Path) -> MeaningError {
+    MeaningError::Contradiction(format!(
+        "{option} {}: the file exists, and nothing was written: give another file, or --force to write over this one",
+        harmless::path(path)
+    ))
+}
+
+/// Whether something can be lost by writing there: devices of characters, pipes and sockets hold nothing.
+fn holds_data(facts: &Metadata) -> bool {
+    facts.is_file() || facts.file_type().is_block_device()
+}
+
+/// Whether two paths are of one file, or will be. What holds nothing is nobody's.
+pub(crate) fn is_one(one: &Path, other: &Path) -> bool {
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => holds_data(&one) && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Err(_), Err(_)) => {
+            let whole = |path: &Path| {
+                let path = std::path::absolute(path).ok()?;
+                Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
+            };
+            whole(one).is_some_and(|one| Some(one) == whole(other))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`. Whoever opened it has chosen the file.
+fn is_descriptor(path: &Path) -> bool {
+    /// More the kernel does not follow either (path_resolution(7)).
+    const LINKS_MAX: usize = 40;
+    let Ok(mut path) = std::path::absolute(path) else {
+        return false;
+    };
+    for _ in 0..LINKS_MAX {
+        let Some(directory) = path.parent().and_then(|parent| fs::canonicalize(parent).ok()) else {
+            return false;
+        };
+        if directory.starts_with("/proc") && directory.ends_with("fd") {
+            return true;
+        }
+        match fs::read_link(&path) {
+            Ok(to) => path = directory.join(to),
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 /// Whether a file's name means standard output.
@@ -39,6 +274,25 @@ impl Target for File {
     }
 }
 
+/// A file that somebody else has opened: what is in it stays.
+struct Opened(File);
+
+impl Write for Opened {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl Target for Opened {
+    fn empty(&self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Target for std::io::Stdout {
     fn empty(&self) -> std::io::Result<()> {
         Ok(())
@@ -46,37 +300,6 @@ impl Target for std::io::Stdout {
 }
 
 impl OutputFile {
-    /// Opens a file, which stays as it is for now, or makes it; `-` is standard output.
-    ///
-    /// # Errors
-    /// What the system answered.
-    pub fn open(path: PathBuf) -> Result<Self, MeaningError> {
-        if is_standard_output(&path) {
-            return Ok(Self {
-                path: PathBuf::from("standard output"),
-                file: Box::new(std::io::stdout()),
-                is_new: false,
-            });
-        }
-        let made = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)
-            .map(|file| (file, true));
-        let opened = made.or_else(|error| match error.kind() {
-            ErrorKind::AlreadyExists => OpenOptions::new().write(true).open(&path).map(|file| (file, false)),
-            _ => Err(error),
-        });
-        match opened {
-            Ok((file, is_new)) => Ok(Self {
-                path,
-                file: Box::new(file),
-                is_new,
-            }),
-            Err(cause) => Err(MeaningError::Output { path, cause }),
-        }
-    }
-
     /// Writes all of it in the place of what was there.
     ///
     /// # Errors
@@ -98,9 +321,10 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        if self.is_new {
+        let is_ours = |facts: &Metadata| Some((facts.dev(), facts.ino())) == self.made && facts.len() == 0;
+        if fs::symlink_metadata(&self.path).is_ok_and(|facts| is_ours(&facts)) {
             // What cannot be removed is an empty file.
-            let _ = std::fs::remove_file(&self.path);
+            let _ = fs::remove_file(&self.path);
         }
     }
 }

@@ -2,17 +2,24 @@
 
 use std::path::PathBuf;
 
-use observe::{ProcessTimes, Sources};
+use observe::{Host, ProcessTimes, Sources};
 use record::{Fact, How, PlanRecord};
-use workload::{Planner, Workload, fingerprint};
+use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
+use workload::{Followed, Planner, Workload};
 
-use crate::meant::{Meant, mean, to_config};
+use crate::meant::{MeaningError, Meant, mean, to_config};
 use crate::perform::judge;
 use crate::said::{PlanArguments, PlanFormat, StorageName};
 use crate::{Problem, print, sizing};
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
+
+/// No more numbers are drawn before the first file, of all workers: it takes a few seconds, twice.
+const DRAWS_MAX: u64 = 1 << 33;
+
+/// No more operations are looked at for a fingerprint, of all workers: it takes a few seconds.
+const FIRST_MAX: u64 = 100_000_000;
 
 /// Plans and shows.
 ///
@@ -40,8 +47,9 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
         PlanFormat::Text => {
             let mut text = report::plan::render(&record(meant)?);
             if meant.workload.transactions() == Workload::ENDLESS {
+                let planned = planned(&meant.workload);
                 text.push_str(&format!(
-                    "\nThe transactions have no end of their own: this is of the first {PLANNED} of each worker.\n"
+                    "\nThe transactions have no end of their own: this is of the first {planned} of each worker.\n"
                 ));
             }
             for note in &meant.notes {
@@ -52,6 +60,12 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     })
 }
 
+/// So many of transactions without end are planned.
+fn planned(workload: &Workload) -> u64 {
+    let followed = Followed::of(&workload.with_transactions(PLANNED));
+    followed.map_or(PLANNED, |followed| followed.transactions)
+}
+
 fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
     let directories: Vec<PathBuf> = meant
         .locations
@@ -59,33 +73,63 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         .map(|location| location.directory().to_owned())
         .collect();
     let workload = if meant.workload.transactions() == Workload::ENDLESS {
-        meant.workload.with_transactions(PLANNED)
+        meant.workload.with_transactions(planned(&meant.workload))
     } else {
         meant.workload.clone()
     };
+    // The original's text takes draws before the first file, of every worker.
+    let drawn = workload.classic().map_or(0, |classic| 2 * classic.size_high_bytes);
+    if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
+        return Err(MeaningError::Contradiction(format!(
+            "plan: the classic work draws {drawn} numbers for its text before the first file of each of {} workers, which takes minutes: \
+             give smaller files or fewer workers",
+            workload.streams()
+        ))
+        .into());
+    }
+    let first = 2 * workload.files().min(INTENTS_IN_FINGERPRINT) + workload.transactions();
+    let first = first
+        .min(INTENTS_IN_FINGERPRINT)
+        .saturating_mul(workload.crew.workers().into());
+    if first > FIRST_MAX {
+        return Err(MeaningError::Contradiction(format!(
+            "plan: the fingerprint is of the first {INTENTS_IN_FINGERPRINT} operations of each worker, and {first} of all {} take minutes: \
+             give fewer workers, or fewer files and transactions",
+            workload.crew.workers()
+        ))
+        .into());
+    }
+    let followed = Followed::of(&workload);
     let (mut plan, room, targets) = if meant.storage == StorageName::Null {
-        let planner = Planner::new(&workload);
-        (
-            planner.plan_with_hint(observe::memory::prefer_huge_pages)?,
-            Fact::NotApplicable,
-            Vec::new(),
-        )
+        let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
+        let plan = Planner::new(&part).plan_with_hint(observe::memory::prefer_huge_pages)?;
+        let plan = match followed {
+            Some(followed) => followed.extend(plan, &workload),
+            None => plan,
+        };
+        (plan, Fact::NotApplicable, Vec::new())
     } else {
         let (plan, room, targets) = runner::room::plan(&workload, &directories)?;
         (plan, Fact::Known(room), targets)
     };
     // Of the work that is meant, however much of it was gone through.
-    plan.fingerprint = fingerprint::fingerprint(&meant.workload)?;
+    if followed.is_some() || workload != meant.workload {
+        plan.fingerprint = fingerprint::fingerprint(&meant.workload)?;
+    }
+    let shortage = room.known().and_then(runner::room::shortage);
+    let request = meant.request(Vec::new());
+    let shortage = shortage.or_else(|| runner::memory::shortage(&request, &Host::read(&Sources::default())));
     Ok(PlanRecord {
         tool: record::Tool::this(),
         workload: meant.workload.clone(),
         how: How {
             sizing: meant.sizing.clone(),
-            ..meant.request(Vec::new()).how()
+            ..request.how()
         },
         storage: meant.storage.name().to_owned(),
         plan,
-        shortage: room.known().and_then(runner::room::shortage),
+        followed,
+        shortage,
         room,
         targets,
         process: ProcessTimes::read(&Sources::default()),

@@ -14,7 +14,7 @@ use crate::archive::{self, Chosen, Keeper, Kept};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
-use crate::output::{OutputFile, is_standard_output};
+use crate::output::{OutputFile, Outputs, is_standard_output};
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::progress::Display;
@@ -41,19 +41,19 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,
     };
-    if let Some(place) = place {
-        let written = [("--output", &arguments.output), ("--live", &arguments.live)];
-        for (option, path) in written
-            .into_iter()
-            .filter_map(|(option, path)| Some((option, path.as_ref()?)))
-        {
-            place.refuse(option, path)?;
-        }
+    let inputs = std::mem::take(&mut meant.inputs);
+    let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
+    for (option, path) in [("--output", &arguments.output), ("--live", &arguments.live)] {
+        path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
+    if let Some(journal) = &meant.how.journal {
+        // The run refuses one that exists.
+        outputs.refuse_twice("--journal", journal)?;
+    }
+    let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
     if let Some(format) = dry_format {
-        let output = output_path.map(OutputFile::open).transpose()?;
         let text = plan::text(&meant, format)?;
-        deliver(output, &text)?;
+        deliver(open("--output", output_path.as_deref())?, &text)?;
         return Ok(0);
     }
     if let Chosen::Unknown(why) = &chosen {
@@ -62,12 +62,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         ));
     }
     let keeper = place.map(Keeper::of).transpose()?.flatten();
-    let output = output_path.clone().map(OutputFile::open).transpose()?;
+    let output = open("--output", output_path.as_deref())?;
     if arguments.work.like.is_some() && !arguments.quiet {
         meant.notes.iter().for_each(tell);
     }
     let request = request(&arguments, &meant, words);
-    let live = match arguments.live.clone().map(OutputFile::open).transpose() {
+    let live = match open("--live", arguments.live.as_deref()) {
         Ok(live) => live,
         Err(error) => {
             if let Some(output) = output {

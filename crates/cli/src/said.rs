@@ -132,6 +132,9 @@ pub struct RunArguments {
     /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
+    /// Write over the files that options for output name, where they exist already.
+    #[arg(long)]
+    pub force: bool,
     /// Keep the run in this archive, or with none in none [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
     /// folder].
     #[arg(long, value_name = "FILE|none")]
@@ -214,7 +217,7 @@ pub struct WorkArguments {
     #[arg(long, value_name = "PATH")]
     pub at: Vec<PathBuf>,
     /// The share of the files that the --at before it gets [default: 1].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::weight)]
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the words.
     #[arg(skip = Ok(Vec::new()))]

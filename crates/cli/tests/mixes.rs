@@ -505,7 +505,7 @@ fn a_refused_run_leaves_the_live_file_as_it_is() {
     std::fs::write(&kept, "mine").unwrap();
     for live in [&kept, &new] {
         let live = live.display().to_string();
-        let refused = ended(&["run", "--quiet", "--reuse", "--live", &live], at.path());
+        let refused = ended(&["run", "--quiet", "--reuse", "--force", "--live", &live], at.path());
         assert_eq!(refused.code, Some(2));
     }
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");

@@ -2,7 +2,7 @@
 
 use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
-use workload::{Plan, Workload};
+use workload::{Followed, Plan, Workload};
 
 use crate::harmless;
 use crate::run::{How, Room, Tool};
@@ -20,6 +20,9 @@ pub struct PlanRecord {
     pub storage: String,
     /// What the stream would do.
     pub plan: Plan,
+    /// What was followed of it, operation by operation, where the whole is too large for that: what it would do is an estimate then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub followed: Option<Followed>,
     /// Whether there is room; not applicable where the storage takes none.
     pub room: Fact<Room>,
     /// The targets, in the order of the locations.

@@ -32,7 +32,15 @@ pub fn render(record: &PlanRecord) -> String {
         sentence(&mut text, "Sizing", &words);
     }
     line(&mut text, format_args!("Fingerprint {}", plan.fingerprint));
-    if plan.is_estimate {
+    if let Some(followed) = record.followed {
+        let words = format!(
+            "{} of each pool and {} of each worker were followed, for the whole would take too much time or memory. Files beyond those are \
+             reckoned with their mean; transactions beyond those are left out.",
+            counted(followed.files, "file"),
+            counted(followed.transactions, "transaction")
+        );
+        sentence(&mut text, "ESTIMATE", &words);
+    } else if plan.is_estimate {
         line(
             &mut text,
             format_args!(

@@ -19,7 +19,12 @@ pub(crate) fn for_errno(errno: Option<i32>) -> &'static str {
             "; somebody else removed it while the run went on: give the run a directory that nobody else uses"
         }
         Errno::NOTEMPTY => "; somebody else put something there, and it was not touched",
-        Errno::MFILE | Errno::NFILE => "; too many files are open: see 'ulimit -n'",
+        Errno::MFILE => {
+            "; the limit of open files is too low: raise it (ulimit -n), or give fewer locations (each worker holds each one open)"
+        }
+        Errno::NFILE => {
+            "; the machine's limit of open files is used up: raise it (sysctl fs.file-max), or give fewer workers or locations"
+        }
         Errno::NAMETOOLONG => "; the path must stay below 4096 bytes",
         Errno::FBIG => "; see 'ulimit -f', or give smaller files",
         Errno::STALE => "; the server has lost the file: see its log",

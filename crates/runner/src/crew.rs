@@ -12,9 +12,10 @@ use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
 use storage::{Durability, Identity, Location, PathBuffer, Settings, Storage};
 use workload::contents::Contents;
+use workload::mixer::{Mixer, Tables};
 use workload::names::NameKind;
 use workload::prepared::Prepared;
-use workload::{ClassicStream, Crew, MixStream, Phase, StreamHasher, Work};
+use workload::{ClassicStream, Crew, Mix, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
 use crate::control::{Aside, Control, Slot};
@@ -91,6 +92,8 @@ struct Common<'a, S, C> {
     control: &'a Control,
     grounds: &'a [Ground],
     naming: Naming,
+    /// Of a mix.
+    tables: Option<Tables>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     positions: &'a [Position],
     journal: Option<&'a Journal>,
@@ -129,6 +132,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         control,
         grounds: &taken.grounds,
         naming: Naming::of(&request.workload.work),
+        tables: request.workload.mix().map(Tables::new),
         positions: &taken.positions,
         journal,
         spoiled: Arc::default(),
@@ -188,6 +192,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         match self.request.workload.crew {
             Crew::Private { workers } if workers > 1 => Some(worker),
             Crew::Private { .. } | Crew::Shared { .. } => None,
+        }
+    }
+
+    /// The draws of a worker, whose transactions those of an earlier run do not change.
+    fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
+        match &self.tables {
+            Some(tables) => self.request.workload.mixer_with(mix, tables, worker),
+            None => self.request.workload.mixer(mix, worker),
         }
     }
 
@@ -321,7 +333,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 let source = Shared::new(
                     Arc::clone(pool),
                     mix,
-                    workload.mixer(mix, worker),
+                    self.mixer(mix, worker),
                     self.control.clone(),
                     self.clock.clone(),
                     (worker, workload.crew.workers()),
@@ -334,7 +346,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     .filter(|action| action.lists())
                     .any(|action| mix.weights.get(*action) > 0);
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
-                let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![workload.mixer(mix, worker)])));
+                let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![self.mixer(mix, worker)])));
                 let listings = lists.then(|| Listings::new(self.naming.clone(), places));
                 self.start_private(worker, border, slot, self.matter(worker, None), (stream, listings))
             }

@@ -110,6 +110,13 @@ fn refuse<T>(text: String) -> Result<T, Refused> {
 }
 
 fn is_there(path: &Path) -> Refused {
+    if let Ok(to) = fs::read_link(path) {
+        return Refused::Contradiction(format!(
+            "--journal: {} is a symbolic link to {}, and was not touched: give a name that is not there, or remove the link",
+            path.display(),
+            to.display()
+        ));
+    }
     Refused::Contradiction(format!(
         "--journal: {} is there already, and was not touched: give a name that is not there, or move it away",
         path.display()

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod control;
 pub mod events;
+pub mod memory;
 pub mod request;
 pub mod room;
 pub mod run;

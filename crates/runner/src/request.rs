@@ -319,6 +319,9 @@ pub enum Refused {
     /// There is no room.
     #[error("{0}")]
     NoRoom(String),
+    /// There is not enough memory.
+    #[error("{0}")]
+    NoMemory(String),
     /// The working directory cannot be found.
     #[error("cannot find the working directory: {0}: give a directory with --at")]
     WorkingDirectory(std::io::Error),

@@ -8,14 +8,11 @@ use std::path::PathBuf;
 use observe::{Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
-use workload::{Plan, Planner, Volume, Workload};
+use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
 /// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters full. What a name
 /// has beyond 16 bytes is added, as much again for what stays free.
 const NAME_BYTES: u64 = 32;
-
-/// So many transactions are followed to find the peak exactly: it takes a few seconds.
-const FOLLOWED_MAX: u64 = 20_000_000;
 
 /// What a file system takes for an inode out of the room that it states for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
@@ -96,11 +93,12 @@ impl Volumes {
         });
     }
 
-    fn room(&self, volume: usize, peak: Volume) -> RoomVolume {
+    fn room(&self, workload: &Workload, volume: usize, peak: Volume) -> RoomVolume {
         let (block, directories) = (self.blocks[volume], self.directories[volume]);
         // Every location has a manifest.
         let marks = self.rooms[volume].locations.len() as u64;
-        let needed_inodes = peak.files_peak.saturating_add(directories + marks);
+        let (temporary, temporary_bytes) = temporary(workload, block);
+        let needed_inodes = peak.files_peak.saturating_add(directories + marks + temporary);
         let names = peak
             .files_peak
             .saturating_mul(NAME_BYTES + self.long_name_bytes)
@@ -110,6 +108,7 @@ impl Volumes {
             names,
             (directories + marks).saturating_mul(block),
             needed_inodes.saturating_mul(self.inode_bytes[volume]),
+            temporary_bytes,
         ];
         RoomVolume {
             files_peak: peak.files_peak,
@@ -121,12 +120,26 @@ impl Volumes {
     }
 
     /// What the whole stream would do, and whether there is room for it.
+    ///
+    /// Of one that is too large to be followed, a part is, and the rest is reckoned with it.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), StreamError> {
-        let plan = Planner::with_volumes(workload, self.volume_of.clone(), &self.blocks)
+        let followed = Followed::of(workload);
+        let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
+        let plan = Planner::with_volumes(&part, self.volume_of.clone(), &self.blocks)
             .plan_with_hint(observe::memory::prefer_huge_pages)?;
+        let plan = match followed {
+            Some(followed) => followed.extend(plan, workload),
+            None => plan,
+        };
         let volumes = plan.volumes.iter().enumerate();
-        let volumes = volumes.map(|(volume, peak)| self.room(volume, *peak)).collect();
-        Ok((plan, Room { exact: true, volumes }))
+        let volumes = volumes
+            .map(|(volume, peak)| self.room(workload, volume, *peak))
+            .collect();
+        let room = Room {
+            exact: followed.is_none(),
+            volumes,
+        };
+        Ok((plan, room))
     }
 
     /// Whether there is room. An upper bound decides where it fits; the stream is only gone through where it does not.
@@ -144,26 +157,37 @@ impl Volumes {
                     bytes_peak: files.saturating_mul(size),
                     allocated_bytes_peak: files.saturating_mul(size.div_ceil(*block).saturating_mul(*block)),
                 };
-                self.room(volume, peak)
+                self.room(workload, volume, peak)
             })
             .collect();
         if !volumes.iter().any(RoomVolume::is_full) {
             return Ok(Room { exact: false, volumes });
         }
-        let transactions = workload.transactions().saturating_mul(workload.crew.workers().into());
-        if transactions <= FOLLOWED_MAX {
-            return Ok(self.plan(workload)?.1);
-        }
-        if workload.grows() {
+        // Of a pool that grows for longer than can be followed the bound is what is known; one that does not has seen its peak by
+        // then, or nearly.
+        if is_cut(workload) && workload.grows() {
             return Ok(Room { exact: false, volumes });
         }
-        // A pool that does not grow for ever has seen its peak by then, or nearly.
-        let shorter = workload.with_transactions(FOLLOWED_MAX / u64::from(workload.crew.workers()));
-        Ok(Room {
-            exact: false,
-            ..self.plan(&shorter)?.1
-        })
+        Ok(self.plan(workload)?.1)
     }
+}
+
+/// Whether there are more transactions than are followed.
+fn is_cut(workload: &Workload) -> bool {
+    Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
+}
+
+/// Files that are there for a moment besides the pool's, and the bytes that they take at the least: each worker that replaces one
+/// writes the new one beside it.
+fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
+    let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
+    workload.mix().filter(replaces).map_or((0, 0), |mix| {
+        let workers = u64::from(workload.crew.workers());
+        (
+            workers,
+            workers.saturating_mul(mix.sizes.low().div_ceil(block).saturating_mul(block)),
+        )
+    })
 }
 
 /// What a run of a workload in these directories would do, and whether they have room for it.
@@ -184,7 +208,11 @@ pub fn plan(workload: &Workload, directories: &[PathBuf]) -> Result<(Plan, Room,
         .iter()
         .map(|directory| Target::read(&Sources::default(), directory))
         .collect();
-    let (plan, room) = Volumes::of(workload, &targets).plan(workload)?;
+    let volumes = Volumes::of(workload, &targets);
+    let (plan, mut room) = volumes.plan(workload)?;
+    if is_cut(workload) && workload.grows() {
+        room = volumes.check(workload)?;
+    }
     Ok((plan, room, targets))
 }
 

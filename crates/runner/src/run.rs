@@ -18,6 +18,7 @@ use crate::crew::{self, Ground, Performed, Telling};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::head::Found;
 use crate::journal::{self, Journal};
+use crate::memory;
 use crate::naming::SET_MODES;
 use crate::own_cost;
 use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
@@ -31,6 +32,8 @@ use crate::site::{self, NoSite, Site, Wish};
 struct Start {
     targets: Vec<Fact<Target>>,
     room: Option<Room>,
+    /// What the pool takes before its first transaction, where nobody can foretell how it grows.
+    initial: Option<Room>,
     /// The path of each location from the root.
     directories: Vec<PathBuf>,
 }
@@ -49,12 +52,14 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     take_control: &mut dyn FnMut() -> Control,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let fingerprint = fingerprint::fingerprint(&request.workload)?;
     storage.supports(&need(request))?;
+    let host = Host::read(&Sources::default());
+    memory::refuse_without(request, &host)?;
     let start = look(request)?;
     refuse_contradictions(request, &start.directories)?;
     refuse_without_room(request, &start)?;
-    let host = Host::read(&Sources::default());
+    // Of thousands of workers it takes seconds: refusals do not wait for it.
+    let fingerprint = fingerprint::fingerprint(&request.workload)?;
     let control = take_control();
     let mut taken = take_place(request, &start, &host, clock.now_ns())?;
     let sources = Sources::default();
@@ -138,16 +143,17 @@ pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> 
 /// # Errors
 /// Why it would be.
 pub fn judge_room(request: &Request) -> Result<(), Refused> {
+    memory::refuse_without(request, &Host::read(&Sources::default()))?;
     refuse_without_room(request, &look(request)?)
 }
 
 fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> {
-    // Of a pool that grows without end nobody knows whether it has room.
-    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
-    if !request.room_check || !is_bounded || request.keeping.reuse {
+    if !request.room_check || request.keeping.reuse {
         return Ok(());
     }
-    let shortage = start.room.as_ref().and_then(room::shortage);
+    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have it all the same.
+    let room = start.initial.as_ref().or(start.room.as_ref());
+    let shortage = room.and_then(room::shortage);
     shortage.map_or(Ok(()), |lack| Err(Refused::NoRoom(lack)))
 }
 
@@ -213,6 +219,7 @@ fn look(request: &Request) -> Result<Start, Refused> {
         return Ok(Start {
             targets: request.locations.iter().map(|_| Fact::NotApplicable).collect(),
             room: None,
+            initial: None,
             directories,
         });
     }
@@ -221,10 +228,17 @@ fn look(request: &Request) -> Result<Start, Refused> {
         .iter()
         .map(|directory| Target::read(&sources, directory))
         .collect();
-    let room = Volumes::of(&request.workload, &targets).check(&request.workload)?;
+    let volumes = Volumes::of(&request.workload, &targets);
+    let room = volumes.check(&request.workload)?;
+    let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
+    let initial = match is_bounded {
+        true => None,
+        false => Some(volumes.check(&request.workload.with_transactions(0))?),
+    };
     Ok(Start {
         targets: targets.into_iter().map(Fact::Known).collect(),
         room: Some(room),
+        initial,
         directories,
     })
 }

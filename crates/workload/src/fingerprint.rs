@@ -182,26 +182,109 @@ pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> Strea
 /// # Errors
 /// Where the workload has no stream.
 pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
-    let mut firsts = Vec::new();
-    if let (Crew::Shared { .. }, Some(mix)) = (workload.crew, workload.mix()) {
-        workload.validate()?;
-        firsts.extend((0..workload.crew.workers()).map(|worker| first_drafts(workload, mix, worker)));
+    workload.validate()?;
+    let first = |worker: u32| match (workload.crew, workload.mix()) {
+        (Crew::Shared { .. }, Some(mix)) => Ok(first_drafts(workload, mix, worker)),
+        _ => first_intents(workload, worker),
+    };
+    let workers = workload.crew.workers();
+    // Thousands of workers take half a minute one after another.
+    let threads = if workers < 8 {
+        1
     } else {
-        for number in 0..workload.streams() {
-            let mut stream = workload.stream(number, |_| ())?;
-            let mut first = StreamHasher::of(&workload.work);
-            let mut left = INTENTS_IN_FINGERPRINT;
-            for phase in Phase::ALL {
-                while left > 0 {
-                    let Some(intent) = stream.next(phase) else {
-                        break;
-                    };
-                    first.take(&intent);
-                    left -= 1;
-                }
-            }
-            firsts.push(first);
+        std::thread::available_parallelism().map_or(1, |count| count.get().min(8) as u32)
+    };
+    let of_each = workers.div_ceil(threads);
+    let parts: Vec<Result<Vec<StreamHasher>, StreamError>> = std::thread::scope(|scope| {
+        let part = |thread: u32| {
+            let part = thread * of_each..((thread + 1) * of_each).min(workers);
+            part.map(first).collect()
+        };
+        // A thread that the system does not give has its part done here.
+        let begun: Vec<_> = (1..threads)
+            .map(|thread| {
+                let spawned = std::thread::Builder::new().spawn_scoped(scope, move || part(thread));
+                spawned.map_err(|_| thread)
+            })
+            .collect();
+        let mut parts = vec![part(0)];
+        for begun in begun {
+            parts.push(match begun.map(std::thread::ScopedJoinHandle::join) {
+                Ok(Ok(part)) => part,
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(thread) => part(thread),
+            });
+        }
+        parts
+    });
+    let firsts: Vec<Vec<StreamHasher>> = parts.into_iter().collect::<Result<_, _>>()?;
+    Ok(of_first_intents(workload, firsts.into_iter().flatten()))
+}
+
+/// The first intents of a worker with a pool of its own.
+fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, StreamError> {
+    // Files are created one after another, whatever their number: more than are looked at need no room in a table.
+    let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
+        true => workload.with_files(INTENTS_IN_FINGERPRINT).stream(worker, |_| ())?,
+        false => workload.stream(worker, |_| ())?,
+    };
+    let mut first = StreamHasher::of(&workload.work);
+    let mut left = INTENTS_IN_FINGERPRINT;
+    for phase in Phase::ALL {
+        while left > 0 {
+            let Some(intent) = stream.next(phase) else {
+                break;
+            };
+            first.take(&intent);
+            left -= 1;
         }
     }
-    Ok(of_first_intents(workload, firsts))
+    Ok(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::classic::Classic;
+    use crate::plan::Planner;
+
+    /// They are taken from a smaller pool, and by several threads.
+    #[test]
+    fn large_pools_and_many_workers_have_the_same_fingerprint_as_their_whole_streams() {
+        let files = INTENTS_IN_FINGERPRINT + 50_000;
+        let mut bounded = Mix {
+            files,
+            transactions: 10,
+            ..Mix::default()
+        };
+        bounded.layout.shape = crate::layout::Shape::Subdirectories(3);
+        bounded.layout.entries_max = Some(files);
+        let few = Mix {
+            files: 20,
+            transactions: 50,
+            ..Mix::default()
+        };
+        let large = Classic {
+            files,
+            transactions: 10,
+            ..Classic::default()
+        };
+        for (work, crew) in [
+            (Workload::from(bounded), Crew::ONE),
+            (large.into(), Crew::ONE),
+            (few.clone().into(), Crew::Private { workers: 21 }),
+            (Classic::default().into(), Crew::Private { workers: 9 }),
+            (
+                few.into(),
+                Crew::Shared {
+                    writers: 10,
+                    readers: 3,
+                },
+            ),
+        ] {
+            let workload = Workload { crew, ..work };
+            let plan = Planner::new(&workload).plan().unwrap();
+            assert_eq!(fingerprint(&workload).unwrap(), plan.fingerprint, "{crew:?}");
+        }
+    }
 }

@@ -54,6 +54,14 @@ impl Generator {
         }
     }
 
+    /// Passes over so many draws from a bound above 0, in much less time than drawing takes.
+    pub fn skip(&mut self, draws: u64) {
+        match self {
+            Self::IsoC(generator) => generator.skip(draws),
+            Self::Mt19937(generator) => generator.skip(draws),
+        }
+    }
+
     /// How many different outputs there are: draws never reach this value.
     pub fn outputs(&self) -> u64 {
         match self {
@@ -80,6 +88,20 @@ impl IsoC {
     pub fn next_output(&mut self) -> u32 {
         self.state = self.state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
         (self.state >> 16) & 0x7fff
+    }
+
+    /// A step is `s * a + c`; two of them are `s * a^2 + c * (a + 1)`, and so on for powers of two.
+    fn skip(&mut self, draws: u64) {
+        let (mut factor, mut sum) = (1_103_515_245_u32, 12_345_u32);
+        let mut left = draws;
+        while left > 0 {
+            if left & 1 == 1 {
+                self.state = self.state.wrapping_mul(factor).wrapping_add(sum);
+            }
+            sum = sum.wrapping_mul(factor.wrapping_add(1));
+            factor = factor.wrapping_mul(factor);
+            left >>= 1;
+        }
     }
 }
 
@@ -128,8 +150,27 @@ impl Mt19937 {
         output
     }
 
+    fn skip(&mut self, draws: u64) {
+        let mut left = draws;
+        while left > (WORDS - self.next) as u64 {
+            left -= (WORDS - self.next) as u64;
+            self.advance();
+            self.next = 0;
+            if left <= WORDS as u64 {
+                self.temper();
+            }
+        }
+        self.next += left as usize;
+    }
+
     #[cold]
     fn refill(&mut self) {
+        self.advance();
+        self.temper();
+        self.next = 0;
+    }
+
+    fn advance(&mut self) {
         let state = &mut self.state;
         // Three loops in place of one with a modulo, so that the compiler can take several words at a time.
         for i in 0..WORDS - MIDDLE {
@@ -139,10 +180,12 @@ impl Mt19937 {
             state[i] = state[i + MIDDLE - WORDS] ^ twist(state[i], state[i + 1]);
         }
         state[WORDS - 1] = state[MIDDLE - 1] ^ twist(state[WORDS - 1], state[0]);
-        for (output, word) in self.outputs.iter_mut().zip(state.iter()) {
+    }
+
+    fn temper(&mut self) {
+        for (output, word) in self.outputs.iter_mut().zip(self.state.iter()) {
             *output = temper(*word);
         }
-        self.next = 0;
     }
 }
 
@@ -164,6 +207,24 @@ fn temper(word: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_skipped_is_what_would_have_been_drawn() {
+        for kind in [GeneratorKind::IsoC, GeneratorKind::Mt19937] {
+            for before in [0, 1, 300] {
+                for draws in [0, 1, 323, 324, 623, 624, 625, 1_248, 5_000, 100_003] {
+                    let mut drawn = Generator::new(kind, 42);
+                    (0..before).for_each(|_| drop(drawn.draw(95)));
+                    let mut skipped = drawn.clone();
+                    (0..draws).for_each(|_| drop(drawn.draw(95)));
+                    skipped.skip(draws);
+                    let next =
+                        |generator: &mut Generator| (0..700).map(|_| generator.next_output()).collect::<Vec<_>>();
+                    assert_eq!(next(&mut skipped), next(&mut drawn), "{kind:?} {before} {draws}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn iso_c_gives_the_outputs_of_the_standards_example() {

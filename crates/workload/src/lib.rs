@@ -38,6 +38,6 @@ pub use fingerprint::{Fingerprint, StreamHash, StreamHasher};
 pub use intent::{Action, End, Intent, Kept, Phase, Stream};
 pub use mix::{InvalidMix, Mix, Weights};
 pub use mix_stream::MixStream;
-pub use plan::{Plan, Planner, Volume};
+pub use plan::{Followed, Plan, Planner, Volume};
 pub use stream::ClassicStream;
 pub use whole::{AnyStream, Crew, InvalidWhole, Role, Work, WorkerSeeds, Workload};

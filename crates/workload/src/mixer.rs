@@ -1,6 +1,8 @@
 //! What a mix draws: which operation comes next, how large it is, which file it is done to. Every value is a
 //! function of seed, worker and index alone; what is drawn becomes an [`Intent`] when it meets a file.
 
+use std::sync::Arc;
+
 use crate::intent::{Action, Intent};
 use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
@@ -60,20 +62,19 @@ struct Keys {
     think: Key,
 }
 
-/// Where files are born and how large: by number alone, whoever makes them.
+/// What draws of a mix look up. Workers share it: a histogram may have 65,536 bins, and a mix thousands of locations.
 #[derive(Clone, Debug)]
-pub struct Births {
+pub struct Tables {
     sizes: Sampler,
-    size: Key,
-    location: Key,
+    append_sizes: Sampler,
+    range_sizes: Sampler,
     /// Where each location's share ends.
-    shares: Vec<u64>,
-    places: u32,
+    shares: Arc<[u64]>,
 }
 
-impl Births {
-    /// Of a mix with this seed.
-    pub fn new(mix: &Mix, seed: u64) -> Self {
+impl Tables {
+    /// Of a mix.
+    pub fn new(mix: &Mix) -> Self {
         let mut sum = 0;
         let share = |weight: &u32| {
             sum += u64::from(*weight);
@@ -81,9 +82,32 @@ impl Births {
         };
         Self {
             sizes: mix.sizes.sampler(mix.align_bytes),
+            append_sizes: mix.append_sizes.sampler(mix.align_bytes),
+            range_sizes: mix.range_sizes.sampler(mix.align_bytes),
+            shares: mix.location_weights.iter().map(share).collect(),
+        }
+    }
+}
+
+/// Where files are born and how large: by number alone, whoever makes them.
+#[derive(Clone, Debug)]
+pub struct Births {
+    sizes: Sampler,
+    size: Key,
+    location: Key,
+    /// Where each location's share ends.
+    shares: Arc<[u64]>,
+    places: u32,
+}
+
+impl Births {
+    /// Of a mix, with its tables and this seed.
+    pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
+        Self {
+            sizes: tables.sizes.clone(),
             size: Key::new(seed, "size", 0),
             location: Key::new(seed, "location", 0),
-            shares: mix.location_weights.iter().map(share).collect(),
+            shares: Arc::clone(&tables.shares),
             places: mix.layout.places(),
         }
     }
@@ -91,7 +115,7 @@ impl Births {
     /// The file of a number as it is created. Numbers go round the places of a location.
     #[inline]
     pub fn file(&self, number: u64) -> File {
-        let location = match self.shares.as_slice() {
+        let location = match &*self.shares {
             [_] => 0,
             shares => {
                 let share = below(self.location.at(number), shares[shares.len() - 1]);
@@ -127,7 +151,7 @@ impl Births {
 impl Mixer {
     /// The draws of a worker that does the actions of `weights`, where `seed` is the worker's own; files are born
     /// with `births_seed`.
-    pub fn new(mix: &Mix, weights: &Weights, seed: u64, worker: u32, births_seed: u64) -> Self {
+    pub fn new(mix: &Mix, tables: &Tables, weights: &Weights, (seed, worker): (u64, u32), births_seed: u64) -> Self {
         let mut sum = 0;
         let actions = weights
             .actions()
@@ -141,9 +165,9 @@ impl Mixer {
             actions,
             sum,
             think: mix.think,
-            append_sizes: mix.append_sizes.sampler(mix.align_bytes),
-            range_sizes: mix.range_sizes.sampler(mix.align_bytes),
-            births: Births::new(mix, births_seed),
+            append_sizes: tables.append_sizes.clone(),
+            range_sizes: tables.range_sizes.clone(),
+            births: Births::new(mix, tables, births_seed),
             size_max: mix.size_max_bytes,
             align: mix.align_bytes.max(1),
             turn: (mix.popularity == Popularity::Shuffled).then_some((1, 0)),

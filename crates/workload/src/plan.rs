@@ -102,6 +102,77 @@ impl Plan {
     }
 }
 
+/// A part of a workload that is followed operation by operation where the whole takes too much time or memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Followed {
+    /// Files of each pool that were followed; the others were taken to be like them.
+    pub files: u64,
+    /// Transactions of each worker that were followed; the others are in no number.
+    pub transactions: u64,
+}
+
+impl Followed {
+    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a few seconds.
+    pub const FILES_MAX: u64 = 10_000_000;
+    /// So many transactions of all workers: a few seconds.
+    pub const TRANSACTIONS_MAX: u64 = 20_000_000;
+
+    /// What is followed of a workload; nothing where that is the whole.
+    pub fn of(workload: &Workload) -> Option<Self> {
+        let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
+        let transactions_max = (Self::TRANSACTIONS_MAX / u64::from(workload.crew.workers().max(1))).max(1);
+        let followed = Self {
+            files: workload.files().min(files_max),
+            transactions: workload.transactions().min(transactions_max),
+        };
+        let is_whole = (followed.files, followed.transactions) == (workload.files(), workload.transactions());
+        (!is_whole).then_some(followed)
+    }
+
+    /// The workload with this part alone.
+    pub fn part(self, workload: &Workload) -> Workload {
+        workload.with_files(self.files).with_transactions(self.transactions)
+    }
+
+    /// The plan of the whole, from that of the part: the files that were not followed are created before the transactions, are
+    /// there at the peak, and are deleted after them.
+    #[must_use]
+    pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
+        let pools = u64::from(workload.streams());
+        let more = workload.files().saturating_sub(self.files).saturating_mul(pools);
+        if more == 0 {
+            return plan;
+        }
+        let created = plan.tally(Phase::Prepare, Action::Create);
+        // Pools have a file at least.
+        let of_files = |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
+        let more_bytes = of_files(created.bytes);
+        let (files_before, bytes_before) = (plan.files_peak.max(1) as f64, plan.bytes_peak.max(1) as f64);
+        plan.files_peak = plan.files_peak.saturating_add(more);
+        plan.bytes_peak = plan.bytes_peak.saturating_add(more_bytes);
+        let (files_times, bytes_times) = (
+            plan.files_peak as f64 / files_before,
+            plan.bytes_peak as f64 / bytes_before,
+        );
+        for volume in &mut plan.volumes {
+            volume.files_peak = (volume.files_peak as f64 * files_times) as u64;
+            volume.bytes_peak = (volume.bytes_peak as f64 * bytes_times) as u64;
+            volume.allocated_bytes_peak = (volume.allocated_bytes_peak as f64 * bytes_times) as u64;
+        }
+        plan.classic_bytes_written += more_bytes as f64;
+        for (phase, action, bytes) in [
+            (Phase::Prepare, Action::Create, more_bytes),
+            (Phase::Delete, Action::Delete, 0),
+        ] {
+            let tally = plan.tallies[phase as usize].entry(action).or_default();
+            tally.operations = tally.operations.saturating_add(more);
+            tally.bytes = tally.bytes.saturating_add(bytes);
+        }
+        plan
+    }
+}
+
 /// Adds up a stream.
 #[derive(Debug)]
 pub struct Planner<'a> {
@@ -238,7 +309,7 @@ impl<'a> Planner<'a> {
                 .collect();
             let first = match &self.workload.work {
                 Work::Classic(classic) => {
-                    let mut stream = ClassicStream::with_hint(&self.workload.classic_of(classic, number), hint)?;
+                    let mut stream = ClassicStream::without_text(&self.workload.classic_of(classic, number), hint)?;
                     self.follow(&mut stream, &mut volumes, &mut sum)
                 }
                 Work::Mix(_) => self.follow(&mut self.workload.stream(number, hint)?, &mut volumes, &mut sum),
@@ -350,6 +421,80 @@ impl Default for Sum {
             classic_bytes_read: 0.0,
             classic_bytes_written: 0.0,
             hashes: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mix::Mix;
+    use crate::whole::Crew;
+
+    #[test]
+    fn a_part_is_followed_where_the_whole_is_too_much() {
+        let mix = |files, transactions| {
+            Workload::from(Mix {
+                files,
+                transactions,
+                ..Mix::default()
+            })
+        };
+        assert_eq!(Followed::of(&mix(10_000_000, 20_000_000)), None);
+        let followed = |files, transactions| Some(Followed { files, transactions });
+        assert_eq!(Followed::of(&mix(1 << 35, 10)), followed(10_000_000, 10));
+        assert_eq!(Followed::of(&mix(10, 1 << 40)), followed(10, 20_000_000));
+        let of_many = Workload {
+            crew: Crew::Private { workers: 4096 },
+            ..mix(1 << 35, 1 << 40)
+        };
+        assert_eq!(Followed::of(&of_many), followed(2_441, 4_882));
+    }
+
+    #[test]
+    fn the_rest_is_reckoned_with_the_part() {
+        for crew in [Crew::ONE, Crew::Private { workers: 3 }] {
+            let workload = Workload {
+                crew,
+                ..Mix {
+                    files: 30_000,
+                    transactions: 2_000,
+                    ..Mix::default()
+                }
+                .into()
+            };
+            let part = Followed {
+                files: 7_000,
+                transactions: 2_000,
+            };
+            let planner = |workload: &Workload| Planner::with_volumes(workload, vec![0], &[4_096]).plan().unwrap();
+            let whole = planner(&workload);
+            let reckoned = part.extend(planner(&part.part(&workload)), &workload);
+            let created = |plan: &Plan| plan.tally(Phase::Prepare, Action::Create).operations;
+            assert_eq!(created(&reckoned), created(&whole), "{crew:?}");
+            for (what, number, right) in [
+                ("files", reckoned.files_peak, whole.files_peak),
+                ("bytes", reckoned.bytes_peak, whole.bytes_peak),
+                (
+                    "allocated",
+                    reckoned.volumes[0].allocated_bytes_peak,
+                    whole.volumes[0].allocated_bytes_peak,
+                ),
+                (
+                    "on the volume",
+                    reckoned.volumes[0].files_peak,
+                    whole.volumes[0].files_peak,
+                ),
+                ("written", reckoned.bytes_written(), whole.bytes_written()),
+                (
+                    "deleted",
+                    reckoned.total(Action::Delete).operations,
+                    whole.total(Action::Delete).operations,
+                ),
+            ] {
+                let off = number as f64 / right as f64 - 1.0;
+                assert!(off.abs() < 0.03, "{crew:?} {what}: {number} and {right}");
+            }
         }
     }
 }

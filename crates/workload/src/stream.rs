@@ -67,10 +67,31 @@ impl ClassicStream {
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
     pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
-        workload.validate().map_err(InvalidWhole::from)?;
         let rules = workload.edition.rules();
         let mut generator = Generator::new(rules.generator, workload.seed);
+        workload.validate().map_err(InvalidWhole::from)?;
         let text = draw_text(&mut generator, workload.size_high_bytes)?;
+        Self::after_text(workload, hint, generator, text)
+    }
+
+    /// The same intents without the text, which takes as much memory as the largest file: for those who only look at them.
+    ///
+    /// # Errors
+    /// Where the workload is invalid or its table does not fit in memory.
+    pub fn without_text(workload: &Classic, hint: MemoryHint) -> Result<Self, StreamError> {
+        workload.validate().map_err(InvalidWhole::from)?;
+        let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
+        generator.skip(2 * workload.size_high_bytes);
+        Self::after_text(workload, hint, generator, Arc::default())
+    }
+
+    fn after_text(
+        workload: &Classic,
+        hint: MemoryHint,
+        generator: Generator,
+        text: Arc<Vec<u8>>,
+    ) -> Result<Self, StreamError> {
+        let rules = workload.edition.rules();
         let mut sum = 0;
         let shares = workload
             .weights
@@ -104,7 +125,8 @@ impl ClassicStream {
         })
     }
 
-    /// The text that contents are taken from: an operation writes its first bytes. As long as the upper bound of sizes.
+    /// The text that contents are taken from: an operation writes its first bytes. As long as the upper bound of sizes; empty where
+    /// the stream was made without it.
     pub fn text(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.text)
     }
@@ -298,9 +320,7 @@ fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, 
     text.try_reserve_exact(size_high as usize)
         .map_err(|_| StreamError::NoText(size_high))?;
     text.extend((0..size_high).map(|_| 32 + generator.draw(95) as u8));
-    for _ in 0..size_high {
-        generator.draw(95);
-    }
+    generator.skip(size_high);
     Ok(Arc::new(text))
 }
 
@@ -312,6 +332,27 @@ mod tests {
 
     fn intents(stream: &mut ClassicStream, phase: Phase) -> Vec<Intent> {
         std::iter::from_fn(|| stream.next(phase)).collect()
+    }
+
+    #[test]
+    fn the_intents_are_the_same_without_the_text() {
+        for edition in [Edition::V1_0, Edition::V1_5] {
+            let workload = Classic {
+                edition,
+                transactions: 5_000,
+                ..Classic::default()
+            };
+            let mut with = ClassicStream::new(&workload).unwrap();
+            let mut without = ClassicStream::without_text(&workload, |_| ()).unwrap();
+            assert!(without.text().is_empty());
+            for phase in Phase::ALL {
+                assert_eq!(
+                    intents(&mut with, phase),
+                    intents(&mut without, phase),
+                    "{edition} {phase:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::contents::ContentSpec;
 use crate::intent::{Action, Phase, Stream};
 use crate::mix::{InvalidMix, Mix};
 use crate::mix_stream::MixStream;
-use crate::mixer::Mixer;
+use crate::mixer::{Mixer, Tables};
 use crate::stream::{ClassicStream, StreamError};
 use crate::table::MemoryHint;
 
@@ -435,20 +435,17 @@ impl Workload {
 
     /// The draws of one worker of a mix.
     pub fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
+        self.mixer_with(mix, &Tables::new(mix), worker)
+    }
+
+    /// The same with tables that workers share.
+    pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
+        let own = (self.worker_seed(worker), self.worker_key(worker));
         match self.crew {
-            Crew::Private { .. } => {
-                let seed = self.worker_seed(worker);
-                Mixer::new(mix, &mix.weights, seed, self.worker_key(worker), seed)
-            }
+            Crew::Private { .. } => Mixer::new(mix, tables, &mix.weights, own, own.0),
             Crew::Shared { .. } => {
                 let weights = mix.weights.of_those_that_read(self.crew.role(worker) == Role::Reader);
-                Mixer::new(
-                    mix,
-                    &weights,
-                    self.worker_seed(worker),
-                    self.worker_key(worker),
-                    mix.seed,
-                )
+                Mixer::new(mix, tables, &weights, own, mix.seed)
             }
         }
     }
@@ -468,10 +465,13 @@ impl Workload {
     pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, StreamError> {
         self.validate()?;
         Ok(match (&self.work, self.crew) {
-            (Work::Classic(classic), _) => Box::new(ClassicStream::with_hint(&self.classic_of(classic, number), hint)?),
+            (Work::Classic(classic), _) => {
+                Box::new(ClassicStream::without_text(&self.classic_of(classic, number), hint)?)
+            }
             (Work::Mix(mix), Crew::Private { .. }) => Box::new(MixStream::new(mix, vec![self.mixer(mix, number)])),
             (Work::Mix(mix), Crew::Shared { .. }) => {
-                let mixers = (0..self.crew.workers()).map(|worker| self.mixer(mix, worker));
+                let tables = Tables::new(mix);
+                let mixers = (0..self.crew.workers()).map(|worker| self.mixer_with(mix, &tables, worker));
                 Box::new(MixStream::new(mix, mixers.collect()))
             }
         })

@@ -15,7 +15,7 @@ use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::history::HistoryProblem;
 use crate::meant::MeaningError;
-use crate::output::OutputFile;
+use crate::output::{OutputFile, Outputs};
 use crate::said::{ExportArguments, ExportFormat, ImportArguments};
 use crate::{Problem, print, tell};
 
@@ -58,10 +58,14 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
 
 /// Where an export goes; not into the archive that it comes from.
 fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
-    if let Some(path) = &arguments.output {
-        place::place_of_one(arguments.archive.archive.as_deref())?.refuse("--output", path)?;
-    }
-    Output::open(arguments.output.as_deref())
+    let archive = place::place_of_one(arguments.archive.archive.as_deref())?;
+    let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
+    let path = arguments.output.as_deref();
+    let waiting = path.map(|path| {
+        outputs.judge("--output", path)?;
+        outputs.open("--output", path)
+    });
+    Ok(Output::to(path, waiting.transpose()?))
 }
 
 /// Writes runs as submissions: all of them, or none where one has nothing to compare.
@@ -181,13 +185,12 @@ struct Output<'a> {
 }
 
 impl<'a> Output<'a> {
-    fn open(path: Option<&'a Path>) -> Result<Self, Problem> {
-        let waiting = path.map(|path| OutputFile::open(path.to_owned())).transpose()?;
+    fn to(path: Option<&'a Path>, waiting: Option<OutputFile>) -> Self {
         let to: Box<dyn Write> = match waiting {
             Some(_) => Box::new(std::io::sink()),
             None => Box::new(BufWriter::new(std::io::stdout().lock())),
         };
-        Ok(Self { path, waiting, to })
+        Self { path, waiting, to }
     }
 
     fn write(&mut self, text: &str) -> Result<(), Problem> {

@@ -12,7 +12,7 @@ use record::harmless;
 use runner::{Place as RunPlace, Request};
 
 use crate::meant::MeaningError;
-use crate::output::is_standard_output;
+use crate::output::{is_one, is_standard_output};
 use crate::{Problem, tell};
 
 /// What is said in the place of a file where nothing is to be archived.
@@ -341,21 +341,6 @@ fn take_in(archive: &mut Archive, waiting: usize) {
     }
     if left.len() > NAMED_MAX {
         tell(format_args!("and {} other files like that", left.len() - NAMED_MAX));
-    }
-}
-
-/// Whether two paths are of one file, or will be.
-fn is_one(one: &Path, other: &Path) -> bool {
-    match (std::fs::metadata(one), std::fs::metadata(other)) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
-        (Err(_), Err(_)) => {
-            let whole = |path: &Path| {
-                let path = std::path::absolute(path).ok()?;
-                Some(std::fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?))
-            };
-            whole(one).is_some_and(|one| Some(one) == whole(other))
-        }
-        _ => false,
     }
 }
 

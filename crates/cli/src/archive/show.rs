@@ -8,7 +8,7 @@ use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::history::beside_in_text;
 use crate::meant::MeaningError;
-use crate::output::OutputFile;
+use crate::output::{Input, Outputs};
 use crate::run::{deliver, render};
 use crate::said::{Format, ListArguments, ListFormat, ShowArguments};
 use crate::{Problem, print};
@@ -57,10 +57,17 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         text.push('\n');
         text.push_str(&beside_in_text(&record)?);
     }
-    if let (Some(path), Some(_)) = (&arguments.output, earlier::name(&arguments.run)) {
-        place::place_of_one(arguments.archive.archive.as_deref())?.refuse("--output", path)?;
-    }
-    let output = arguments.output.clone().map(OutputFile::open).transpose()?;
+    let is_archived = earlier::name(&arguments.run).is_some();
+    let archive = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
+    let archive = archive.transpose()?;
+    let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
+    let inputs: Vec<Input> = inputs.into_iter().collect();
+    let mut outputs = Outputs::new(arguments.force, archive.as_ref(), &inputs)?;
+    let output = arguments.output.as_deref().map(|path| {
+        outputs.judge("--output", path)?;
+        outputs.open("--output", path)
+    });
+    let output = output.transpose()?;
     deliver(output, &text)?;
     Ok(0)
 }

@@ -5,9 +5,10 @@
 //! rely on it (`set numbers 100000`).
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufReader, Write};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,6 +22,9 @@ use super::warning::Warning;
 
 /// How deep configuration files may load one another. The original stops when it has no descriptors left.
 const LOAD_DEPTH_MAX: usize = 100;
+/// How many files a line of the prompt, or the first configuration file, may load in all: files that load one another twice
+/// would go on for ever. More than a script has that means to.
+const LOADS_MAX: u32 = 10_000;
 /// The configuration file that is read where none is given.
 const DEFAULT_FILE: &str = ".pmrc";
 
@@ -60,6 +64,8 @@ enum Next {
     Line,
     /// `quit`: the prompt or the file ends.
     Quit,
+    /// Files load one another without end: all of them end.
+    GiveUp,
     /// The session ends with this code.
     Leave(u8),
 }
@@ -92,6 +98,10 @@ pub struct Interpreter<'a> {
     /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not end it.
     interactive: bool,
     failed: bool,
+    /// The files that commands are being read from, by device and inode.
+    reading: Vec<(u64, u64)>,
+    /// How many were loaded since the prompt had its last line.
+    loads: u32,
 }
 
 impl<'a> Interpreter<'a> {
@@ -102,7 +112,14 @@ impl<'a> Interpreter<'a> {
             engine,
             interactive,
             failed: false,
+            reading: Vec::new(),
+            loads: 0,
         }
+    }
+
+    /// The prompt's lines come from this file: nothing is appended to it.
+    pub fn reads(&mut self, facts: &Metadata) {
+        self.reading.push((facts.dev(), facts.ino()));
     }
 
     /// The configuration as the lines so far have left it.
@@ -126,13 +143,14 @@ impl<'a> Interpreter<'a> {
             .output
             .write_all(classic::banner(self.settings.edition).as_bytes())?;
         match self.start_up(file, streams)? {
-            Next::Line => {}
+            Next::Line | Next::GiveUp => {}
             Next::Quit => return Ok(u8::from(self.failed)),
             Next::Leave(code) => return Ok(code),
         }
         while let Some(line) = source.line(streams.output)? {
+            self.loads = 0;
             match self.line(&line, Place::Prompt, streams)? {
-                Next::Line => {}
+                Next::Line | Next::GiveUp => {}
                 Next::Quit => break,
                 Next::Leave(code) => return Ok(code),
             }
@@ -156,6 +174,16 @@ impl<'a> Interpreter<'a> {
     }
 
     fn read_file(&mut self, path: &Path, file: File, depth: usize, streams: &mut Streams<'_>) -> io::Result<Next> {
+        // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
+        let facts = file.metadata().ok().filter(Metadata::is_file);
+        let above = self.reading.len();
+        self.reading.extend(facts.map(|facts| (facts.dev(), facts.ino())));
+        let next = self.read_lines(path, file, depth, streams);
+        self.reading.truncate(above);
+        next
+    }
+
+    fn read_lines(&mut self, path: &Path, file: File, depth: usize, streams: &mut Streams<'_>) -> io::Result<Next> {
         streams.output.write_all(b"Reading configuration from file '")?;
         streams.output.write_all(path.as_os_str().as_bytes())?;
         streams.output.write_all(b"'\n")?;
@@ -252,7 +280,7 @@ impl<'a> Interpreter<'a> {
     fn show(&self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
         // The original prints nothing where it has no working directory any more; nor is there one to print.
         let working_directory = std::env::current_dir().unwrap_or_default();
-        let Some(mut file) = direct("show", argument, streams)? else {
+        let Some(mut file) = direct("show", argument, &self.reading, streams)? else {
             return show::configuration(streams.output, &self.settings, &working_directory);
         };
         let mut text = Vec::new();
@@ -306,7 +334,7 @@ impl<'a> Interpreter<'a> {
         streams: &mut Streams<'_>,
     ) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
-        match direct("run", argument, streams)? {
+        match direct("run", argument, &self.reading, streams)? {
             None => streams.output.write_all(text.as_bytes())?,
             Some(mut file) => {
                 if let Err(error) = file.write_all(text.as_bytes()) {
@@ -333,12 +361,21 @@ impl<'a> Interpreter<'a> {
             Place::Prompt => 1,
             Place::File(depth) => depth + 1,
         };
+        let path_shown = path.display();
         if depth > LOAD_DEPTH_MAX {
-            let path = path.display();
             streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path}': {LOAD_DEPTH_MAX} files have loaded one another already"
+                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files have loaded one another already, which is \
+                 the limit; no more is read of them"
             ))?;
-            return Ok(Next::Line);
+            return Ok(Next::GiveUp);
+        }
+        self.loads += 1;
+        if self.loads > LOADS_MAX {
+            streams.complain(&format_args!(
+                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were loaded already, which is the limit; no more \
+                 is read of them"
+            ))?;
+            return Ok(Next::GiveUp);
         }
         match File::open(path) {
             // `quit` ends the file that it stands in, not the one that loads it.
@@ -407,13 +444,30 @@ fn refuse(refusal: &Refusal, streams: &mut Streams<'_>) -> io::Result<()> {
 }
 
 /// The file that a report or the configuration is to be appended to; `None` for standard output, also where
-/// the file cannot be opened, which the original complains of.
-fn direct(command: &'static str, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<Option<File>> {
+/// the file cannot be opened, which the original complains of, and where it is one of those that commands are being read
+/// from: they would go on with the report.
+fn direct(
+    command: &'static str,
+    argument: Option<&[u8]>,
+    reading: &[(u64, u64)],
+    streams: &mut Streams<'_>,
+) -> io::Result<Option<File>> {
     let Some(name) = argument else {
         return Ok(None);
     };
     let path = PathBuf::from(OsStr::from_bytes(name));
     match OpenOptions::new().append(true).create(true).open(&path) {
+        Ok(file)
+            if file
+                .metadata()
+                .is_ok_and(|facts| reading.contains(&(facts.dev(), facts.ino()))) =>
+        {
+            streams.complain(&format_args!(
+                "Error: Cannot direct output to file '{}': commands are being read from it; give another file",
+                path.display()
+            ))?;
+            Ok(None)
+        }
         Ok(file) => {
             if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
                 streams.complain(&Warning::NumberAsFile { command, path })?;

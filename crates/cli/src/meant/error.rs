@@ -81,9 +81,11 @@ pub enum MeaningError {
     /// A path that TOML does not hold.
     #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at or --journal")]
     NoText(PathBuf),
-    /// A file for the report cannot be written.
-    #[error("cannot write to {}: {cause}: give another --output", harmless::path(.path))]
+    /// A file for the report, or for its lines, cannot be written.
+    #[error("cannot write to {}: {cause}: give another {option}", harmless::path(.path))]
     Output {
+        /// The option.
+        option: &'static str,
         /// The file.
         path: PathBuf,
         /// What the system answered.

@@ -50,6 +50,7 @@ fn meant(record: &Record) -> Result<Meant, String> {
         // What it came to is in the workload.
         sizing: None,
         notes: Vec::new(),
+        inputs: Vec::new(),
     })
 }
 

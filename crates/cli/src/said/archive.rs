@@ -45,7 +45,7 @@ pub struct Filters {
     #[arg(long, value_enum)]
     pub verdict: Option<VerdictName>,
     /// No more than so many: those that began last.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::values::whole)]
     pub limit: Option<u64>,
 }
 
@@ -187,6 +187,9 @@ pub struct ShowArguments {
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write over the file of --output, where it exists already.
+    #[arg(long)]
+    pub force: bool,
     /// Set it beside the published rows of the same configuration (in the report for people; 'history beside' has other formats).
     #[arg(long)]
     pub with_history: bool,
@@ -269,6 +272,9 @@ pub struct ExportArguments {
     /// Write to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write over the file of --output, where it exists already.
+    #[arg(long)]
+    pub force: bool,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,

@@ -16,7 +16,7 @@ use super::LocationSaid;
 use super::ladder::{GoalSaid, LadderSaid};
 use super::values::{
     Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
-    WorkerSeedsName,
+    WorkerSeedsName, bias, bias_in_file, real, real_in_file,
 };
 
 /// Declares [`Options`] with what options over a file's come to.
@@ -55,7 +55,8 @@ options! {
     files: Count,
     /// Instead of --files: as many as make the pool's contents so many times as large as the page cache can be, like 4. A short
     /// run on the target tells how long that will take.
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Work")]
+    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Work", value_parser = real)]
+    #[serde(default, deserialize_with = "real_in_file")]
     beyond_cache: f64,
     /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
@@ -115,10 +116,12 @@ options! {
     #[serde(alias = "subdirectories")]
     subdirs: Count,
     /// The chance of reading over appending in the classic work, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work")]
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work", value_parser = bias)]
+    #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64,
     /// The chance of creating over deleting in the classic work, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work")]
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work", value_parser = bias)]
+    #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64,
     /// Where the generator's sequence starts [default: 42].
     #[arg(long, help_heading = "Work")]
@@ -127,7 +130,8 @@ options! {
     #[arg(long, value_name = "KIND", help_heading = "Work")]
     contents: ContentKind,
     /// How far contents can be deduplicated: blocks of 4 KiB over different ones; 1: every block is unique [default: 1].
-    #[arg(long, value_name = "RATIO", help_heading = "Work")]
+    #[arg(long, value_name = "RATIO", help_heading = "Work", value_parser = real)]
+    #[serde(default, deserialize_with = "real_in_file")]
     dedup: f64,
 
     /// Operations with weights instead of the classic pairs, like read=5,append=2,create=2,delete=2. There are create,

@@ -118,11 +118,82 @@ macro_rules! from_text {
     ($name:ident) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = String::deserialize(deserializer)?;
+                let text = deserializer.deserialize_str($crate::said::values::InQuotes)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         }
     };
+}
+
+/// A text of a file.
+pub(super) struct InQuotes;
+
+impl serde::de::Visitor<'_> for InQuotes {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text in quotes, written as the option's value is")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_owned())
+    }
+}
+
+/// Plain numbers of options, without a unit: what is expected is said in our words, not in those of a library.
+macro_rules! plain_number {
+    ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
+        $(#[$doc])*
+        ///
+        /// # Errors
+        /// What is expected.
+        pub fn $name(text: &str) -> Result<$of, &'static str> {
+            text.trim().parse().map_err(|_| concat!("expected ", $expected))
+        }
+
+        /// The same in a configuration file.
+        ///
+        /// # Errors
+        /// What is expected.
+        pub fn $in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$of>, D::Error> {
+            /// Numbers alone: texts of numbers are none.
+            #[derive(Deserialize)]
+            #[serde(untagged, expecting = $expected)]
+            enum InFile {
+                Number($of),
+            }
+            let InFile::Number(number) = InFile::deserialize(deserializer).map_err(|_| {
+                serde::de::Error::custom(concat!("expected ", $expected))
+            })?;
+            Ok(Some(number))
+        }
+    };
+}
+
+plain_number!(
+    /// A ratio or a factor.
+    real, real_in_file, f64, "a number, like 4 or 1.5"
+);
+plain_number!(
+    /// A chance in tenths.
+    bias, bias_in_file, i64, "a whole number from 0 to 10, or -1"
+);
+/// The share of a location.
+///
+/// # Errors
+/// What is expected.
+pub fn weight(text: &str) -> Result<u32, &'static str> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number from 1 to 4294967295")
+}
+
+/// How many of something that is listed, or which.
+///
+/// # Errors
+/// What is expected.
+pub fn whole(text: &str) -> Result<u64, &'static str> {
+    text.trim().parse().map_err(|_| "expected a whole number, like 20")
 }
 pub(super) use from_text;
 
@@ -257,7 +328,10 @@ impl FromStr for PerSecond {
 impl<'de> Deserialize<'de> for PerSecond {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged)]
+        #[serde(
+            untagged,
+            expecting = "expected a number, or a text with a number and a unit, like 1500, 0.5 or '2k'"
+        )]
         enum Said {
             Number(f64),
             Text(String),

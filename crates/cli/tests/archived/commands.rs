@@ -250,7 +250,7 @@ fn one_damaged_record_does_not_keep_the_others() {
         .collect();
     assert_eq!(fs::read_to_string(&file).unwrap().lines().collect::<Vec<_>>(), kept);
     let before = fs::read_to_string(&file).unwrap();
-    home.says("export 2 --output all.json").code(2).says("run 2");
+    home.says("export 2 --force --output all.json").code(2).says("run 2");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     home.says("export 2 --output new.json").code(2);
     assert!(!home.scene.path().join("new.json").exists());

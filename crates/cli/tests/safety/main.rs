@@ -15,6 +15,7 @@
 
 mod support;
 
+mod bounds;
 mod cleaned;
 mod contradictions;
 mod died;
@@ -22,6 +23,7 @@ mod full;
 mod interrupted;
 mod killed;
 mod occupied;
+mod outputs;
 mod ownership;
 mod paths;
 mod prompt_files;

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use crate::support::faces::program_for_all;
+use crate::support::faces::{program, program_for_all};
 use crate::support::scene::{furnish, set_age, set_mode, write};
 use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work, is_root};
 
@@ -105,6 +105,68 @@ fn locations_on_one_volume_are_added_up() {
         ended.code(refused(face)).says("no room");
         before.assert_kept(&point, &ended);
     }
+}
+
+/// Nobody can foretell how far a pool grows that grows until a time is over; that it has room at its beginning is certain.
+#[test]
+fn a_pool_that_grows_without_end_has_room_to_begin_with() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let small = scene.directory("tmpfs");
+    let _memory = Volume::in_memory(&small, "size=8m,nr_inodes=500");
+    let disk = scene.directory("ext4");
+    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &disk, 16, &["-N", "512"]);
+    for location in [&small, &disk] {
+        for (words, told) in [
+            ("--mix create=1 --for 3s --files 2000 --size 10", "inodes at its peak"),
+            ("--mix create=1 --for 3s --files 400 --size 64KiB", "bytes at its peak"),
+            // Every directory for deliveries has two more.
+            (
+                "--mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200",
+                "inodes at its peak",
+            ),
+            (
+                "--mix create=1,deliver=1 --for 3s --files 10 --size 10 --workers 4 --dirs tree:7x2",
+                "inodes at its peak",
+            ),
+            // Every writer makes the new file beside the old one.
+            (
+                "--mix replace=1 --transactions 100 --files 380 --size 10 --writers 128",
+                "inodes at its peak",
+            ),
+        ] {
+            let before = Snapshot::of(location);
+            let mut command = Running::command(program());
+            command
+                .args(["run", "--quiet"])
+                .args(words.split(' '))
+                .arg("--at")
+                .arg(location);
+            let ended = Running::to_its_end(command, location);
+            ended.code(2).says("no room on the file system of").says(told);
+            before.assert_kept(location, &ended);
+        }
+    }
+    // Where the beginning fits, the run goes on until the file system is full.
+    let mut command = Running::command(program());
+    command
+        .args([
+            "run",
+            "--quiet",
+            "--no-own-cost",
+            "--mix",
+            "create=1",
+            "--files",
+            "10",
+            "--for",
+            "20s",
+            "--at",
+        ])
+        .arg(&small);
+    let ended = Running::to_its_end(command, &small);
+    ended.code(1).says("No space left on device");
 }
 
 /// There is not even room for the manifest. The check, which would have seen it, is left out.

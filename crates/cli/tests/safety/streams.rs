@@ -153,7 +153,7 @@ fn an_output_file_that_cannot_be_written() {
     let work = Work::little(&location);
     let attempt = |output: &Path| {
         let mut command = Run(Raw).command(&work, &scene);
-        command.arg("--output").arg(output);
+        command.arg("--force").arg("--output").arg(output);
         let ended = Running::to_its_end(command, &location);
         before.assert_kept(&location, &ended);
         ended
@@ -194,7 +194,7 @@ fn a_refused_run_leaves_its_output_file() {
     let work = Work::little(&scene.path().join("nowhere"));
     for name in ["old", "new", "link", "dangling"] {
         let mut command = Run(Raw).command(&work, &scene);
-        command.arg("--output").arg(place.join(name));
+        command.arg("--force").arg("--output").arg(place.join(name));
         let ended = Running::to_its_end(command, &place);
         ended.code(2);
         before.assert_kept_but_for_directories(&place, &ended);

@@ -82,6 +82,92 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("one two", &["two"]),
 ];
 
+/// Words of libraries that say nothing of the option.
+const OF_LIBRARIES: &[&str] = &[
+    "float literal",
+    "invalid digit",
+    "cannot parse",
+    "target type",
+    "f64",
+    "i64",
+    "u64",
+    "u32",
+    "untagged",
+    "variant of",
+];
+
+/// Every option that takes a number names itself, the value and what is expected, whatever the value is.
+#[test]
+fn numbers() {
+    let place = Place::new();
+    for option in [
+        "files",
+        "transactions",
+        "for",
+        "warm-up",
+        "rate",
+        "round",
+        "ladder",
+        "goal",
+        "size",
+        "read-block",
+        "write-block",
+        "subdirs",
+        "bias-read",
+        "bias-create",
+        "seed",
+        "contents",
+        "dedup",
+        "mix",
+        "append-size",
+        "range-size",
+        "size-max",
+        "popularity",
+        "dirs",
+        "entries-max",
+        "names",
+        "think",
+        "align",
+        "workers",
+        "writers",
+        "readers",
+        "durability",
+        "on-error",
+        "stuck-after",
+        "beyond-cache",
+        "weight",
+    ] {
+        for value in ["junk", "", "1x", "--", "1..2..3", "0x10", "184467440737095516160x"] {
+            let ended = place.say(&["run", "--at", ".", &format!("--{option}={value}")]);
+            ended.code(2).says(&format!("--{option}")).says(&format!("'{value}'"));
+            for word in OF_LIBRARIES {
+                ended.does_not_say(word);
+            }
+            let expected = ["give", "write", "take", "expected", "whole number", "possible values"];
+            ended.assert(
+                expected.iter().any(|word| ended.errors.contains(word)),
+                "what is expected is not told",
+            );
+        }
+        // In a file all of them have another type than a list of texts.
+        for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
+            write(
+                &place.scene.path().join("config.toml"),
+                &format!("{option} = {value}\n"),
+                0o644,
+            );
+            let ended = place.say(&["run", "--config", "../config.toml"]);
+            ended.code(2).says("line 1").says(option);
+            for word in OF_LIBRARIES {
+                ended.does_not_say(word);
+            }
+        }
+    }
+    for words in [["list", "--limit", "some"], ["list", "--limit", ""]] {
+        place.say(&words).code(2).says("expected a whole number");
+    }
+}
+
 #[test]
 fn options() {
     let place = Place::new();

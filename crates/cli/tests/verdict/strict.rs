@@ -73,7 +73,7 @@ fn strict_makes_invalid_an_exit_code_and_nothing_else() {
 fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
     let scene = Scene::in_memory();
     let report = scene.path().join("report");
-    let to_file = |words: &str| say(&scene, &format!("{words} --output {}", text(&report)));
+    let to_file = |words: &str| say(&scene, &format!("{words} --force --output {}", text(&report)));
     let ended = to_file(TOO_FAST);
     let told: Vec<&str> = ended.errors.lines().collect();
     let is_told = matches!(told[..], [line] if line.starts_with("postmark: the run is INVALID: 1,000,000,000 transactions a second were due")

@@ -436,6 +436,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
         storage: "posix".to_owned(),
         plan: workload::Planner::new(&workload).plan().unwrap(),
         workload,
+        followed: None,
         room: room.map_or(Fact::NotApplicable, Fact::Known),
         targets: targets.cloned().collect(),
         shortage: None,

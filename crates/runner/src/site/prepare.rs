@@ -15,6 +15,7 @@ use super::manifest::{self, Found, Kind, Manifest, MixNames, sync_directory};
 use super::ownership::{Evidence, Makes};
 use super::removal::{open_directory, running_number, subdirectory};
 use super::{Ground, Grounds, Site, identity, trust};
+use crate::advice;
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
 const PATH_BYTES_MAX: usize = 4096;
@@ -164,6 +165,7 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
         Errno::NOSPC | Errno::DQUOT => ": there is no room for even one more file; free some space or inodes",
         Errno::NAMETOOLONG => ": a path with the run's names behind it must stay below 4096 bytes",
         Errno::LOOP => ": give the directory itself, not a link that leads in a circle",
+        Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.raw_os_error())),
         _ => "",
     };
     PrepareError::System {
@@ -427,9 +429,11 @@ fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifes
 
 fn mark(users: &OwnedFd, name: &str, directory: PathBuf, mut manifest: Manifest) -> Result<Taken, Errno> {
     let held = open_directory(users, OsStr::new(name))?;
+    // Before the manifest is written: where too many files are open, there is none to be removed again.
+    let again = rustix::io::dup(users)?;
     let lock = manifest.write(&held)?;
     sync_directory(users)?;
-    let users = rustix::io::dup(users)?;
+    let users = again;
     Ok(Taken::New(Box::new(Ground::new(
         directory, held, users, manifest, lock,
     )?)))

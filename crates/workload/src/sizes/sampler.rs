@@ -4,6 +4,8 @@
 //! probabilities is cut into octaves towards its end, and each octave into 64 cells, so that the tails are
 //! as fine as the middle; between two quantiles the size is linear in the probability.
 
+use std::sync::Arc;
+
 use super::Sizes;
 use crate::random::{again, below};
 
@@ -15,7 +17,7 @@ const POINTS: usize = OCTAVES * CELLS + 1;
 /// Bits behind the point of a quantile, and of a position in a cell.
 const FRACTION_BITS: u32 = 16;
 
-/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked for.
+/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked for. A clone shares the tables.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     source: Source,
@@ -29,9 +31,9 @@ enum Source {
     /// From `low`, so many different sizes.
     Uniform { low: u64, count: u64 },
     /// The quantiles of both halves, the lower half's first, each from its end to the middle.
-    Quantiles(Vec<i64>),
+    Quantiles(Arc<[i64]>),
     /// The sums of weights up to each bin, and the first size and the count of sizes of each.
-    Histogram { sums: Vec<u64>, bins: Vec<(u64, u64)> },
+    Histogram { sums: Arc<[u64]>, bins: Arc<[(u64, u64)]> },
 }
 
 impl Sampler {

@@ -342,6 +342,70 @@ fn a_file_that_loads_itself_ends() {
 }
 
 #[test]
+fn files_that_load_one_another_twice_end() {
+    let directory = TempDir::new().unwrap();
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let twice = format!("load {0}\nload {0}\n", path("twice"));
+    std::fs::write(path("twice"), &twice).unwrap();
+    let said = said(&format!("load {}\nset seed 7\nquit\n", path("twice")));
+    assert_eq!(said.output.matches("Reading").count(), LOAD_DEPTH_MAX);
+    assert_eq!(said.errors.matches("Error").count(), 1, "{}", said.errors);
+    assert!(
+        said.errors.contains(&path("twice")) && said.errors.contains("100 files"),
+        "{}",
+        said.errors
+    );
+    assert_eq!(said.code, 0);
+    // Not deep, and yet a million.
+    let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
+    for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
+        std::fs::write(path(name), ten(next)).unwrap();
+    }
+    std::fs::write(path("f"), "").unwrap();
+    let said = self::said(&format!("load {}\nload {}\nquit\n", path("a"), path("f")));
+    assert_eq!(
+        said.output.matches("Reading").count(),
+        LOADS_MAX as usize + 1,
+        "the prompt goes on"
+    );
+    assert_eq!(said.errors.matches("Error").count(), 1, "{}", said.errors);
+    assert!(said.errors.contains("10000 files"), "{}", said.errors);
+}
+
+#[test]
+fn nothing_is_written_into_a_file_that_commands_are_read_from() {
+    let directory = TempDir::new().unwrap();
+    let (outer, inner, link) = (
+        directory.path().join("outer"),
+        directory.path().join("inner"),
+        directory.path().join("link"),
+    );
+    std::os::unix::fs::symlink(&outer, &link).unwrap();
+    let texts = [
+        format!("run {0}\nshow {0}\nload {1}\n", outer.display(), inner.display()),
+        format!("show {}\nrun {}\n", link.display(), inner.display()),
+    ];
+    std::fs::write(&outer, &texts[0]).unwrap();
+    std::fs::write(&inner, &texts[1]).unwrap();
+    let said = said(&format!("load {}\nquit\n", outer.display()));
+    assert_eq!(std::fs::read_to_string(&outer).unwrap(), texts[0]);
+    assert_eq!(std::fs::read_to_string(&inner).unwrap(), texts[1]);
+    assert_eq!(
+        said.errors.matches("commands are being read from it").count(),
+        4,
+        "{}",
+        said.errors
+    );
+    // Where nobody reads it any more, it is as in the original.
+    let said = self::said(&format!("load {}\nshow {}\nquit\n", inner.display(), inner.display()));
+    assert!(
+        std::fs::read_to_string(&inner).unwrap().len() > texts[1].len(),
+        "{}",
+        said.errors
+    );
+}
+
+#[test]
 fn the_exit_code_tells_of_runs_that_were_not_complete() {
     let settings = Settings::new(Edition::V1_5);
     let complete = RunEnd::Complete(figures(&settings, End::Complete));

@@ -1,0 +1,143 @@
+//! Numbers that ask for more than a machine has: plans and refusals take little memory and time, whatever is asked for.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::support::faces::program;
+use crate::support::running::in_shell;
+use crate::support::{Running, Scene};
+
+/// Plans and refusals take at most this, in bytes.
+const MEMORY_MAX: u64 = 1 << 30;
+/// And so much processor time; 20 s would pass on a machine that does nothing else.
+const TIME_MAX: Duration = Duration::from_secs(40);
+
+/// What is asked for, and the exit status.
+const LARGE: &[(&str, i32)] = &[
+    ("plan --mix read=1,append=1 --files 34359738368", 0),
+    ("plan --files 34359738368", 0),
+    ("plan --mix create=1 --for 1m --files 34359738368", 0),
+    ("plan --mix read=1 --beyond-cache 1000", 0),
+    ("plan --beyond-cache 1000 --size 500..1000", 0),
+    ("plan --mix read=1 --dirs tree:16777216x1", 0),
+    ("plan --mix read=1,deliver=1 --dirs tree:4096x2 --entries-max 100000", 0),
+    ("plan --size 1..1GiB --files 10 --transactions 10", 0),
+    ("plan --size 1GiB --edition 1.0 --files 10 --transactions 10", 0),
+    ("plan --size 1..2147483647 --workers 4096", 2),
+    ("plan --mix create=1 --transactions 1000000000000", 0),
+    (
+        "plan --mix read=1 --workers 4096 --files 34359738368 --transactions 1000000000000",
+        2,
+    ),
+    ("plan --mix read=1 --workers 500 --files 1M --transactions 1M", 0),
+    (
+        "plan --writers 2048 --readers 2048 --mix read=1,create=1 --files 100 --transactions 100 --size histogram@bins --range-size histogram@bins",
+        0,
+    ),
+    ("run --mix read=1 --files 34359738368", 2),
+    ("run --mix read=1 --files 34359738368 --no-room-check", 2),
+    ("run --files 34359738368 --no-room-check", 2),
+    ("run --mix read=1 --workers 4096 --files 34359738368 --storage null", 2),
+    ("run --mix read=1 --beyond-cache 1000", 2),
+    (
+        "run --mix read=1 --workers 4096 --dirs tree:16777216x1 --no-room-check",
+        2,
+    ),
+    ("run --mix read=1 --size 1GiB --workers 4096 --no-room-check", 2),
+    ("run --size 1..2147483647 --workers 4096 --no-room-check", 2),
+];
+
+#[test]
+fn plans_and_refusals_are_bounded() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    let mut bins = String::new();
+    for bin in 0..60_000_u64 {
+        writeln!(bins, "{}..{} 1", bin * 10, bin * 10 + 9).unwrap();
+    }
+    std::fs::write(location.join("bins"), bins).unwrap();
+    for (words, code) in LARGE {
+        let child = Running::command(program())
+            .args(words.split(' '))
+            .env("POSTMARK_ARCHIVE", "none")
+            .current_dir(&location)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let cost = observe::child::wait(child).unwrap();
+        assert_eq!(cost.status.code(), Some(*code), "{words}");
+        assert!(
+            cost.memory_bytes <= MEMORY_MAX,
+            "{words}: {} MiB",
+            cost.memory_bytes >> 20
+        );
+        let time = cost.user + cost.system;
+        assert!(time <= TIME_MAX, "{words}: {time:?}");
+        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1, "{words}");
+    }
+}
+
+#[test]
+fn what_is_not_followed_is_said_to_be_an_estimate() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    let say = |words: &str| {
+        let mut command = Running::command(program());
+        command.args(words.split(' ')).current_dir(&location);
+        Running::to_its_end(command, &location)
+    };
+    let ended = say("plan --mix read=1 --files 20M");
+    ended
+        .code(0)
+        .says("ESTIMATE")
+        .says("10,000,000 files of each pool")
+        .does_not_say("Stream ");
+    let ended = say("plan --mix read=1 --files 20M --format json");
+    let plan: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
+    assert_eq!(plan["followed"]["files"], 10_000_000, "{ended}");
+    assert_eq!(plan["plan"]["files_peak"], 20_000_000);
+    assert_eq!(plan["plan"]["tallies"][0]["create"]["operations"], 20_000_000);
+    let ended = say("plan --mix read=1 --files 1000 --format json");
+    let plan: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
+    assert!(plan.get("followed").is_none(), "{ended}");
+}
+
+#[test]
+fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    let mut command = Running::command(program());
+    command
+        .args(["run", "--mix", "read=1", "--files", "100M", "--storage", "null"])
+        .current_dir(&location);
+    let script = "ulimit -v 1000000 && exec \"$0\" \"$@\"";
+    Running::to_its_end(in_shell(script, &command), &location)
+        .code(2)
+        .says("not enough memory: the run needs at least 2.2")
+        .says("100,000,000 files in its pools")
+        .says("the limit of this process (ulimit -v)")
+        .says("give fewer --files");
+}
+
+/// More locations than files may be open.
+#[test]
+fn too_few_open_files_are_told_with_advice() {
+    let scene = Scene::new();
+    let mut command = Running::command(program());
+    command.args(["run", "--quiet", "--mix", "read=1", "--files", "10"]);
+    for number in 0..200 {
+        command.arg("--at").arg(scene.directory(&number.to_string()));
+    }
+    let ended = Running::to_its_end(in_shell("ulimit -n 100 && exec \"$0\" \"$@\"", &command), scene.path());
+    ended
+        .code(2)
+        .says("Too many open files")
+        .says("ulimit -n")
+        .says("fewer locations");
+    for number in 0..200 {
+        let directory = scene.path().join(number.to_string());
+        assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0, "{ended}");
+    }
+}

@@ -1,0 +1,297 @@
+//! Whether the machine has the memory that a run takes: before anything is made.
+//!
+//! What is counted is what a run is certain to touch, so that none is refused that could be performed: the files of its pools,
+//! the contents and histograms of its workers, its directories. What pools grow by is not foretold.
+
+use observe::Host;
+use record::units::{bytes, counted, grouped};
+use rustix::process::{Resource, getrlimit};
+use workload::{Crew, Phase, Work, Workload};
+
+use crate::request::{Refused, Request, Stop};
+
+/// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place among the others
+/// (`shared/pool.rs`).
+const FILE_BYTES: u64 = 24;
+const SHARED_FILE_BYTES: u64 = 36;
+/// A slot of the classic table that is filled, and the bits of one that is not (`workload/src/table.rs`).
+const ENTRY_BYTES: u64 = 15;
+const SLOTS_A_BYTE: u64 = 8;
+/// A latency histogram (`measure`): 34 powers of two of 128 buckets.
+const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
+/// Random bytes that contents are made of, of each worker (`workload/src/contents.rs`).
+const CONTENTS_BASE_BYTES: u64 = 260 << 10;
+/// Stack, buffers and tables of a thread, at the least.
+const WORKER_BYTES: u64 = 64 << 10;
+/// A directory of the pool: its name, its entries, and its place among what is made and removed; 160 were measured.
+const DIRECTORY_BYTES: u64 = 128;
+/// A location as a worker has it, beside its path, which is there twice.
+const LOCATION_BYTES: u64 = 160;
+/// Sizes of so many files are drawn to know how large contents become.
+const DRAWN: u64 = 4096;
+
+/// What memory is taken for, with what would take less.
+struct Part {
+    bytes: u64,
+    what: String,
+    advice: &'static str,
+}
+
+/// What a run takes at the least.
+fn parts(request: &Request) -> Vec<Part> {
+    let workload = &request.workload;
+    let (workers, pools) = (u64::from(workload.crew.workers()), u64::from(workload.streams()));
+    let files = workload.files().saturating_mul(pools);
+    let pool = match (&workload.work, workload.crew) {
+        (Work::Classic(classic), _) => files
+            .saturating_mul(ENTRY_BYTES)
+            .saturating_add(classic.slots().saturating_mul(pools) / SLOTS_A_BYTE),
+        (Work::Mix(_), Crew::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
+        (Work::Mix(_), Crew::Private { .. }) => files.saturating_mul(FILE_BYTES),
+    };
+    let places = workload.mix().map_or(0, |mix| u64::from(mix.layout.places()));
+    let locations = request.locations.len() as u64;
+    let directories = workload.directories().saturating_mul(locations);
+    let paths: u64 = request
+        .locations
+        .iter()
+        .map(|location| 2 * location.path.as_os_str().len() as u64 + LOCATION_BYTES)
+        .sum();
+    let contents = contents_bytes(workload);
+    let read = contents.min(workload.read_block_bytes());
+    let of_worker = contents
+        .saturating_mul(if request.verify { 2 } else { 1 })
+        .saturating_add(read)
+        .saturating_add(if workload.mix().is_some() {
+            CONTENTS_BASE_BYTES
+        } else {
+            0
+        });
+    vec![
+        Part {
+            bytes: pool,
+            what: format!("{} in its pools", counted(files, "file")),
+            advice: "give fewer --files",
+        },
+        Part {
+            bytes: directories.max(places).saturating_mul(DIRECTORY_BYTES),
+            what: format!("{} directories", grouped(directories)),
+            advice: "give fewer directories",
+        },
+        Part {
+            bytes: workers.saturating_mul(of_worker),
+            what: format!(
+                "contents of up to {} for each of {}",
+                bytes(contents as f64),
+                counted(workers, "worker")
+            ),
+            advice: "give smaller files or fewer workers",
+        },
+        Part {
+            bytes: workers.saturating_mul(histograms(request) * HISTOGRAM_BYTES + WORKER_BYTES),
+            what: format!("latencies of {}", counted(workers, "worker")),
+            advice: "give fewer workers, or --no-latencies",
+        },
+        Part {
+            bytes: workers.saturating_mul(paths),
+            what: format!(
+                "{} for each of {}",
+                counted(locations, "location"),
+                counted(workers, "worker")
+            ),
+            advice: "give fewer workers or locations",
+        },
+    ]
+}
+
+/// Histograms of one worker: of each kind of operation that occurs in a phase.
+fn histograms(request: &Request) -> u64 {
+    if !request.latencies {
+        return 0;
+    }
+    let kinds = |phase| request.workload.actions(phase).len() as u64;
+    let rounds = match request.drive.stop {
+        // Older rounds become one.
+        Stop::Steady(_) => measure::steady::WINDOW_ROUNDS as u64,
+        Stop::Transactions | Stop::After(_) => 1,
+    };
+    kinds(Phase::Prepare) + kinds(Phase::Transactions) * rounds + kinds(Phase::Delete)
+}
+
+/// The largest contents that a worker is sure to make.
+fn contents_bytes(workload: &Workload) -> u64 {
+    match &workload.work {
+        // The text is as long as the upper bound of sizes.
+        Work::Classic(classic) => classic.size_high_bytes,
+        Work::Mix(mix) => {
+            let mixer = workload.mixer(mix, 0);
+            let drawn = (1..=mix.files.min(DRAWN)).map(|number| mixer.births().file(number).size_bytes);
+            drawn.max().unwrap_or(0)
+        }
+    }
+}
+
+/// What this process can have: of the machine, of its control group, and within a limit of its own (`ulimit -v`).
+fn available(host: &Host) -> Option<(u64, &'static str)> {
+    let of_group = host.cgroup.known().and_then(|cgroup| cgroup.memory_limit_bytes.known());
+    let of_process = getrlimit(Resource::As).current;
+    let machine = host
+        .memory_available_bytes
+        .known()
+        .map(|bytes| (*bytes, "of the machine's memory are available"));
+    let group = of_group.map(|bytes| (*bytes, "are the control group's limit"));
+    let process = of_process.map(|bytes| (bytes, "are the limit of this process (ulimit -v)"));
+    [machine, group, process]
+        .into_iter()
+        .flatten()
+        .min_by_key(|(bytes, _)| *bytes)
+}
+
+/// Why there is not enough memory for a run, in words; nothing where there is, or where it is not known.
+pub fn shortage(request: &Request, host: &Host) -> Option<String> {
+    lack(request, available(host)?)
+}
+
+fn lack(request: &Request, (available, whose): (u64, &str)) -> Option<String> {
+    let parts = parts(request);
+    let needed = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
+    if needed <= available {
+        return None;
+    }
+    let largest = parts.iter().max_by_key(|part| part.bytes)?;
+    Some(format!(
+        "not enough memory: the run needs at least {} ({} for {}), and {} {whose}: {}",
+        bytes(needed as f64),
+        bytes(largest.bytes as f64),
+        largest.what,
+        bytes(available as f64),
+        largest.advice
+    ))
+}
+
+/// Refuses a run that the machine has no memory for.
+pub(crate) fn refuse_without(request: &Request, host: &Host) -> Result<(), Refused> {
+    // What is wrong in itself is told as that.
+    request
+        .workload
+        .validate()
+        .map_err(workload::stream::StreamError::from)?;
+    shortage(request, host).map_or(Ok(()), |lack| Err(Refused::NoMemory(lack)))
+}
+
+#[cfg(test)]
+mod tests {
+    use observe::Fact;
+    use workload::layout::Shape;
+    use workload::sizes::Sizes;
+    use workload::{Classic, Mix};
+
+    use super::*;
+    use crate::request::{Place, RequestedLocation};
+
+    fn told(workload: impl Into<Workload>, locations: usize) -> Option<String> {
+        let locations = vec![
+            RequestedLocation {
+                path: "/mnt/somewhere".into()
+            };
+            locations
+        ];
+        let request = Request::classic(workload.into(), locations, Place::OwnDirectory);
+        lack(&request, (4 << 30, "are available"))
+    }
+
+    fn of(workload: impl Into<Workload>, crew: Crew) -> Workload {
+        Workload {
+            crew,
+            ..workload.into()
+        }
+    }
+
+    #[test]
+    fn each_number_that_takes_memory_is_counted_and_named() {
+        let many = Crew::Private { workers: 4096 };
+        let shared = Crew::Shared {
+            writers: 4000,
+            readers: 96,
+        };
+        let files = |files| Mix {
+            files,
+            ..Mix::default()
+        };
+        let mut wide = Mix::default();
+        wide.layout.shape = Shape::Tree {
+            width: 1 << 24,
+            depth: 1,
+        };
+        wide.layout.maildir = true;
+        let large = Mix {
+            sizes: Sizes::Fixed(1 << 30),
+            size_max_bytes: 1 << 30,
+            ..Mix::default()
+        };
+        let large_classic = Classic {
+            size_high_bytes: (1 << 31) - 1,
+            ..Classic::default()
+        };
+        let many_files = Classic {
+            files: 1 << 30,
+            ..Classic::default()
+        };
+        for (workload, locations, words) in [
+            (of(files(1 << 35), Crew::ONE), 1, "give fewer --files"),
+            (of(files(1 << 27), shared), 1, "give fewer --files"),
+            (of(files(100_000), many), 1, "give fewer --files"),
+            (of(many_files, Crew::ONE), 1, "give fewer --files"),
+            (of(wide, Crew::ONE), 1, "give fewer directories"),
+            (
+                of(large, Crew::Private { workers: 8 }),
+                1,
+                "contents of up to 1.00 GiB for each of 8 workers",
+            ),
+            (
+                of(large_classic, Crew::Private { workers: 8 }),
+                1,
+                "give smaller files or fewer workers",
+            ),
+            (of(Mix::default(), many), 5_000, "give fewer workers or locations"),
+        ] {
+            let told = told(workload, locations).unwrap();
+            assert!(
+                told.contains(words) && told.contains("4.00 GiB are available"),
+                "{words}: {told}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_could_be_performed_is_not_refused() {
+        let rare = Mix {
+            sizes: "lognormal:median=8KiB,sigma=1.2,max=1GiB".parse().unwrap(),
+            size_max_bytes: 1 << 30,
+            ..Mix::default()
+        };
+        let files = Mix {
+            files: 50_000_000,
+            ..Mix::default()
+        };
+        for workload in [
+            Classic::default().into(),
+            of(rare, Crew::Private { workers: 64 }),
+            files.into(),
+            of(Mix::default(), Crew::Private { workers: 4096 }),
+        ] {
+            assert_eq!(told(workload, 1), None);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_refuses_nothing() {
+        let mut host = Host::read(&observe::Sources::default());
+        assert!(available(&host).is_some());
+        host.memory_available_bytes = Fact::NotApplicable;
+        host.cgroup = Fact::NotApplicable;
+        if getrlimit(Resource::As).current.is_none() {
+            assert_eq!(available(&host), None);
+        }
+    }
+}
