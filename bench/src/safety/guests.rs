@@ -113,7 +113,9 @@ impl Guests {
 
     fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
         self.count += 1;
-        let length = dice.between(1, 20_000) as usize;
+        // Shorter ones say too little of whose they are.
+        let least = if self.told_by_contents { 100 } else { 1 };
+        let length = dice.between(least, 20_000) as usize;
         let kind = if self.told_by_contents {
             dice.between(3, 5)
         } else {
