@@ -224,16 +224,18 @@ impl Live {
         let State::Ready(output) = std::mem::replace(&mut self.state, State::Broken) else {
             return;
         };
-        let mut output = output.begin();
         let (lines, to_write) = mpsc::sync_channel::<String>(LINES_MAX);
         let (end, ended) = mpsc::channel();
         let writing = std::thread::Builder::new().name("live".to_owned()).spawn(move || {
+            let mut output = output.begin();
             for line in to_write {
                 // Whoever is gone does not want to know more.
                 if output.write_all(line.as_bytes()).is_err() {
                     break;
                 }
             }
+            // Closed before that is told: who hears of it may unmount at once.
+            drop(output);
             let _ = end.send(());
         });
         if writing.is_ok() {

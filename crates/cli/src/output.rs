@@ -8,12 +8,16 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use record::harmless;
 
 use crate::Problem;
 use crate::archive::Place;
 use crate::meant::MeaningError;
+
+/// An empty file of a run that was refused is not waited for any longer.
+const DISCARD_MAX: Duration = Duration::from_secs(1);
 
 /// See the module's text.
 pub struct OutputFile {
@@ -300,14 +304,19 @@ impl Target for std::io::Stdout {
 }
 
 impl OutputFile {
-    /// Writes all of it in the place of what was there.
+    /// Writes all of it in the place of what was there. The file's own file system may hang as well as the target: it is
+    /// waited for so long.
     ///
     /// # Errors
-    /// What the system answered.
-    pub fn write(mut self, text: &str) -> Result<(), Problem> {
-        let written = self.file.empty().and_then(|()| self.file.write_all(text.as_bytes()));
+    /// What the system answered, or that it did not answer.
+    pub fn write(self, text: &str, limit: Duration) -> Result<(), Problem> {
+        let Self { path, mut file, .. } = self;
+        let text = text.to_owned();
+        let write = move || file.empty().and_then(|()| file.write_all(text.as_bytes()));
+        let written = runner::within(limit, write);
+        let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
         written.map_err(|cause| Problem::Report {
-            to: harmless::path(&self.path).into_owned(),
+            to: harmless::path(&path).into_owned(),
             cause,
         })
     }
@@ -321,11 +330,13 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        let is_ours = |facts: &Metadata| Some((facts.dev(), facts.ino())) == self.made && facts.len() == 0;
-        if fs::symlink_metadata(&self.path).is_ok_and(|facts| is_ours(&facts)) {
-            // What cannot be removed is an empty file.
-            let _ = fs::remove_file(&self.path);
-        }
+        let is_ours = move |facts: &Metadata| Some((facts.dev(), facts.ino())) == self.made && facts.len() == 0;
+        // What cannot be removed is an empty file; where that does not answer, so does nothing else there.
+        let _ = runner::within(DISCARD_MAX, move || {
+            if fs::symlink_metadata(&self.path).is_ok_and(|facts| is_ours(&facts)) {
+                let _ = fs::remove_file(&self.path);
+            }
+        });
     }
 }
 

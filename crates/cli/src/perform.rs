@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use record::{Outcome, Record};
-use runner::{Clock, Control, Events, Refused, Request};
+use runner::{Clock, Control, Events, Refused, Request, TakeControl};
 use storage::null::Null;
 use storage::posix::Posix;
 use storage::raw::Raw;
@@ -29,14 +29,19 @@ pub fn perform<C: Clock>(
 #[derive(Default)]
 pub struct Signals(Option<InRun>);
 
-impl Signals {
+impl TakeControl for Signals {
+    fn taken(&self) -> Option<Control> {
+        self.0.as_ref().map(|signals| Control::stopped_by(signals.caught()))
+    }
+
     fn take(&mut self) -> Control {
         // Without handlers a signal ends the program at once, and `clean` does the rest: no reason not to run.
         self.0 = self.0.take().or_else(|| InRun::begin().ok());
-        let signals = self.0.as_ref();
-        signals.map_or_else(Control::default, |signals| Control::stopped_by(signals.caught()))
+        self.taken().unwrap_or_default()
     }
+}
 
+impl Signals {
     /// A signal that no run has followed.
     pub fn caught(&self) -> Option<i32> {
         let number = self.0.as_ref()?.caught().load(Ordering::SeqCst);
@@ -62,12 +67,11 @@ pub fn perform_with<C: Clock>(
     signals: &mut Signals,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let mut take_control = || signals.take();
     let record = match storage {
-        StorageName::Stdio => runner::run(request, &Stdio, clock, &mut take_control, events),
-        StorageName::Raw => runner::run(request, &Raw, clock, &mut take_control, events),
-        StorageName::Posix => runner::run(request, &Posix, clock, &mut take_control, events),
-        StorageName::Null => runner::run(request, &Null, clock, &mut take_control, events),
+        StorageName::Stdio => runner::run(request, &Stdio, clock, signals, events),
+        StorageName::Raw => runner::run(request, &Raw, clock, signals, events),
+        StorageName::Posix => runner::run(request, &Posix, clock, signals, events),
+        StorageName::Null => runner::run(request, &Null, clock, signals, events),
     }?;
     if let Outcome::Interrupted { .. } = &record.actual.outcome {
         signals.followed();

@@ -112,7 +112,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
     complete(&mut record, &meant.sizing, &meant.notes);
     let verdict = Verdict::of(&record);
     let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
-    let delivered = deliver(output, &render(&record, arguments.format));
+    let hangs = record.actual.stuck.iter().any(|stuck| !stuck.came_back);
+    let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
+    let delivered = deliver_within(limit, output, &render(&record, arguments.format));
     // Also where nobody could be given the report.
     let is_missed = match watchers.keeper {
         Some(keeper) => keep(keeper, &record, is_seen, arguments.quiet)?,
@@ -148,6 +150,11 @@ fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Reque
     }
     request
 }
+
+/// So long a file is waited for that is to have the report.
+const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
+/// The same where the target hangs: the file may lie there, too.
+const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(1);
 
 /// The run was performed to its end, and is not in the archive that was asked for, or nowhere.
 const NOT_ARCHIVED: u8 = 1;
@@ -325,10 +332,14 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
 
 /// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
 pub(crate) fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
+    deliver_within(WRITTEN_WITHIN, output, text)
+}
+
+fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
     let Some(output) = output else {
         return print(text);
     };
-    output.write(text).inspect_err(|_| {
+    output.write(text, limit).inspect_err(|_| {
         // The error that is told is the first one.
         let _ = print(text);
     })

@@ -148,7 +148,7 @@ fn pure_crates_touch_no_system() {
         ("measure", &forbidden[..]),
         ("record", &forbidden[..]),
         ("report", &forbidden[..]),
-        ("archive", &["println!", "std::env", "std::process"][..]),
+        ("archive", &["println!", "std::env", "process::exit", "Command::"][..]),
         ("history", &forbidden[..]),
         // Storages touch files and read no clock; runners and observers print nothing.
         ("storage", &["std::time", "std::env", "println!", "clock_gettime"][..]),

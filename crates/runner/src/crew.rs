@@ -121,9 +121,8 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     telling: Telling<'_>,
 ) -> Result<Performed, Refused> {
     let Telling { origin, events, record } = telling;
-    let site = taken.site.as_ref();
     let workers = request.workload.crew.workers();
-    let slots = site.life().slots();
+    let slots = taken.site.life().slots();
     control.engage(&slots);
     let common = Common {
         request,
@@ -142,7 +141,9 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
     let mut namers = Vec::new();
-    let shared = request.workload.mix().map(|mix| Arc::new(SharedPool::new(mix)));
+    let is_shared = request.workload.crew.is_shared();
+    let shared = request.workload.mix().filter(|_| is_shared);
+    let shared = shared.map(|mix| Arc::new(SharedPool::new(mix)));
     for worker in 0..workers {
         let (answer, from_supervisor) = mpsc::channel();
         answers.push(answer);
@@ -156,7 +157,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
     }
     drop(messages);
     let now_ns = || clock.now_ns();
-    let landmarks = site.landmarks();
+    let landmarks = taken.site.landmarks();
     let watch = watch_mounts(control.clone(), landmarks.clone());
     if let Some((record, _)) = record {
         events.event(Event::Opened(Box::new(record.clone())));
@@ -168,7 +169,7 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
             slots,
             namers,
             control,
-            site,
+            site: Arc::clone(&taken.site),
             landmarks,
             settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
             drop_caches: request.cache == Cache::Cold,

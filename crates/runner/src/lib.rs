@@ -25,12 +25,14 @@ mod shared;
 mod source;
 mod stopwatch;
 mod supervisor;
+mod waiting;
 mod worker;
 
 pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use request::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
-pub use run::{judge, judge_room, run};
+pub use run::{TakeControl, judge, judge_room, run};
 pub use site::{CleanError, Cleaned, clean};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};
+pub use waiting::{NoAnswer, within};

@@ -10,6 +10,7 @@ use workload::arrivals::ArrivalProcess;
 use workload::stream::StreamError;
 
 use crate::site::PrepareError;
+use crate::waiting::NoAnswer;
 
 /// Where a run's files go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -325,6 +326,16 @@ pub enum Refused {
     /// The working directory cannot be found.
     #[error("cannot find the working directory: {0}: give a directory with --at")]
     WorkingDirectory(std::io::Error),
+    /// Nothing was answered when the target was looked at.
+    #[error("cannot {what} {paths}: {why}")]
+    NoAnswer {
+        /// What was being done.
+        what: &'static str,
+        /// To what.
+        paths: String,
+        /// Why nothing was answered.
+        why: NoAnswer,
+    },
     /// A path that no system call takes.
     #[error("the path {0:?} has a NUL in it: give another")]
     Nul(PathBuf),

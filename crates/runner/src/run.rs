@@ -2,10 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::atomic::Ordering;
 
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
@@ -15,7 +12,7 @@ use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
 use crate::crew::{self, Ground, Performed, Telling};
-use crate::events::{Event, Events, Progress, Stage};
+use crate::events::{Event, Events, NoEvents, Progress, Stage};
 use crate::head::Found;
 use crate::journal::{self, Journal};
 use crate::memory;
@@ -27,6 +24,7 @@ use crate::site::life::Life;
 use crate::site::manifest::{Kept, MixNames, Position};
 use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes};
 use crate::site::{self, NoSite, Site, Wish};
+use crate::waiting::{Call, NoAnswer, Waiter};
 
 /// What a run found before it began.
 struct Start {
@@ -49,21 +47,35 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &Request,
     storage: &S,
     clock: &C,
-    take_control: &mut dyn FnMut() -> Control,
+    take_control: &mut dyn TakeControl,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
     storage.supports(&need(request))?;
+    let before = take_control.taken().unwrap_or_default();
+    let mut stuck = Vec::new();
+    let mut waiter = Waiter {
+        control: &before,
+        stuck_after: request.stuck_after,
+        events: &mut *events,
+        stuck: &mut stuck,
+    };
     let host = Host::read(&Sources::default());
     memory::refuse_without(request, &host)?;
-    let start = look(request)?;
-    refuse_contradictions(request, &start.directories)?;
+    let start = look(request, &mut waiter)?;
+    ask_of_contradictions(request, &start.directories, &mut waiter)?;
     refuse_without_room(request, &start)?;
     // Of thousands of workers it takes seconds: refusals do not wait for it.
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
-    let control = take_control();
-    let mut taken = take_place(request, &start, &host, clock.now_ns())?;
+    let control = take_control.take();
     let sources = Sources::default();
-    let devices = taken.devices.clone();
+    let devices = WatchedDevices::of(&sources, start.targets.iter().filter_map(Fact::known));
+    let mut waiter = Waiter {
+        control: &control,
+        stuck_after: request.stuck_after,
+        events: &mut *events,
+        stuck: &mut stuck,
+    };
+    let taken = wait_for_place(request, &start, (&host, &devices, clock.now_ns()), &mut waiter)?;
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let before = count();
     let during = || {
@@ -74,39 +86,90 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         }
     };
     let origin = Origin::from(&clock.clocks());
+    let directories: Vec<PathBuf> = match &taken {
+        Ok(taken) => taken.grounds.iter().map(|ground| ground.directory.clone()).collect(),
+        Err(_) => start.directories.clone(),
+    };
     let found = Found {
         storage: storage.name(),
         how: request.how(),
-        locations: locations(request, start.targets, &taken.grounds),
+        locations: locations(request, start.targets, &directories),
         fingerprint,
         origin,
         host,
         during: during(),
         room: start.room,
     };
-    let head = found.into_record(request);
-    let directories: Vec<PathBuf> = taken.grounds.iter().map(|ground| ground.directory.clone()).collect();
+    let mut head = found.into_record(request);
+    let taken = match taken {
+        Ok(taken) => taken,
+        Err(why) => {
+            head.actual.outcome = Outcome::Failed {
+                why: format!("cannot {TAKE_PLACE} {}: {why}", paths(&directories)),
+            };
+            head.actual.clean_up = Some(not_asked(paths(&directories)));
+            head.actual.stuck = stuck;
+            return Ok(head);
+        }
+    };
     let takes_records = events.takes_records();
-    let performed = Journal::open(request, &directories).and_then(|journal| {
+    let mut waiter = Waiter {
+        control: &control,
+        stuck_after: request.stuck_after,
+        events: &mut *events,
+        stuck: &mut stuck,
+    };
+    let performed = open_journal(request, directories, &mut waiter).and_then(|journal| {
         let telling = Telling {
             events: &mut *events,
             record: takes_records.then_some((&head, &during)),
             origin,
         };
-        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), telling)?;
-        Ok((journal, performed))
-    });
-    let (journal, performed) = performed.inspect_err(|_| {
-        // A pool that was there before was not touched yet.
-        if !request.keeping.reuse {
-            taken.site.leave(&Evidence::default(), &mut |_| ());
+        let performed = crew::perform(request, storage, clock, &control, &taken, journal.as_ref(), telling);
+        match performed {
+            Ok(performed) => Ok((journal, performed)),
+            Err(refused) => {
+                elsewhere(journal);
+                Err(refused)
+            }
         }
-    })?;
-    let clean_up = clean_up(request, &performed, taken.site, events);
-    // Where somebody did not come back, it may be the journal that was waited for.
-    if let Some(journal) = journal.filter(|_| !performed.abandoned) {
-        journal.over(clean_up.as_ref().map_or(0, |done| done.files));
+    });
+    let mut waiter = Waiter {
+        control: &control,
+        stuck_after: request.stuck_after,
+        events: &mut *events,
+        stuck: &mut stuck,
+    };
+    let (journal, mut performed) = match performed {
+        Ok(performed) => performed,
+        Err(refused) => {
+            // A pool that was there before was not touched yet.
+            if request.keeping.reuse {
+                elsewhere(taken.site);
+            } else {
+                let _ = leave(taken.site, Evidence::default(), None, &mut waiter);
+            }
+            return Err(refused);
+        }
+    };
+    let (clean_up, unanswered) = clean_up(request, &performed, taken.site, &mut waiter);
+    if let Some(why) = unanswered {
+        performed.outcome = Outcome::Failed { why };
+        performed.abandoned = true;
     }
+    // Where somebody did not come back, it may be the journal that was waited for.
+    if let Some(journal) = journal {
+        if performed.abandoned {
+            elsewhere(journal);
+        } else {
+            let removed = clean_up.as_ref().map_or(0, |done| done.files);
+            let path = request.journal.as_deref().unwrap_or(Path::new(""));
+            let call = Call::new("end the journal", path.display().to_string());
+            // An end that is not written is one that nobody relies on: see `Journal::over`.
+            let _ = waiter.wait_for(&call, move || journal.over(removed));
+        }
+    }
+    performed.watched.stuck.extend(stuck);
     let during = during();
     let mut actual = performed.into_actual(request, clean_up);
     if request.own_cost {
@@ -115,14 +178,135 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     Ok(Record { during, actual, ..head })
 }
 
-fn locations(request: &Request, targets: Vec<Fact<Target>>, grounds: &[Ground]) -> Vec<LocationRecord> {
+/// Who may stop a run, and from when on.
+pub trait TakeControl {
+    /// What was taken before, by a run before this one: it may stop this one already while it looks at its targets.
+    fn taken(&self) -> Option<Control>;
+
+    /// From now on the run ends itself when it is told to.
+    fn take(&mut self) -> Control;
+}
+
+impl<F: FnMut() -> Control> TakeControl for F {
+    fn taken(&self) -> Option<Control> {
+        None
+    }
+
+    fn take(&mut self) -> Control {
+        self()
+    }
+}
+
+/// What is being done when the place is taken, in words that a path can follow.
+const TAKE_PLACE: &str = "make the run directory in";
+
+/// Drops what may have files open on a target in a thread of its own: closing them may wait for a server that hangs.
+fn elsewhere<T: Send + 'static>(of_target: T) {
+    // Without a thread it is left open: the process's end closes it.
+    let held = std::mem::ManuallyDrop::new(of_target);
+    let _ = std::thread::Builder::new()
+        .name("close".to_owned())
+        .spawn(move || drop(std::mem::ManuallyDrop::into_inner(held)));
+}
+
+fn paths(directories: &[PathBuf]) -> String {
+    let paths: Vec<String> = directories.iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
+}
+
+/// Nothing was removed, since the file system does not answer.
+fn not_asked(path: String) -> CleanUp {
+    let why = "a call did not return, so nothing more was asked of the file system: 'postmark clean' removes what the run \
+               made there later";
+    CleanUp {
+        left: vec![record::Left {
+            path,
+            why: why.to_owned(),
+        }],
+        incomplete: true,
+        ..CleanUp::default()
+    }
+}
+
+/// Takes the place; the inner error where nothing was answered, so that nobody knows what was made.
+fn wait_for_place(
+    request: &Request,
+    start: &Start,
+    (host, devices, now_ns): (&Host, &Fact<WatchedDevices>, u64),
+    waiter: &mut Waiter<'_>,
+) -> Result<Result<Taken, NoAnswer>, Refused> {
+    if request.place == Place::Nowhere {
+        return Ok(Ok(Taken::nowhere(request)));
+    }
+    let call = Call::new(TAKE_PLACE, paths(&start.directories));
+    let asked = request.clone();
+    let taking = Taking {
+        directories: start.directories.clone(),
+        hostname: host.hostname.clone(),
+        devices: devices.clone(),
+        now_ns,
+    };
+    let is_new = !request.keeping.reuse;
+    let taken = waiter.wait_or(
+        &call,
+        move || take_place(&asked, taking),
+        move |late| {
+            if let (true, Ok(taken)) = (is_new, late) {
+                taken.site.leave(&Evidence::default(), &mut |_| ());
+            }
+        },
+    );
+    match taken {
+        Ok(taken) => taken.map(Ok),
+        Err(NoAnswer::NoThread(error)) => Err(Refused::NoAnswer {
+            what: TAKE_PLACE,
+            paths: call.path,
+            why: NoAnswer::NoThread(error),
+        }),
+        Err(why) => Ok(Err(why)),
+    }
+}
+
+fn open_journal(
+    request: &Request,
+    directories: Vec<PathBuf>,
+    waiter: &mut Waiter<'_>,
+) -> Result<Option<Journal>, Refused> {
+    let Some(path) = &request.journal else {
+        return Ok(None);
+    };
+    let call = Call::new("begin the journal", path.display().to_string());
+    let asked = request.clone();
+    let opened = waiter.wait_for(&call, move || Journal::open(&asked, &directories));
+    opened.unwrap_or_else(|why| {
+        Err(Refused::NoAnswer {
+            what: "begin the journal",
+            paths: call.path,
+            why,
+        })
+    })
+}
+
+/// [`refuse_contradictions`], which asks the targets.
+fn ask_of_contradictions(request: &Request, directories: &[PathBuf], waiter: &mut Waiter<'_>) -> Result<(), Refused> {
+    let (asked, all) = (request.clone(), directories.to_vec());
+    let what = "look at";
+    let call = Call::new(what, paths(directories));
+    let answer = waiter.wait_for(&call, move || refuse_contradictions(&asked, &all));
+    answer.unwrap_or_else(|why| {
+        let paths = call.path;
+        Err(Refused::NoAnswer { what, paths, why })
+    })
+}
+
+fn locations(request: &Request, targets: Vec<Fact<Target>>, directories: &[PathBuf]) -> Vec<LocationRecord> {
     let weights = request.workload.location_weights();
-    let locations = request.locations.iter().zip(weights).zip(targets).zip(grounds);
+    let locations = request.locations.iter().zip(weights).zip(targets).zip(directories);
     locations
-        .map(|(((location, weight), target), ground)| LocationRecord {
+        .map(|(((location, weight), target), directory)| LocationRecord {
             path: location.path.to_string_lossy().into_owned(),
             weight: *weight,
-            directory: ground.directory.to_string_lossy().into_owned(),
+            directory: directory.to_string_lossy().into_owned(),
             target,
         })
         .collect()
@@ -135,7 +319,19 @@ fn locations(request: &Request, targets: Vec<Fact<Target>>, grounds: &[Ground]) 
 /// Why it would be.
 pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
     storage.supports(&need(request))?;
-    refuse_contradictions(request, &directories(request)?)
+    unwatched(request, |waiter| {
+        ask_of_contradictions(request, &directories(request)?, waiter)
+    })
+}
+
+/// Looks at targets where nobody watches a run.
+fn unwatched<A>(request: &Request, look: impl FnOnce(&mut Waiter<'_>) -> Result<A, Refused>) -> Result<A, Refused> {
+    look(&mut Waiter {
+        control: &Control::default(),
+        stuck_after: request.stuck_after,
+        events: &mut NoEvents,
+        stuck: &mut Vec::new(),
+    })
 }
 
 /// Whether a run would be refused for want of room; touches nothing.
@@ -144,7 +340,8 @@ pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> 
 /// Why it would be.
 pub fn judge_room(request: &Request) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
-    refuse_without_room(request, &look(request)?)
+    let start = unwatched(request, |waiter| look(request, waiter))?;
+    refuse_without_room(request, &start)
 }
 
 fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> {
@@ -213,7 +410,7 @@ fn kind(action: Action) -> Option<OperationKind> {
 }
 
 /// Looks at the targets and their room; touches nothing.
-fn look(request: &Request) -> Result<Start, Refused> {
+fn look(request: &Request, waiter: &mut Waiter<'_>) -> Result<Start, Refused> {
     let directories = directories(request)?;
     if request.place == Place::Nowhere {
         return Ok(Start {
@@ -223,11 +420,16 @@ fn look(request: &Request) -> Result<Start, Refused> {
             directories,
         });
     }
-    let sources = Sources::default();
-    let targets: Vec<Target> = directories
-        .iter()
-        .map(|directory| Target::read(&sources, directory))
-        .collect();
+    let what = "look at";
+    let (call, all) = (Call::new(what, paths(&directories)), directories.clone());
+    let read = move || {
+        let sources = Sources::default();
+        all.iter().map(|directory| Target::read(&sources, directory)).collect()
+    };
+    let targets: Vec<Target> = waiter.wait_for(&call, read).map_err(|why| {
+        let paths = call.path.clone();
+        Refused::NoAnswer { what, paths, why }
+    })?;
     let volumes = Volumes::of(&request.workload, &targets);
     let room = volumes.check(&request.workload)?;
     let is_bounded = request.workload.transactions() < Workload::ENDLESS || !request.workload.grows();
@@ -326,7 +528,7 @@ fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
 
 /// A run's place, once it is its own.
 pub(crate) struct Taken {
-    pub site: Box<dyn Site>,
+    pub site: Arc<dyn Site>,
     /// One for each location.
     pub grounds: Vec<Ground>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
@@ -340,7 +542,7 @@ impl Taken {
     pub(crate) fn nowhere(request: &Request) -> Self {
         let locations = request.locations.iter().enumerate();
         Self {
-            site: Box::new(NoSite(Life::private(request.workload.crew.workers()))),
+            site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
             grounds: locations
                 .map(|(number, location)| Ground::new(&location.path, &location.path, None, number))
                 .collect(),
@@ -350,34 +552,43 @@ impl Taken {
     }
 }
 
-fn take_place(request: &Request, start: &Start, host: &Host, now_ns: u64) -> Result<Taken, Refused> {
-    if request.place == Place::Nowhere {
-        return Ok(Taken::nowhere(request));
-    }
+/// What a run takes with it to its place.
+struct Taking {
+    directories: Vec<PathBuf>,
+    hostname: String,
+    devices: Fact<WatchedDevices>,
+    /// By the run's clock.
+    now_ns: u64,
+}
+
+fn take_place(request: &Request, taking: Taking) -> Result<Taken, Refused> {
     refuse_nul(request)?;
     let began_unix_ns = unix_ns();
-    let life = Life::begin(request.workload.crew.workers(), began_unix_ns, now_ns);
-    take_place_with(request, start, host, (life.clone(), began_unix_ns)).inspect_err(|_| life.end())
+    let life = Life::begin(request.workload.crew.workers(), began_unix_ns, taking.now_ns);
+    take_place_with(request, taking, (life.clone(), began_unix_ns)).inspect_err(|_| life.end())
 }
 
 fn take_place_with(
     request: &Request,
-    start: &Start,
-    host: &Host,
+    Taking {
+        directories,
+        hostname,
+        devices,
+        ..
+    }: Taking,
     (life, began_unix_ns): (Life, u64),
 ) -> Result<Taken, Refused> {
     let said = request.locations.iter().map(|location| location.path.as_path());
-    let devices = WatchedDevices::of(&Sources::default(), start.targets.iter().filter_map(Fact::known));
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&start.directories, workload, workload.numbers_max(), life)?;
+        let taken = site::take_kept(&directories, workload, workload.numbers_max(), life)?;
         taken.grounds.life.lies_in(taken.grounds.all.len());
         let grounds = taken.grounds.all.iter().enumerate();
         let grounds = grounds
             .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, Some(ground.identity()), number));
         return Ok(Taken {
             grounds: grounds.collect(),
-            site: Box::new(taken.grounds),
+            site: Arc::new(taken.grounds),
             // A shared pool that has only been prepared is the same for any number of workers.
             positions: vec![Position::default(); workload.crew.workers() as usize]
                 .into_iter()
@@ -392,7 +603,7 @@ fn take_place_with(
         Crew::Shared { .. } => 1,
     };
     let wish = Wish {
-        locations: start.directories.clone(),
+        locations: directories,
         in_own_directories: request.place == Place::OwnDirectory,
         makes: makes(workload),
         numbers_max: workload.numbers_max(),
@@ -403,12 +614,12 @@ fn take_place_with(
             names: mix.names,
         }),
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
-        host: host.hostname.clone(),
+        host: hostname,
         life,
         began_unix_ns,
         trusts_others: request.trusts_others,
     };
-    let (mut places, ground_of) = site::prepare(&wish)?;
+    let (places, ground_of) = site::prepare(&wish)?;
     places.life.lies_in(places.all.len());
     if private > 1 {
         places.make_worker_directories(private)?;
@@ -426,7 +637,7 @@ fn take_place_with(
         })
         .collect();
     Ok(Taken {
-        site: Box::new(places),
+        site: Arc::new(places),
         grounds,
         positions: Vec::new(),
         devices,
@@ -478,27 +689,22 @@ fn refuse_nul(request: &Request) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Removes what is left of the run; after a whole one that is its mark only.
+/// Removes what is left of the run; after a whole one that is its mark only. With why there was no answer, where that is so.
 fn clean_up(
     request: &Request,
     performed: &Performed,
-    mut site: Box<dyn Site>,
-    events: &mut dyn Events,
-) -> Option<CleanUp> {
+    site: Arc<dyn Site>,
+    waiter: &mut Waiter<'_>,
+) -> (Option<CleanUp>, Option<String>) {
     if performed.abandoned {
-        return Some(CleanUp {
-            left: vec![record::Left {
-                path: site.describe(),
-                why: "a call did not come back, so nothing more was asked of the file system: 'postmark clean' removes it later"
-                    .to_owned(),
-            }],
-            incomplete: true,
-            ..CleanUp::default()
-        });
+        let place = site.describe();
+        elsewhere(site);
+        return (Some(not_asked(place)), None);
     }
     if request.keeping.reuse && !performed.in_use {
         // It was not touched.
-        return None;
+        elsewhere(site);
+        return (None, None);
     }
     let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
     if let (true, true, Some(positions)) = (request.keeping.keep, whole, &performed.positions) {
@@ -509,24 +715,14 @@ fn clean_up(
             names: performed.names,
             left_ns: unix_ns() as i64,
         };
-        let Err(why) = site.keep(kept) else {
-            return None;
-        };
-        return Some(CleanUp {
-            left: vec![record::Left {
-                path: site.describe(),
-                why: format!("the pool is there, but cannot be marked as kept: {why}"),
-            }],
-            incomplete: true,
-            ..CleanUp::default()
-        });
+        return keep(site, kept, waiter);
     }
     if performed.outcome == Outcome::Complete && !performed.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
-        let done = leave(site, Evidence::default(), request.stuck_after, &mut |_| ());
-        return (done.files > 0 || !done.left.is_empty()).then_some(done);
+        let (done, unanswered) = leave(site, Evidence::default(), None, waiter);
+        return ((done.files > 0 || !done.left.is_empty()).then_some(done), unanswered);
     }
-    events.event(Event::Began(Stage::CleanUp, Progress::default()));
+    waiter.events.event(Event::Began(Stage::CleanUp, Progress::default()));
     let evidence = Evidence {
         numbers_made: performed.numbers_made,
         partly_written: performed.partly_written.clone(),
@@ -534,67 +730,68 @@ fn clean_up(
         until: None,
         is_complete: true,
     };
-    let done = leave(site, evidence, request.stuck_after, &mut |files| {
-        events.event(Event::Going(
-            Stage::CleanUp,
-            Progress {
-                done: files,
-                total: None,
-            },
-        ));
-    });
+    let (done, unanswered) = leave(site, evidence, Some(Stage::CleanUp), waiter);
     let progress = Progress {
         done: done.files,
         total: Some(done.files),
     };
-    events.event(Event::Ended(Stage::CleanUp, progress, End::Complete));
-    Some(done)
+    waiter
+        .events
+        .event(Event::Ended(Stage::CleanUp, progress, End::Complete));
+    (Some(done), unanswered)
 }
 
-/// Removes what is left of a run in a thread of its own, and waits for that as long as it goes on.
-fn leave(mut site: Box<dyn Site>, evidence: Evidence, stuck_after: Duration, tell: &mut dyn FnMut(u64)) -> CleanUp {
-    const TELL_EVERY: Duration = Duration::from_millis(100);
-    /// One removal may take so many times the time after which an operation is named.
-    const GIVE_UP_AFTER: u32 = 5;
-    let place = site.describe();
-    let removed = Arc::new(AtomicU64::new(0));
-    let (answer, answers) = mpsc::channel();
-    let count = Arc::clone(&removed);
-    let removing = thread::Builder::new().name("clean up".to_owned()).spawn(move || {
-        let done = site.leave(&evidence, &mut |files| count.store(files, Ordering::Relaxed));
-        // Whoever hears of it may unmount at once.
-        drop(site);
-        // Nobody may be waiting any more.
-        let _ = answer.send(done);
-    });
-    let given_up = |why: String| CleanUp {
-        left: vec![record::Left { path: place, why }],
+/// Leaves the pool for a later run.
+fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
+    let call = Call::new("write the manifest of the kept pool in", site.describe());
+    let marked = waiter.wait_for(&call, move || site.keep(kept));
+    let (why, unanswered) = match marked {
+        Ok(Ok(())) => return (None, None),
+        Ok(Err(why)) => (why, None),
+        Err(why) => (
+            why.to_string(),
+            Some(format!("cannot {} {}: {why}", call.what, call.path)),
+        ),
+    };
+    let done = CleanUp {
+        left: vec![record::Left {
+            path: call.path,
+            why: format!("the pool is there, but cannot be marked as kept: {why}"),
+        }],
         incomplete: true,
         ..CleanUp::default()
     };
-    if let Err(error) = removing {
-        return given_up(format!(
-            "the system has no thread to remove it: {error}: 'postmark clean' removes it"
-        ));
-    }
-    let (mut seen, mut since) = (0, Instant::now());
-    loop {
-        match answers.recv_timeout(TELL_EVERY) {
-            Ok(done) => return done,
-            Err(RecvTimeoutError::Disconnected) => {
-                return given_up("its removal broke off: 'postmark clean' removes the rest".to_owned());
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-        let now = removed.load(Ordering::Relaxed);
-        tell(now);
-        if now != seen {
-            (seen, since) = (now, Instant::now());
-        } else if since.elapsed() >= stuck_after * GIVE_UP_AFTER {
-            return given_up(format!(
-                "its removal has not gone on for {} s: 'postmark clean' removes the rest later",
-                since.elapsed().as_secs()
-            ));
-        }
-    }
+    (Some(done), unanswered)
+}
+
+/// Removes what is left of a run, and waits for that as long as it goes on.
+fn leave(
+    site: Arc<dyn Site>,
+    evidence: Evidence,
+    stage: Option<Stage>,
+    waiter: &mut Waiter<'_>,
+) -> (CleanUp, Option<String>) {
+    let call = Call {
+        stage,
+        ..Call::new("remove what the run made in", site.describe())
+    };
+    let removed = Arc::clone(&call.progress);
+    // With the last hold on the place: whoever hears of it may unmount at once.
+    let left = waiter.wait_for(&call, move || {
+        site.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
+    });
+    left.map_or_else(
+        |why| {
+            let done = CleanUp {
+                left: vec![record::Left {
+                    path: call.path.clone(),
+                    why: format!("{why}; 'postmark clean' removes the rest later"),
+                }],
+                incomplete: true,
+                ..CleanUp::default()
+            };
+            (done, Some(format!("cannot {} {}: {why}", call.what, call.path)))
+        },
+        |done| (done, None),
+    )
 }

@@ -36,12 +36,12 @@ use ownership::{Evidence, Ownership, Stamp};
 use removal::Removal;
 
 /// A run's place.
-pub(crate) trait Site: Send {
+pub(crate) trait Site: Send + Sync {
     /// To look whether the place is still the one that the run began in.
     fn landmarks(&self) -> Landmarks;
 
     /// Removes what the run has made and left, and its mark.
-    fn leave(&mut self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp;
+    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp;
 
     /// A pool that was kept is in use from now on.
     fn begin_use(&self) -> Result<(), String>;
@@ -50,7 +50,7 @@ pub(crate) trait Site: Send {
     fn life(&self) -> &Life;
 
     /// Leaves everything as it is, for a later run.
-    fn keep(&mut self, kept: Kept) -> Result<(), String>;
+    fn keep(&self, kept: Kept) -> Result<(), String>;
 
     /// The file systems of the place.
     fn volumes(&self) -> Volumes;
@@ -93,7 +93,7 @@ impl Site for NoSite {
         Landmarks::default()
     }
 
-    fn leave(&mut self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
         CleanUp::default()
     }
 
@@ -105,7 +105,7 @@ impl Site for NoSite {
         Ok(())
     }
 
-    fn keep(&mut self, _: Kept) -> Result<(), String> {
+    fn keep(&self, _: Kept) -> Result<(), String> {
         Err("nothing can be kept nowhere".to_owned())
     }
 
@@ -226,6 +226,14 @@ impl Ground {
         done
     }
 
+    /// Whether the manifest is still there.
+    fn is_marked(&self) -> bool {
+        !matches!(
+            statat(&self.held, manifest::NAME, AtFlags::SYMLINK_NOFOLLOW),
+            Err(Errno::NOENT)
+        )
+    }
+
     /// Says in the manifest whether the pool is kept.
     fn rewrite(&self, kept: Option<Kept>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
@@ -299,7 +307,7 @@ impl Site for Grounds {
         }))
     }
 
-    fn leave(&mut self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last one first: a directory that two of them lie in then gets back its times before the first.
         for ground in self.all.iter().rev() {
@@ -311,7 +319,7 @@ impl Site for Grounds {
             done.incomplete |= part.incomplete;
         }
         // Whoever cleans later needs to know when the run ended.
-        if !done.incomplete {
+        if !self.all.iter().any(Ground::is_marked) {
             self.life.end();
         }
         done
@@ -335,7 +343,7 @@ impl Site for Grounds {
         Ok(())
     }
 
-    fn keep(&mut self, kept: Kept) -> Result<(), String> {
+    fn keep(&self, kept: Kept) -> Result<(), String> {
         let kept = self
             .all
             .iter()
@@ -385,7 +393,7 @@ impl Site for Grounds {
 
 impl Grounds {
     /// Makes a directory for each worker in every place. On failure everything is removed again.
-    pub(crate) fn make_worker_directories(&mut self, workers: u32) -> Result<(), PrepareError> {
+    pub(crate) fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
         for ground in &self.all {
             for worker in 0..workers {
                 let name = worker_directory(worker);

@@ -19,6 +19,7 @@ use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
 use crate::request::Drive;
 use crate::site::{Landmarks, Site};
+use crate::waiting::TELL_EVERY;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
 mod completed;
@@ -31,14 +32,8 @@ mod waits;
 use machine::MachineWatch;
 use time::{Rounds, Seconds};
 
-/// How often watchers are told.
-const TELL_EVERY: Duration = Duration::from_millis(100);
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A run that is to stop does not wait longer than this for a worker that does not come back.
-const GRACE: Duration = Duration::from_secs(10);
-/// A worker that is stuck for this many times the time after which it is named ends the run.
-const GIVE_UP_AFTER: u32 = 5;
 /// A run that is given up waits so long for those workers that are not stuck.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// After deletion the space is waited for so long, and as long again as the deletion took.
@@ -182,7 +177,7 @@ pub(crate) struct Watch<'a> {
     /// By worker, to name what one is stuck in.
     pub namers: Vec<Namer>,
     pub control: &'a Control,
-    pub site: &'a dyn Site,
+    pub site: Arc<dyn Site>,
     pub landmarks: Landmarks,
     pub settle: bool,
     /// Whether caches are dropped before the transactions.
@@ -252,7 +247,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         stuck: None,
     };
     let mut supervisor = Supervisor {
-        free_before: watch.site.volumes().free_bytes(),
+        free_before: None,
         machine: MachineWatch::new(watch.devices.clone()),
         watch,
         events,
@@ -280,6 +275,7 @@ pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
         look: None,
         stopping_since: None,
     };
+    supervisor.look_at_space();
     supervisor.look_on();
     supervisor.watched
 }
@@ -311,6 +307,7 @@ impl Supervisor<'_, '_> {
             if self.watched.abandoned || self.is_to_be_given_up() {
                 self.watched.abandoned = true;
                 self.watch.control.stop();
+                self.name_the_last();
                 self.hear_the_others();
                 break;
             }
@@ -429,13 +426,7 @@ impl Supervisor<'_, '_> {
             }
         }
         if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.watch.control.is_stopping() {
-            match self.watch.site.begin_use() {
-                Ok(()) => self.watched.in_use = true,
-                Err(why) => {
-                    self.watched.failed = Some(why);
-                    self.watch.control.stop();
-                }
-            }
+            self.begin_use();
         }
         if stage == Stage::Cool {
             self.write_back();

@@ -156,7 +156,10 @@ impl Stream {
 /// A mode of fopen: the flags with which it opens, and what fdopen takes.
 type Mode = (c_int, &'static CStr);
 /// `w`, exclusive.
-const CREATE: Mode = (libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW, c"w");
+const CREATE: Mode = (
+    libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_EXCL | libc::O_NOFOLLOW,
+    c"w",
+);
 const APPEND: Mode = (libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_NOFOLLOW, c"a");
 const READ: Mode = (libc::O_RDONLY | libc::O_NOFOLLOW, c"r");
 /// The mode that fopen gives to new files, before the process's mask.

@@ -214,9 +214,13 @@ mod tests {
             for before in [0, 1, 300] {
                 for draws in [0, 1, 323, 324, 623, 624, 625, 1_248, 5_000, 100_003] {
                     let mut drawn = Generator::new(kind, 42);
-                    (0..before).for_each(|_| drop(drawn.draw(95)));
+                    for _ in 0..before {
+                        drawn.draw(95);
+                    }
                     let mut skipped = drawn.clone();
-                    (0..draws).for_each(|_| drop(drawn.draw(95)));
+                    for _ in 0..draws {
+                        drawn.draw(95);
+                    }
                     skipped.skip(draws);
                     let next =
                         |generator: &mut Generator| (0..700).map(|_| generator.next_output()).collect::<Vec<_>>();

@@ -13,7 +13,7 @@ use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
 use crate::support::faces::{clean, own_directories, program};
 use crate::support::scene::{furnish, set_mode, write};
-use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
+use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root};
 
 const NOT_OUR_CONTENTS: &str = "it does not begin as the files of this run do";
 const TOO_LATE: &str = "it was made after the run had ended";
@@ -671,6 +671,41 @@ fn cleaning_beside_starting_runs() {
         runs.join().unwrap();
     });
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
+}
+
+/// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all the same, and only one run
+/// gets it.
+#[test]
+fn where_no_name_can_be_given_exclusively() {
+    let possible = passthrough::is_possible();
+    if !is_met(
+        possible.is_ok(),
+        &format!("FUSE ({})", possible.err().unwrap_or_default()),
+    ) {
+        return;
+    }
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let (backing, location) = (scene.directory("backing"), scene.directory("location"));
+        let options = passthrough::Options {
+            rename_noreplace: false,
+            hard_links: false,
+        };
+        let _mounted = passthrough::Passthrough::mount(&backing, &location, options).unwrap();
+        write(&location.join("own"), "mine\n", 0o600);
+        face.perform(&Work::little(&location), &scene).code(0);
+        let work = Work {
+            files: 5_000,
+            ..Work::long(&location)
+        };
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        if face.is_prompt() {
+            face.perform(&Work::little(&location), &scene).code(1).says("in use");
+        }
+        running.kill();
+        clean(&location).code(0);
+        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1);
+    }
 }
 
 /// Contents that look like the run's own in part only: read as a whole they are not.

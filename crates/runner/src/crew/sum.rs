@@ -42,7 +42,7 @@ pub(crate) struct Performed {
     reports: Vec<(u32, Report)>,
     /// By worker.
     phases: Vec<Vec<PhaseReport>>,
-    watched: Watched,
+    pub watched: Watched,
 }
 
 impl Performed {

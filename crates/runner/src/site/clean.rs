@@ -204,7 +204,7 @@ impl Abandoned {
         };
         let ground = Ground::new(self.path.clone(), self.directory, users, *self.manifest, self.lock)?;
         let clean_up = ground.leave(&evidence, &mut |_| ());
-        if let (Some(life), Some(owner), false) = (life, owner, clean_up.incomplete) {
+        if let (Some(life), Some(owner), false) = (life, owner, ground.is_marked()) {
             life::cleaned(&life, owner);
         }
         Ok(Cleaned::Removed {

@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use record::Stuck;
 use workload::Action;
 
-use super::{GIVE_UP_AFTER, GRACE, Seen, Supervisor};
+use super::{Seen, Supervisor};
 use crate::control::{Aside, Doing, UnderWay};
 use crate::events::Event;
+use crate::waiting::{GIVE_UP_AFTER, GRACE};
 
 impl Supervisor<'_, '_> {
     pub(super) fn name_stuck(&mut self, stuck: Stuck) {
@@ -15,8 +16,17 @@ impl Supervisor<'_, '_> {
         self.watched.stuck.push(stuck);
     }
 
-    /// Looks at what each worker is about.
+    /// Looks at what each worker is about, and names those who have been about it for as long as nobody should.
     pub(super) fn look_for_stuck(&mut self) {
+        self.name_those_after(self.watch.stuck_after);
+    }
+
+    /// The run is given up: names those who are waited for in vain.
+    pub(super) fn name_the_last(&mut self) {
+        self.name_those_after(GRACE.min(self.watch.stuck_after));
+    }
+
+    fn name_those_after(&mut self, limit: Duration) {
         for worker in 0..self.seen.len() {
             let under_way = self.watch.slots[worker].under_way();
             let seen = &mut self.seen[worker];
@@ -36,7 +46,7 @@ impl Supervisor<'_, '_> {
             };
             match seen.stuck {
                 Some(index) => self.watched.stuck[index].ns = elapsed.as_nanos() as u64,
-                None if elapsed >= self.watch.stuck_after => {
+                None if elapsed >= limit => {
                     seen.stuck = Some(self.watched.stuck.len());
                     let stuck = self.describe(worker, under_way, elapsed);
                     self.name_stuck(stuck);

@@ -1,16 +1,20 @@
 //! What is asked of the file system between phases, and of the place while they go on: each in a thread of its own, as a file
 //! system that does not answer would keep the thread, and nobody would be told.
 
-use std::sync::mpsc::{self, RecvTimeoutError, TryRecvError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Fact, Settle, Stuck};
+use record::{Fact, Settle};
 use workload::{End, Phase};
 
-use super::{CHECK_EVERY, GIVE_UP_AFTER, GRACE, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor, TELL_EVERY};
+use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
+use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
-use crate::site::Volumes;
+use crate::site::Site;
+use crate::waiting::{Call, NoAnswer, Waiter};
 
 impl Supervisor<'_, '_> {
     /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
@@ -66,8 +70,8 @@ impl Supervisor<'_, '_> {
         }
         self.events.event(Event::Began(Stage::Settle, Progress::default()));
         let began_ns = self.now_ns();
-        let volumes = self.watch.site.volumes();
-        let Some(synced) = self.wait_for("settle (syncfs)", move || volumes.sync()) else {
+        let site = Arc::clone(&self.watch.site);
+        let Some(synced) = self.wait_for("settle (syncfs)", move || site.volumes().sync()) else {
             return;
         };
         let ended_ns = self.now_ns();
@@ -100,37 +104,57 @@ impl Supervisor<'_, '_> {
         let Some(since_ns) = self.watched.settled.get(&Phase::Delete).map(|settle| settle.began_ns) else {
             return;
         };
-        let volumes = self.watch.site.volumes();
-        let syncs = volumes.clone();
-        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || syncs.sync());
+        let site = Arc::clone(&self.watch.site);
+        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
+            site.volumes().sync()
+        });
         if !matches!(synced, Some(Ok(()))) {
             return;
         }
-        let back = self.space_back(&volumes, since_ns);
+        let Some(back) = self.space_back() else {
+            return;
+        };
+        let back = match back {
+            Ok(()) => Fact::Known(self.now_ns().saturating_sub(since_ns)),
+            Err(why) => Fact::Unavailable(why),
+        };
         if let Some(settle) = self.watched.settled.get_mut(&Phase::Delete) {
             settle.space_back_ns = back;
         }
     }
 
-    pub(super) fn space_back(&self, volumes: &Volumes, since_ns: u64) -> Fact<u64> {
+    /// The free space before anything is made.
+    pub(super) fn look_at_space(&mut self) {
+        let site = Arc::clone(&self.watch.site);
+        let free = self.wait_for("look at the free space", move || site.volumes().free_bytes());
+        self.free_before = free.flatten();
+    }
+
+    /// Nothing where the run is given up.
+    fn space_back(&mut self) -> Option<Result<(), String>> {
         let Some(before) = self.free_before else {
-            return Fact::Unavailable("the file system does not tell its free space".to_owned());
+            return Some(Err("the file system does not tell its free space".to_owned()));
         };
-        let slack = SPACE_SLACK_BYTES + self.watch.site.own_bytes();
-        let began = Instant::now();
-        loop {
-            let free = volumes.free_bytes().unwrap_or(0);
-            if free.saturating_add(slack) >= before {
-                return Fact::Known(self.now_ns().saturating_sub(since_ns));
+        let site = Arc::clone(&self.watch.site);
+        let control = self.watch.control.clone();
+        let at_most = SPACE_BACK_MAX + self.deletion_took;
+        let call = self.call("wait for the space of deleted files");
+        let looks = Arc::clone(&call.progress);
+        self.wait_for_call(&call, move || {
+            wait_for_space(&*site, &control, &looks, (before, at_most))
+        })
+    }
+
+    /// A pool that was kept is in use from now on.
+    pub(super) fn begin_use(&mut self) {
+        let site = Arc::clone(&self.watch.site);
+        match self.wait_for("rewrite the manifest", move || site.begin_use()) {
+            Some(Ok(())) => self.watched.in_use = true,
+            Some(Err(why)) => {
+                self.watched.failed = Some(why);
+                self.watch.control.stop();
             }
-            if began.elapsed() >= SPACE_BACK_MAX + self.deletion_took || self.watch.control.is_stopping() {
-                return Fact::Unavailable(format!(
-                    "{} bytes were still missing after {} s",
-                    before - free,
-                    began.elapsed().as_secs()
-                ));
-            }
-            std::thread::sleep(Duration::from_millis(10));
+            None => {}
         }
     }
 
@@ -140,9 +164,11 @@ impl Supervisor<'_, '_> {
         if self.watch.control.is_stopping() {
             return;
         }
-        let volumes = self.watch.site.volumes();
-        if let Some(Err(why)) = self.wait_for("write back before the cache is cooled (syncfs)", move || volumes.sync())
-        {
+        let site = Arc::clone(&self.watch.site);
+        let synced = self.wait_for("write back before the cache is cooled (syncfs)", move || {
+            site.volumes().sync()
+        });
+        if let Some(Err(why)) = synced {
             self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
             self.watch.control.stop();
         }
@@ -152,9 +178,9 @@ impl Supervisor<'_, '_> {
         if !self.watch.drop_caches {
             return;
         }
-        let volumes = self.watch.site.volumes();
+        let site = Arc::clone(&self.watch.site);
         let dropped = self.wait_for("drop the caches", move || {
-            volumes.sync()?;
+            site.volumes().sync()?;
             observe::drop_caches().map_err(|error| error.to_string())
         });
         if let Some(Err(why)) = dropped {
@@ -163,62 +189,61 @@ impl Supervisor<'_, '_> {
         }
     }
 
+    fn call(&self, what: &str) -> Call {
+        Call::new(what, self.watch.site.describe())
+    }
+
     /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
     pub(super) fn wait_for<A: Send + 'static>(
         &mut self,
         what: &str,
         act: impl FnOnce() -> A + Send + 'static,
     ) -> Option<A> {
-        let (tell, told) = mpsc::channel();
-        let acting = thread::Builder::new().spawn(move || {
-            // Nobody may be waiting any more.
-            let _ = tell.send(act());
-        });
-        if let Err(error) = acting {
-            self.watched.failed = Some(format!("cannot {what}: no thread can be started: {error}"));
-            self.watch.control.stop();
-            return None;
+        let call = self.call(what);
+        self.wait_for_call(&call, act)
+    }
+
+    fn wait_for_call<A: Send + 'static>(&mut self, call: &Call, act: impl FnOnce() -> A + Send + 'static) -> Option<A> {
+        let mut waiter = Waiter {
+            control: self.watch.control,
+            stuck_after: self.watch.stuck_after,
+            events: &mut *self.events,
+            stuck: &mut self.watched.stuck,
+        };
+        let why = match waiter.wait_for(call, act) {
+            Ok(answer) => return Some(answer),
+            Err(why) => why,
+        };
+        self.watched.abandoned |= matches!(why, NoAnswer::Late(_));
+        self.watched.failed = Some(format!("cannot {}: {why}", call.what));
+        self.watch.control.stop();
+        None
+    }
+}
+
+/// Waits until no more is missing of the free space than before; why it was not waited for any longer.
+fn wait_for_space(
+    site: &dyn Site,
+    control: &Control,
+    looks: &AtomicU64,
+    (before, at_most): (u64, Duration),
+) -> Result<(), String> {
+    let volumes = site.volumes();
+    let slack = SPACE_SLACK_BYTES + site.own_bytes();
+    let began = Instant::now();
+    loop {
+        let free = volumes.free_bytes().unwrap_or(0);
+        if free.saturating_add(slack) >= before {
+            return Ok(());
         }
-        let began = Instant::now();
-        let mut named = None;
-        let mut stopping_since = None;
-        loop {
-            match told.recv_timeout(TELL_EVERY) {
-                Ok(answer) => {
-                    if let Some(index) = named {
-                        let stuck: &mut Stuck = &mut self.watched.stuck[index];
-                        stuck.came_back = true;
-                        stuck.ns = began.elapsed().as_nanos() as u64;
-                    }
-                    return Some(answer);
-                }
-                Err(RecvTimeoutError::Disconnected) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let elapsed = began.elapsed();
-            if elapsed >= self.watch.stuck_after && named.is_none() {
-                named = Some(self.watched.stuck.len());
-                self.name_stuck(Stuck {
-                    worker: None,
-                    operation: what.to_owned(),
-                    path: self.watch.site.describe(),
-                    ns: elapsed.as_nanos() as u64,
-                    came_back: false,
-                });
-            }
-            if self.watch.control.is_stopping() {
-                stopping_since.get_or_insert_with(Instant::now);
-            }
-            let in_vain = stopping_since.is_some_and(|since| since.elapsed() >= GRACE);
-            if in_vain || elapsed >= self.watch.stuck_after * GIVE_UP_AFTER {
-                self.watched.abandoned = true;
-                self.watched.failed = Some(format!(
-                    "cannot {what}: it did not come back for {} s",
-                    elapsed.as_secs()
-                ));
-                self.watch.control.stop();
-                return None;
-            }
+        if began.elapsed() >= at_most || control.is_stopping() {
+            return Err(format!(
+                "{} bytes were still missing after {} s",
+                before - free,
+                began.elapsed().as_secs()
+            ));
         }
+        looks.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(Duration::from_millis(10));
     }
 }
