@@ -3,7 +3,7 @@
 //!
 //! A round has a location on one of the file systems, with a user's files in it (guests), a run by one of the faces, an event, more guests,
 //! and `clean`. After that every guest is identical (name, kind, contents, mode, owner, time of modification; of directories name, mode and
-//! owner), and nothing of the run is there. After a kill a file may be left where `clean` has named it, no more than there were workers;
+//! owner), and nothing of the run is there but directories in which a guest lies. After a kill a file may be left where `clean` has named it, no more than there were workers;
 //! then the manifest is there still, the exit status is 1, and once somebody has put away what is in the way, `clean` finishes.
 //!
 //! What is done follows from the seed and the round's number (`--seed S --round N` does it again); when things happen within it does not.
@@ -63,7 +63,8 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
             None => volume.insert(Mounted::in_memory(kind)?),
         };
         let mut dice = Dice::of_round(seed, round);
-        let ended = perform::round(&ours, &mounted.path().join(format!("round-{round}")), &mut dice)
+        let scene = mounted.path().join(format!("round-{round}"));
+        let ended = perform::round(&ours, &scene, *kind == "fuse", &mut dice)
             .map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());

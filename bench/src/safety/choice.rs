@@ -75,7 +75,7 @@ pub struct Round {
 }
 
 impl Round {
-    pub fn choose(dice: &mut Dice) -> Self {
+    pub fn choose(dice: &mut Dice, is_slow: bool) -> Self {
         let event = dice.one(&[
             Event::Nothing,
             Event::Kill,
@@ -88,11 +88,15 @@ impl Round {
             Event::MountOver,
             Event::LazyUnmount,
         ]);
-        let is_long = event != Event::Nothing;
+        let long = match (event, is_slow) {
+            (Event::Nothing, _) => None,
+            (_, false) => Some(LONG),
+            (_, true) => Some(LONG / 10),
+        };
         let face = if dice.once_in(2) {
-            prompt(dice, is_long)
+            prompt(dice, long)
         } else {
-            run(dice, is_long)
+            run(dice, long)
         };
         Self {
             of_run_directory: !face.is_prompt() && dice.once_in(2),
@@ -110,12 +114,13 @@ impl Round {
     }
 }
 
-/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no time.
+/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no time. Where a server in this process has
+/// to answer every call, a tenth of it.
 const LONG: u64 = 30_000;
 
-fn prompt(dice: &mut Dice, is_long: bool) -> Face {
+fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
     let numbers = dice.between(200, 3_000);
-    let transactions = if is_long { LONG } else { dice.between(100, 1_000) };
+    let transactions = long.unwrap_or(dice.between(100, 1_000));
     let buffering = dice.one(&["true", "false"]);
     let subdirectories = dice.one(&[1, 1, 3, 10]);
     let sizes = dice.one(&["1 100", "500 3000", "100 9000"]);
@@ -131,7 +136,7 @@ fn prompt(dice: &mut Dice, is_long: bool) -> Face {
     }
 }
 
-fn run(dice: &mut Dice, is_long: bool) -> Face {
+fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let storage = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
     let mut words = format!("run --quiet --no-own-cost --no-settle --storage {storage} --files {files} --size 1..3000");
@@ -140,11 +145,8 @@ fn run(dice: &mut Dice, is_long: bool) -> Face {
         words.push_str(&more);
     };
     add(format!("--seed {}", dice.between(1, 100_000)));
-    if is_long {
-        add(format!("--transactions {LONG}"));
-    } else {
-        add(format!("--transactions {}", dice.between(100, 1_000)));
-    }
+    let transactions = long.unwrap_or(dice.between(100, 1_000));
+    add(format!("--transactions {transactions}"));
     add(format!(
         "--contents {}",
         dice.one(&["text", "incompressible", "compressible:2"])
@@ -177,7 +179,7 @@ fn run(dice: &mut Dice, is_long: bool) -> Face {
         workers += 1;
     } else {
         add(format!("--workers {workers}"));
-        if dice.once_in(4) && !is_long {
+        if dice.once_in(4) && long.is_none() {
             add("--keep".to_owned());
         }
     }

@@ -38,6 +38,9 @@ enum What {
 pub struct Guests {
     all: Vec<Guest>,
     count: u64,
+    /// From now on no file is empty or begins with zeros: in a directory of its own, while it goes on, a run takes those for files of its
+    /// own that it has not written to their end.
+    pub told_by_contents: bool,
 }
 
 impl Guests {
@@ -110,13 +113,20 @@ impl Guests {
 
     fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
         self.count += 1;
-        let length = dice.between(1, 20_000) as usize;
-        let mut content = match dice.below(6) {
+        // Shorter ones say too little of whose they are.
+        let least = if self.told_by_contents { 100 } else { 1 };
+        let length = dice.between(least, 20_000) as usize;
+        let kind = if self.told_by_contents {
+            dice.between(3, 5)
+        } else {
+            dice.below(6)
+        };
+        let mut content = match kind {
             0 => Vec::new(),
             1 => vec![0; length],
-            2 => vec![b'x'; BIG],
             // As an image that mkfs has made.
-            3 => [vec![0; 1_024], noise(dice, length)].concat(),
+            2 => [vec![0; 1_024], noise(dice, length)].concat(),
+            3 => vec![b'x'; BIG],
             4 => b"Dear Sir or Madam,\n".repeat(length / 19 + 1),
             _ => noise(dice, length),
         };

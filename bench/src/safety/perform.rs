@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const MANIFEST: &str = ".postmark-manifest.json";
 /// What begins the name of a run's own directory.
 const PREFIX: &str = "postmark-";
+/// So many files that should not be there are named.
+const NAMED_MAX: usize = 5;
 /// Where a run may keep a little of its state.
 const SHARED_MEMORY: &str = "/dev/shm";
 
@@ -39,8 +41,8 @@ pub struct Ended {
 }
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(ours: &Path, scene: &Path, dice: &mut Dice) -> Result<Ended, Box<dyn Error>> {
-    let round = Round::choose(dice);
+pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Result<Ended, Box<dyn Error>> {
+    let round = Round::choose(dice, is_slow);
     fs::create_dir(scene)?;
     let mut performance = Performance {
         ours,
@@ -54,6 +56,7 @@ pub fn round(ours: &Path, scene: &Path, dice: &mut Dice) -> Result<Ended, Box<dy
         structure: BTreeSet::new(),
         to_clean: Vec::new(),
         processes: Vec::new(),
+        told: String::new(),
     };
     let performed = performance.perform(dice);
     let mut ended = std::mem::take(&mut performance.ended);
@@ -84,6 +87,8 @@ struct Performance<'a> {
     to_clean: Vec<PathBuf>,
     /// The numbers of all programs that were started.
     processes: Vec<u32>,
+    /// What the run and `clean` have said, on both streams.
+    told: String,
 }
 
 /// Something that is mounted until this goes.
@@ -114,10 +119,12 @@ impl Performance<'_> {
         let mut run = self.start()?;
         self.until_the_moment(&mut run)?;
         if self.round.guests_during {
+            self.guests.told_by_contents = !self.round.face.is_prompt();
             for _ in 0..dice.between(1, 3) {
                 let directory = self.a_directory_of_the_run(dice);
                 self.guest_called_as_the_runs(&directory, dice)?;
             }
+            self.guests.told_by_contents = false;
             std::thread::sleep(dice.up_to(Duration::from_millis(30)));
         }
         self.event(&run, dice)?;
@@ -125,9 +132,8 @@ impl Performance<'_> {
         if self.round.guests_after {
             self.guests_after(dice)?;
         }
-        let (told, status) = self.clean_as_chosen(dice)?;
-        self.mounts.clear();
-        self.judge(&told, status)
+        let code = self.clean_as_chosen(dice)?;
+        self.judge(code)
     }
 
     fn log(&mut self, line: impl Into<String>) {
@@ -388,6 +394,8 @@ impl Performance<'_> {
         let began = Instant::now();
         let ended = run.end_within(PATIENCE)?;
         let [output, errors] = run.streams()?;
+        self.told.push_str(&output);
+        self.told.push_str(&errors);
         self.log(format!(
             "the run ended after {:.3} s: {ended:?}; it said: {}",
             began.elapsed().as_secs_f64(),
@@ -465,13 +473,12 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Calls `clean` as this round has it. What it said, and the last exit status that was not 0.
-    fn clean_as_chosen(&mut self, dice: &mut Dice) -> Result<(String, u8), Box<dyn Error>> {
-        let mut told = String::new();
+    /// Calls `clean` as this round has it. The greatest exit status of the last time.
+    fn clean_as_chosen(&mut self, dice: &mut Dice) -> Result<u8, Box<dyn Error>> {
         match self.round.cleaning {
             Cleaning::Once => {}
             Cleaning::Twice => {
-                told.push_str(&self.clean_all()?.0);
+                self.clean_all()?;
             }
             Cleaning::BesideARun => {
                 let words = "run --quiet --no-own-cost --no-settle --storage posix --files 20 --transactions 20 --at";
@@ -480,7 +487,7 @@ impl Performance<'_> {
                 let mut beside = Started::new(&mut command)?;
                 self.processes.push(beside.id());
                 std::thread::sleep(dice.up_to(Duration::from_millis(20)));
-                told.push_str(&self.clean_all()?.0);
+                self.clean_all()?;
                 let status = beside.end_within(PATIENCE)?;
                 let [_, errors] = beside.streams()?;
                 self.log(format!("the run beside clean: {status:?}: {}", last_of(&errors)));
@@ -493,37 +500,31 @@ impl Performance<'_> {
                 self.no_panic(&errors);
             }
         }
-        let (more, mut code) = self.clean_all()?;
-        told.push_str(&more);
-        if self.round.event == Event::MountOver {
-            // What was beneath the mount point.
-            self.mounts.clear();
-            let (more, beneath) = self.clean_all()?;
-            told.push_str(&more);
-            code = code.max(beneath);
+        let code = self.clean_all()?;
+        if self.round.event != Event::MountOver {
+            return Ok(code);
         }
-        Ok((told, code))
+        // What was beneath the mount point; what was mounted stays at its own path.
+        self.mounts.pop();
+        Ok(self.clean_all()?.max(code))
     }
 
     /// Cleans wherever a run was, kept pools included.
-    fn clean_all(&mut self) -> Result<(String, u8), Box<dyn Error>> {
-        let mut told = String::new();
+    fn clean_all(&mut self) -> Result<u8, Box<dyn Error>> {
         let mut code = 0;
         for location in self.to_clean.clone() {
             let (text, of_location) = self.clean(&location)?;
-            told.push_str(&text);
             code = code.max(of_location);
             if text.contains("--reuse") {
                 for directory in self.run_directories(&location) {
-                    let (text, of_directory) = self.clean(&directory)?;
-                    told.push_str(&text);
-                    code = code.max(of_directory);
+                    code = code.max(self.clean(&directory)?.1);
                 }
             }
         }
-        Ok((told, code))
+        Ok(code)
     }
 
+    /// What `clean` says on its streams, and its exit status.
     fn clean(&mut self, path: &Path) -> Result<(String, u8), Box<dyn Error>> {
         let mut command = Command::new(self.ours);
         let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
@@ -539,24 +540,27 @@ impl Performance<'_> {
                 1
             }
         };
-        Ok((output + &errors, code))
+        let text = output + &errors;
+        self.told.push_str(&text);
+        Ok((text, code))
     }
 
     /// All is over: what is there is what should be.
-    fn judge(&mut self, told: &str, code: u8) -> Result<(), Box<dyn Error>> {
-        let differences = self.guests.differences();
-        for difference in &differences {
+    fn judge(&mut self, code: u8) -> Result<(), Box<dyn Error>> {
+        for difference in self.guests.differences() {
             self.problem(format!("a guest is not as it was: {difference}"));
         }
         let rest = self.rest();
         let files: Vec<&PathBuf> = rest.files.iter().filter(|path| !is_manifest(path)).collect();
         self.ended.left = files.len() as u64;
-        for path in &files {
-            let path = path.to_string_lossy();
+        for path in files.iter().take(NAMED_MAX) {
             if !self.ended.was_killed {
-                self.problem(format!("{path} is left of a run that was not killed"));
-            } else if !told.contains(&*path) {
-                self.problem(format!("{path} is left of the run, and clean has not named it"));
+                self.problem(format!("{} is left of a run that was not killed", path.display()));
+            } else if !self.has_named(path) {
+                self.problem(format!(
+                    "{} is left of the run, and nobody has named it",
+                    path.display()
+                ));
             }
         }
         if files.len() as u64 > self.round.face.workers {
@@ -566,18 +570,42 @@ impl Performance<'_> {
                 self.round.face.workers
             ));
         }
+        // A directory of the run's in which a guest lies cannot be removed; its name is told, and the user does so.
+        for path in &rest.directories {
+            if !self.guests.all().iter().any(|guest| guest.path.starts_with(path)) && files.is_empty() {
+                self.problem(format!("{} is left, and holds nothing of a user's", path.display()));
+            } else if !self.has_named(path) {
+                self.problem(format!("{} is left, and nobody has named it", path.display()));
+            }
+        }
         let has_manifest = rest.files.iter().any(|path| is_manifest(path));
         if !files.is_empty() && !has_manifest {
             self.problem("files of the run are left, and its manifest is gone: they can never be cleaned");
         }
-        if !rest.is_empty() {
+        if !rest.files.is_empty() {
             if code == 0 {
-                self.problem(format!("clean ended with 0 and left {rest:?}"));
+                self.problem(format!("clean ended with 0 and left {:?}", rest.files));
             }
             self.finish_by_hand(&rest)?;
         }
         self.no_state();
         Ok(())
+    }
+
+    /// Whether the run or `clean` has said that this stays. Where the directory was renamed since, by the name that it had.
+    fn has_named(&self, path: &Path) -> bool {
+        let path = path.strip_prefix(&self.scene).unwrap_or(path).to_string_lossy();
+        let mut parts = path.splitn(2, '/');
+        let (first, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+        let is_location = matches!(first, "mail.old" | "real" | "over");
+        let named = |name: &str| {
+            self.told
+                .lines()
+                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: as the ones before"))
+        };
+        named(&format!("/{path}"))
+            || named(&format!("/{}", path.replace(".old/", "/")))
+            || is_location && named(&format!("/mail/{rest}"))
     }
 
     /// Puts away what is left and named, and every guest; then `clean` is to finish.
@@ -606,7 +634,7 @@ impl Performance<'_> {
                 Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
             }
         }
-        let (_, code) = self.clean_all()?;
+        let code = self.clean_all()?;
         let rest = self.rest();
         if code != 0 || !rest.is_empty() {
             self.problem(format!(
