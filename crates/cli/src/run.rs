@@ -154,7 +154,7 @@ fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Reque
 /// So long a file is waited for that is to have the report.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 /// The same where the target hangs: the file may lie there, too.
-const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(1);
+const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
 /// The run was performed to its end, and is not in the archive that was asked for, or nowhere.
 const NOT_ARCHIVED: u8 = 1;

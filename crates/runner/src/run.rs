@@ -129,7 +129,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         match performed {
             Ok(performed) => Ok((journal, performed)),
             Err(refused) => {
-                elsewhere(journal);
+                leave_open(journal);
                 Err(refused)
             }
         }
@@ -145,7 +145,8 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         Err(refused) => {
             // A pool that was there before was not touched yet.
             if request.keeping.reuse {
-                elsewhere(taken.site);
+                let place = taken.site.describe();
+                close(taken.site, place, &mut waiter);
             } else {
                 let _ = leave(taken.site, Evidence::default(), None, &mut waiter);
             }
@@ -160,7 +161,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     // Where somebody did not come back, it may be the journal that was waited for.
     if let Some(journal) = journal {
         if performed.abandoned {
-            elsewhere(journal);
+            leave_open(journal);
         } else {
             let removed = clean_up.as_ref().map_or(0, |done| done.files);
             let path = request.journal.as_deref().unwrap_or(Path::new(""));
@@ -200,13 +201,16 @@ impl<F: FnMut() -> Control> TakeControl for F {
 /// What is being done when the place is taken, in words that a path can follow.
 const TAKE_PLACE: &str = "make the run directory in";
 
-/// Drops what may have files open on a target in a thread of its own: closing them may wait for a server that hangs.
-fn elsewhere<T: Send + 'static>(of_target: T) {
-    // Without a thread it is left open: the process's end closes it.
-    let held = std::mem::ManuallyDrop::new(of_target);
-    let _ = std::thread::Builder::new()
-        .name("close".to_owned())
-        .spawn(move || drop(std::mem::ManuallyDrop::into_inner(held)));
+/// Closes what is open on a target, which may wait for its server.
+fn close<T: Send + 'static>(of_target: T, path: String, waiter: &mut Waiter<'_>) {
+    // What does not close is closed by the process's end.
+    let _ = waiter.wait_for(&Call::new("close what is open in", path), move || drop(of_target));
+}
+
+/// What is open on a target that does not answer stays open. By its `close` a FUSE server that hangs would keep a thread that
+/// not even the process's end ends; that end itself closes without waiting for an answer.
+fn leave_open<T>(of_target: T) {
+    std::mem::forget(of_target);
 }
 
 fn paths(directories: &[PathBuf]) -> String {
@@ -698,12 +702,13 @@ fn clean_up(
 ) -> (Option<CleanUp>, Option<String>) {
     if performed.abandoned {
         let place = site.describe();
-        elsewhere(site);
+        leave_open(site);
         return (Some(not_asked(place)), None);
     }
     if request.keeping.reuse && !performed.in_use {
         // It was not touched.
-        elsewhere(site);
+        let place = site.describe();
+        close(site, place, waiter);
         return (None, None);
     }
     let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });

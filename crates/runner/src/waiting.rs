@@ -19,7 +19,7 @@ pub(crate) const TELL_EVERY: Duration = Duration::from_millis(100);
 pub(crate) const GIVE_UP_AFTER: u32 = 5;
 /// A run that is to stop does not wait longer than this for a call that does not return: record and report are to be there
 /// 10 s after a signal.
-pub(crate) const GRACE: Duration = Duration::from_secs(7);
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]

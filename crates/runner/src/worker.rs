@@ -425,11 +425,7 @@ where
                 if !self.wait_until_due()? {
                     return Ok(published);
                 }
-                if self.tools.control.segment() != done.current.number {
-                    let now_ns = self.tools.clock.now_ns();
-                    self.end_slice(done, now_ns);
-                    done.turn(self.segment(phase, now_ns), now_ns);
-                }
+                self.turn_where_due(phase, done);
             }
             let Some(intent) = self.tools.source.next(phase) else {
                 if self.tools.control.is_stopping() {
@@ -440,8 +436,10 @@ where
             if O::IS_PURE {
                 self.duty.hasher.take(&intent);
             }
-            if !think(&self.tools.clock, &self.tools.control, intent.think_ns) {
-                return Err(Left::Stopped);
+            self.think(phase, intent.think_ns, is_at_border, done)?;
+            if is_at_border {
+                // Thought may have been taken for it since the last look.
+                self.turn_where_due(phase, done);
             }
             self.report.position.intents += u64::from(driven);
             if intent.action == Action::Nothing {
@@ -458,6 +456,32 @@ where
             is_at_border = driven && intent.ends_transaction;
             self.tools.slot.publish(published);
         }
+    }
+
+    /// Goes on in another segment, where one has begun.
+    #[inline]
+    fn turn_where_due(&mut self, phase: Phase, done: &mut Done) {
+        if self.tools.control.segment() != done.current.number {
+            let now_ns = self.tools.clock.now_ns();
+            self.end_slice(done, now_ns);
+            done.turn(self.segment(phase, now_ns), now_ns);
+        }
+    }
+
+    /// Lets the time pass that is thought before an operation. Nobody waits for it: at the end of the transactions what is
+    /// drawn is performed at once, since the pool that comes after counts on it, and segments turn meanwhile.
+    #[inline]
+    fn think(&mut self, phase: Phase, ns: u64, is_at_border: bool, done: &mut Done) -> Result<(), Left> {
+        let mut left = ns;
+        while left > 0 && think_on(&self.tools.clock, &self.tools.control, &mut left) {
+            if is_at_border {
+                self.turn_where_due(phase, done);
+            }
+        }
+        if self.tools.control.is_stopping() && ns > 0 {
+            return Err(Left::Stopped);
+        }
+        Ok(())
     }
 
     /// Waits until the next transaction is due. Gives `false` where the transactions are over.
@@ -572,19 +596,23 @@ where
 /// Who thinks, or waits for an arrival, looks this often whether the run stops.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
-/// Lets time pass before an operation. Gives `false` where the run is to stop meanwhile.
-#[inline]
+/// Lets time pass before an operation. Gives `false` where the run is to stop meanwhile, or the transactions are over.
 pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
     let mut left = ns;
     while left > 0 {
-        let slice = left.min(LOOK_EVERY_NS);
-        clock.sleep(slice);
-        left -= slice;
-        if control.is_stopping() {
+        if !think_on(clock, control, &mut left) {
             return false;
         }
     }
     true
+}
+
+/// Lets a little of it pass.
+fn think_on<C: Clock>(clock: &C, control: &Control, left: &mut u64) -> bool {
+    let slice = (*left).min(LOOK_EVERY_NS);
+    clock.sleep(slice);
+    *left -= slice;
+    !control.is_stopping() && !control.is_over()
 }
 
 /// Performs one operation to its end.

@@ -212,7 +212,7 @@ struct Case {
 const READS: &str = "--files 50 --transactions 100000000 --mix read=1";
 
 /// Each where a signal comes while the server hangs.
-const CASES: [Case; 8] = [
+const CASES: [Case; 6] = [
     Case {
         words: READS,
         from: None,
@@ -229,24 +229,9 @@ const CASES: [Case; 8] = [
         first: None,
     },
     Case {
-        words: "--files 50 --dirs 3 --transactions 100000000",
-        from: Some(|running| running.errors().contains("prepare")),
-        at: Operation::Write,
-        named: "",
-        first: None,
-    },
-    Case {
         words: "--files 50 --transactions 100000000 --mix append=1,read=1",
         from: Some(transactions_began),
         at: Operation::Flush,
-        named: "",
-        first: None,
-    },
-    Case {
-        // The look of every second.
-        words: "--files 50 --transactions 100000000 --mix nothing=1",
-        from: Some(transactions_began),
-        at: Operation::GetAttributes,
         named: "",
         first: None,
     },
@@ -325,7 +310,7 @@ fn the_program_ends_when_the_kernel_lets_it() {
 fn without_a_signal_the_run_is_given_up() {
     for (at, words, named) in [
         (Operation::MakeDirectory, READS, "make the run directory"),
-        (Operation::Write, "--files 50 --dirs 3", ""),
+        (Operation::Write, READS, ""),
         // The run is complete, and its directory stays.
         (
             Operation::RemoveDirectory,

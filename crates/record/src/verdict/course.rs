@@ -3,7 +3,9 @@
 use measure::Histogram;
 use workload::End;
 
-use super::{Reason, all_phases, is_partial};
+use super::limits::SKIPPED_MAX;
+use super::reason::share;
+use super::{Reason, all_phases, is_ladder, is_partial, transactions};
 use crate::run::{Outcome, PhaseRecord, Record};
 use crate::summary::operations;
 
@@ -13,6 +15,7 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
             outcome: record.actual.outcome.clone(),
         }),
         errors(record),
+        skipped(record),
         wrong_names(record),
         ran_dry(record),
         stuck(record),
@@ -42,6 +45,15 @@ fn errors(record: &Record) -> Option<Reason> {
         // A run of a ladder's that came to its end has kept to what is allowed; their sum need not.
         is_exceeded: !is_complete_ladder(record) && is_exceeded(&record.how.on_error, errors, operations),
     })
+}
+
+/// Of a ladder each rung is judged by itself: one that skips so many does not hold.
+fn skipped(record: &Record) -> Option<Reason> {
+    let phase = transactions(record).filter(|_| !is_ladder(record))?;
+    let skipped = phase.skipped();
+    let operations = operations(phase).map(|operation| operation.meter.operations).sum();
+    (share(skipped, skipped.saturating_add(operations)) > SKIPPED_MAX)
+        .then_some(Reason::Skipped { skipped, operations })
 }
 
 fn is_complete_ladder(record: &Record) -> bool {

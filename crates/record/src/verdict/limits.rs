@@ -59,3 +59,16 @@ pub const FETCHED_NEVER: f64 = 0.01;
 
 /// Where this share of what was read came from the device, the cache was cold, whatever would have fitted there.
 pub const FETCHED_NEARLY_ALL: f64 = 0.9;
+
+/// The thread that looks on reads the kernel's counters every second. Where a reading is late by as much, in nanoseconds,
+/// the program did not run: no load of others keeps a thread that sleeps most of the time from a processor for so long.
+pub const PAUSE_MIN_NS: u64 = 1_000_000_000;
+
+/// Past this share of a phase's time in pauses the 99th percentile is one of pauses.
+pub const PAUSED_MOST: f64 = 0.01;
+
+/// The share of the operations that may be skipped: what an achieved rate may lack.
+pub const SKIPPED_MAX: f64 = 0.01;
+
+/// Past this share of skipped operations more is missing than a steady run may drift.
+pub const SKIPPED_MOST: f64 = 0.10;

@@ -3,8 +3,9 @@
 use observe::{CountersDifference, Fact};
 use workload::Phase;
 
-use super::limits::{OTHERS_MAX, OWN_MAX, SHARES_FROM_NS, STEAL_MAX};
-use super::{Reason, Seen};
+use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX};
+use super::reason::share;
+use super::{Reason, Seen, all_phases};
 use crate::run::{Record, SystemDuring};
 use crate::summary::own_cost;
 
@@ -27,8 +28,35 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
     }
+    reasons.extend(paused(record));
     reasons.extend(clocks(record));
     reasons
+}
+
+/// Where a reading of the kernel's counters was late. The monotonic clock stands still while the machine is suspended: that is
+/// no pause.
+fn paused(record: &Record) -> Option<Reason> {
+    let (mut times, mut longest_ns, mut fraction) = (0, 0, 0.0_f64);
+    for machine in all_phases(record).filter_map(|phase| phase.machine.as_ref()) {
+        let late = |span: std::ops::Range<u64>| {
+            let ns = span.end.saturating_sub(span.start).saturating_sub(machine.width_ns);
+            (ns >= PAUSE_MIN_NS).then_some(ns)
+        };
+        let mut of_phase_ns = 0_u64;
+        for ns in machine.spans().filter_map(late) {
+            times += 1;
+            longest_ns = longest_ns.max(ns);
+            of_phase_ns = of_phase_ns.saturating_add(ns);
+        }
+        let ended_ns = machine.ended_ns.last().copied().unwrap_or(machine.began_ns);
+        let lasted_ns = ended_ns.saturating_sub(machine.began_ns);
+        fraction = fraction.max(share(of_phase_ns, lasted_ns));
+    }
+    (times > 0).then_some(Reason::Paused {
+        times,
+        longest_ns,
+        fraction,
+    })
 }
 
 /// What became of the clocks in all runs together.

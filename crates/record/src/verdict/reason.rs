@@ -7,7 +7,7 @@ use workload::{End, Phase};
 
 use super::limits::{
     ACHIEVED_MIN, FETCHED_NEVER, MEASURED_LEAST_NS, MEASURED_MIN_NS, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, OWN_MOST,
-    STEAL_MAX, STEAL_MOST,
+    PAUSED_MOST, SKIPPED_MAX, SKIPPED_MOST, STEAL_MAX, STEAL_MOST,
 };
 use super::{Level, Steadiness};
 use crate::driven::SteadyRule;
@@ -33,6 +33,13 @@ pub enum Reason {
         allowed: String,
         /// Whether that was exceeded.
         is_exceeded: bool,
+    },
+    /// Operations were skipped, since earlier errors had spoiled what they were to use.
+    Skipped {
+        /// So many, in what was measured.
+        skipped: u64,
+        /// Operations that were completed there.
+        operations: u64,
     },
     /// Names were not as the operations had left them.
     WrongNames {
@@ -93,6 +100,15 @@ pub enum Reason {
     /// The hypervisor gave processors to others.
     Steal {
         /// The share of all processors' time, from 0 to 1.
+        fraction: f64,
+    },
+    /// The program did not run for a while, although the machine did.
+    Paused {
+        /// How often.
+        times: u64,
+        /// The longest pause, in nanoseconds.
+        longest_ns: u64,
+        /// The greatest share that pauses have of a phase's time, from 0 to 1.
         fraction: f64,
     },
     /// The machine was suspended.
@@ -198,6 +214,10 @@ impl Reason {
             } => invalid_where(*measured_ns < MEASURED_LEAST_NS || *operations < OPERATIONS_MIN),
             Self::OwnTime { fraction, .. } => invalid_where(*fraction > OWN_MOST),
             Self::Steal { fraction } => invalid_where(*fraction > STEAL_MOST),
+            Self::Paused { fraction, .. } => invalid_where(*fraction > PAUSED_MOST),
+            Self::Skipped { skipped, operations } => {
+                invalid_where(share(*skipped, skipped.saturating_add(*operations)) > SKIPPED_MOST)
+            }
             Self::ReadsFromMemory {
                 device_bytes,
                 read_bytes,
@@ -225,6 +245,13 @@ impl Reason {
                     format!("{count} in {all} (allowed: {allowed}).")
                 }
             }
+            Self::Skipped { skipped, operations } => format!(
+                "{} skipped beside {} that were completed ({}, up to {} is no matter): what failed before had spoiled their files.",
+                was(*skipped),
+                counted(*operations, "operation"),
+                percent(share(*skipped, skipped.saturating_add(*operations))),
+                percent(SKIPPED_MAX)
+            ),
             Self::WrongNames { wrong, names } => format!(
                 "{} of {} that were looked at after the transactions {} not as the operations had left {}.",
                 grouped(*wrong),
@@ -277,6 +304,16 @@ impl Reason {
                 "The hypervisor gave {} of all processors' time to others; up to {} is no matter.",
                 percent(*fraction),
                 percent(STEAL_MAX)
+            ),
+            Self::Paused {
+                times,
+                longest_ns,
+                fraction,
+            } => format!(
+                "The program did not run while the machine did: {}, the longest of {} s, up to {} of a phase's time.",
+                counted(*times, "pause"),
+                seconds(*longest_ns),
+                percent(*fraction)
             ),
             Self::Suspended { ns } => format!(
                 "The machine was suspended for {} s while the run went on.",
@@ -377,6 +414,9 @@ impl Reason {
             Self::Errors { .. } => {
                 "Remove the cause, which the report names: what failed is in no rate, and what it left is not used again."
             }
+            Self::Skipped { .. } => {
+                "Remove the cause of the errors, which the report names: what is skipped is in no rate."
+            }
             Self::WrongNames { .. } => {
                 "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."
             }
@@ -384,6 +424,7 @@ impl Reason {
                 "Give more files, or fewer transactions (on a ladder: fewer or shorter rungs), or a mix that creates as much as it deletes."
             }
             Self::TooShort { measured_ns: 0, .. } => "Give a shorter --warm-up, or more work.",
+            Self::TooShort { operations: 0, .. } => "Give more time (--for), or less think time (--think).",
             Self::TooShort {
                 phase: Phase::Transactions,
                 ..
@@ -401,6 +442,9 @@ impl Reason {
             }
             Self::OtherLoad { .. } => "Stop them, and run it again.",
             Self::Steal { .. } => "Take a machine that nobody shares, or another hour.",
+            Self::Paused { .. } => {
+                "See who stops it (SIGSTOP, a debugger, the control group's freezer or cpu.max), and run it again."
+            }
             Self::Suspended { .. } => "Keep the machine awake (systemd-inhibit), and run it again.",
             Self::WallClockStepped { .. } => {
                 "Believe the date of this record only so far; set the clock before a run (chronyc waitsync)."
@@ -429,6 +473,11 @@ pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
+fn was(operations: u64) -> String {
+    let verb = if operations == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(operations, "operation"))
+}
+
 fn partial(outcome: &Outcome) -> String {
     let how = match outcome {
         Outcome::Interrupted { signal } => format!("The run was interrupted by signal {signal}"),
@@ -447,6 +496,12 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
     };
     if measured_ns == 0 && phase == Phase::Transactions {
         return "The transactions ended within the warm-up, so nothing was measured.".to_owned();
+    }
+    if operations == 0 {
+        return format!(
+            "Nothing was measured: no operation was completed in {} s.",
+            seconds(measured_ns)
+        );
     }
     let why = if measured_ns < MEASURED_LEAST_NS {
         format!(

@@ -93,6 +93,40 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
 }
 
 #[test]
+fn skipped_operations_in_numbers_are_a_reason() {
+    let skip = |record: &mut Record, skipped| transactions(record).segments[0].skipped = skipped;
+    // Beside 60,000 that were completed.
+    is_valid(|record| skip(record, 600));
+    for (skipped, expected) in [
+        (700, Level::Doubtful),
+        (6_600, Level::Doubtful),
+        (7_000, Level::Invalid),
+    ] {
+        let found = reason(|record| skip(record, skipped));
+        let operations = 60_000;
+        assert_eq!(found, (expected, Reason::Skipped { skipped, operations }));
+    }
+    // A rung that skips so many does not hold, which is all that is to be said of it.
+    is_valid(|record| {
+        skip(record, 7_000);
+        let phase = transactions(record).clone();
+        ladder(record, phase);
+    });
+}
+
+#[test]
+fn where_nothing_was_measured_the_run_does_not_look_fine() {
+    for (ns, words) in [(SECOND, "Nothing was measured"), (0, "nothing was measured")] {
+        let (level, found) = reason(|record| {
+            measure_for(record, ns, 0);
+            tell_rates(record, &[]);
+        });
+        assert_eq!(level, Level::Invalid);
+        assert!(found.describe().contains(words), "{}", found.describe());
+    }
+}
+
+#[test]
 fn names_that_are_wrong_are_invalid() {
     let check = |wrong| {
         Fact::Known(Check {

@@ -57,6 +57,15 @@ fn one_of_each() -> Vec<Reason> {
         rounds: 30,
         last,
     };
+    let skipped = |skipped| Reason::Skipped {
+        skipped,
+        operations: 1_000,
+    };
+    let paused = |fraction| Reason::Paused {
+        times: 1,
+        longest_ns: 4 * SECOND,
+        fraction,
+    };
     let own = |fraction| Reason::OwnTime {
         fraction,
         ns_per_operation: 312.4,
@@ -67,6 +76,8 @@ fn one_of_each() -> Vec<Reason> {
         partial(gone),
         errors(false),
         errors(true),
+        skipped(50),
+        skipped(500),
         Reason::WrongNames { wrong: 1, names: 2_000 },
         Reason::WrongNames { wrong: 4, names: 2_000 },
         dry(End::OutOfFiles),
@@ -88,6 +99,8 @@ fn one_of_each() -> Vec<Reason> {
         Reason::OtherLoad { fraction: 0.23 },
         Reason::Steal { fraction: 0.05 },
         Reason::Steal { fraction: 0.5 },
+        paused(0.005),
+        paused(0.4),
         Reason::Suspended { ns: 12 * SECOND },
         Reason::WallClockStepped { ns: -3_000_000 },
         Reason::WallClockStepped { ns: 3_000_000 },

@@ -1,6 +1,6 @@
 //! Processors and clocks.
 
-use crate::made::{SECOND, close, is_valid, known, mount, of, others, own_cost, reason, stolen};
+use crate::made::{SECOND, close, is_valid, kept, known, mount, of, others, own_cost, reason, stolen, transactions};
 use record::verdict::limits;
 use record::{Fact, Level, Reason, Record};
 
@@ -103,4 +103,52 @@ fn clocks_that_did_not_go_as_they_should() {
     };
     assert_eq!(found, (Level::Invalid, expected));
     is_valid(|record| record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned()));
+}
+
+#[test]
+fn a_program_that_did_not_run_while_the_machine_did_is_told() {
+    let watched = |record: &mut Record, pauses: &[(u64, u64)], seconds: u64| {
+        let machine = transactions(record).machine.as_mut().unwrap();
+        let (mut at_ns, mut index) = (machine.began_ns, 0);
+        let first = machine.clone();
+        let slice = |index, began_ns, ended_ns| record::MachineSlice {
+            index,
+            began_ns,
+            ended_ns,
+            counted: kept().during.counted,
+        };
+        machine.index.clear();
+        machine.ended_ns.clear();
+        let mut again = record::MachineOverTime {
+            index: Vec::new(),
+            ended_ns: Vec::new(),
+            process: Default::default(),
+            system: Default::default(),
+            threads: Fact::NotApplicable,
+            devices: Fact::NotApplicable,
+            ..first
+        };
+        while index < seconds {
+            let late_ns = pauses
+                .iter()
+                .find(|(second, _)| *second == index)
+                .map_or(0, |pause| pause.1);
+            let ended_ns = at_ns + SECOND + late_ns;
+            again.add(&slice(index + late_ns / SECOND, at_ns, ended_ns));
+            (at_ns, index) = (ended_ns, index + 1 + late_ns / SECOND);
+        }
+        *machine = again;
+    };
+    is_valid(|record| watched(record, &[(7, SECOND - 1)], 60));
+    let found = reason(|record| watched(record, &[(7, 4 * SECOND), (20, 2 * SECOND)], 60));
+    let expected = |times, longest_ns, fraction| Reason::Paused {
+        times,
+        longest_ns,
+        fraction,
+    };
+    assert_eq!(found, (Level::Invalid, expected(2, 4 * SECOND, 0.1)));
+    let found = reason(|record| watched(record, &[(7, SECOND)], 200));
+    assert_eq!(found, (Level::Doubtful, expected(1, SECOND, 0.005)));
+    // Where nobody looked, nobody knows.
+    is_valid(|record| transactions(record).machine = None);
 }
