@@ -38,8 +38,8 @@ enum What {
 pub struct Guests {
     all: Vec<Guest>,
     count: u64,
-    /// From now on no file is empty or begins with zeros: in a directory of its own, while it goes on, a run takes those for files of its
-    /// own that it has not written to their end.
+    /// From now on no file is empty or begins with zeros, and no directory is empty: in a directory of its own, while it goes on, a run takes
+    /// such for what it has made itself and not written to its end.
     pub told_by_contents: bool,
 }
 
@@ -61,7 +61,7 @@ impl Guests {
             2 => self
                 .directory(path, dice)
                 .and_then(|()| self.file(&path.join("1"), dice)),
-            3 => self.directory(path, dice),
+            3 => self.lone_directory(path, dice),
             4 => self.pipe(path),
             _ => self.file(path, dice),
         };
@@ -74,9 +74,9 @@ impl Guests {
         self.made(guest)
     }
 
-    /// The same, always an empty directory.
+    /// The same, always a directory.
     pub fn make_directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
-        let guest = self.directory(path, dice);
+        let guest = self.lone_directory(path, dice);
         self.made(guest)
     }
 
@@ -217,6 +217,15 @@ impl Guests {
             if let Some(guest) = self.all.last_mut() {
                 guest.owner = NOBODY;
             }
+        }
+        Ok(())
+    }
+
+    /// A directory with nothing in it, where that can be told from a run's.
+    fn lone_directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+        self.directory(path, dice)?;
+        if self.told_by_contents {
+            self.file(&path.join("letter"), dice)?;
         }
         Ok(())
     }

@@ -202,7 +202,9 @@ impl<'a> Ownership<'a> {
             };
             born > last
         };
-        if self.evidence.until.is_some_and(is_too_late) {
+        // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who made it.
+        let is_dated = kind != NameKind::Directory || has_birth(&facts);
+        if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return Ok(Whose::Others("it was made after the run had ended".to_owned()));
         }
         // What is certain comes first: only what is not certain keeps the manifest.
