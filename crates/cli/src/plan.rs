@@ -39,7 +39,12 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     // A configuration file may be for another machine.
     if format != PlanFormat::Toml {
         sizing::judge(meant)?;
-        judge(&meant.request(Vec::new()), meant.storage).map_err(|refused| meant.explain(refused))?;
+        // Whether root may work there is for the run to say.
+        let request = runner::Request {
+            trusts_others: true,
+            ..meant.request(Vec::new())
+        };
+        judge(&request, meant.storage).map_err(|refused| meant.explain(refused))?;
     }
     Ok(match format {
         PlanFormat::Toml => to_config(meant)?,

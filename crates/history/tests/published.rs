@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 
 use history::editions::{Finding, Made};
 use history::source::Figure;
-use history::{Library, Number, Row, Unit};
-use record::Fact;
+use history::{Library, Row, Unit};
 use workload::{Classic, ClassicStream, Edition, Phase, Stream};
 
 fn library() -> Library {

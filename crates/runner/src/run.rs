@@ -22,7 +22,7 @@ use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
 use crate::room::{self, Volumes};
 use crate::site::life::Life;
 use crate::site::manifest::{Kept, MixNames, Position};
-use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes};
+use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes, READ_OR_WRITE};
 use crate::site::{self, NoSite, Site, Wish};
 use crate::waiting::{Call, NoAnswer, Waiter};
 
@@ -146,6 +146,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
             // A pool that was there before was not touched yet.
             if request.keeping.reuse {
                 let place = taken.site.describe();
+                taken.site.life().end();
                 close(taken.site, place, &mut waiter);
             } else {
                 let _ = leave(taken.site, Evidence::default(), None, &mut waiter);
@@ -500,6 +501,12 @@ fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(
             "--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out",
         );
     }
+    if !nowhere {
+        for directory in directories {
+            let subdirectories = workload_subdirectories(request);
+            site::refuse_untrusted(directory, request.trusts_others, subdirectories)?;
+        }
+    }
     if request.direct {
         for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
@@ -585,7 +592,7 @@ fn take_place_with(
     let said = request.locations.iter().map(|location| location.path.as_path());
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&directories, workload, workload.numbers_max(), life)?;
+        let taken = site::take_kept(&directories, workload, &makes(workload), life)?;
         taken.grounds.life.lies_in(taken.grounds.all.len());
         let grounds = taken.grounds.all.iter().enumerate();
         let grounds = grounds
@@ -621,7 +628,6 @@ fn take_place_with(
         host: hostname,
         life,
         began_unix_ns,
-        trusts_others: request.trusts_others,
     };
     let (places, ground_of) = site::prepare(&wish)?;
     places.life.lies_in(places.all.len());
@@ -646,6 +652,14 @@ fn take_place_with(
         positions: Vec::new(),
         devices,
     })
+}
+
+/// Subdirectories beside the user's own files.
+fn workload_subdirectories(request: &Request) -> u32 {
+    match (request.place, request.workload.classic()) {
+        (Place::Location, Some(classic)) => classic.subdirectories,
+        _ => 1,
+    }
 }
 
 /// What the files of a workload have in common.
@@ -675,6 +689,8 @@ fn makes(workload: &Workload) -> Makes {
     };
     Makes {
         modes,
+        // Those of the pool, and those of workers.
+        directory_modes: vec![0o700 & READ_OR_WRITE, 0o755 & READ_OR_WRITE],
         size_max_bytes: workload.size_max_bytes(),
         size_min_bytes: match &workload.work {
             Work::Classic(classic) => classic.size_low_bytes,
@@ -708,6 +724,7 @@ fn clean_up(
     if request.keeping.reuse && !performed.in_use {
         // It was not touched.
         let place = site.describe();
+        site.life().end();
         close(site, place, waiter);
         return (None, None);
     }
@@ -718,7 +735,8 @@ fn clean_up(
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
             names: performed.names,
-            left_ns: unix_ns() as i64,
+            left_ns: site.life().latest_ns(),
+            set_back_ns: site.life().set_back_ns(),
         };
         return keep(site, kept, waiter);
     }

@@ -27,7 +27,7 @@ use storage::Identity;
 pub use clean::{CleanError, Cleaned, clean};
 pub(crate) use kept::take_kept;
 pub use prepare::PrepareError;
-pub(crate) use prepare::{Wish, prepare};
+pub(crate) use prepare::{Wish, prepare, refuse_untrusted};
 
 use crate::advice;
 use life::Life;
@@ -216,8 +216,12 @@ impl Ground {
             self.unmark(&mut done);
         } else {
             let directory = self.directory.display();
+            let all = match self.manifest.kind {
+                Kind::Location => "",
+                Kind::OwnDirectory => " (or the whole directory, where nothing in it is yours)",
+            };
             let why = format!(
-                "its manifest stays, since the run may have made some of these: remove those that are not needed, then run \
+                "its manifest stays, since the run may have made some of these: remove those that are not needed{all}, then run \
                  'postmark clean {directory}'"
             );
             done.left.extend(left(&self.directory, why).left);
@@ -261,9 +265,10 @@ impl Ground {
     }
 
     fn unmark(&self, done: &mut CleanUp) {
+        let name = self.directory.file_name().unwrap_or_default();
+        let is_beside_users = self.manifest.kind == Kind::Location || self.is_named(name).is_ok();
         let mut unmarked = unlinkat(&self.held, manifest::NAME, AtFlags::empty());
         if self.manifest.kind == Kind::OwnDirectory {
-            let name = self.directory.file_name().unwrap_or_default();
             unmarked = unmarked
                 .and_then(|()| self.is_named(name))
                 .and_then(|()| unlinkat(&self.users, name, AtFlags::REMOVEDIR));
@@ -272,7 +277,9 @@ impl Ground {
             }
         }
         // Times that cannot be set back are no reason to fail: the directory may be another owner's.
-        let _ = self.manifest.before.restore(&self.users);
+        if is_beside_users {
+            let _ = self.manifest.before.restore(&self.users);
+        }
         if let Err(errno) = unmarked {
             done.left
                 .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
@@ -319,8 +326,9 @@ impl Site for Grounds {
             done.incomplete |= part.incomplete;
         }
         // Whoever cleans later needs to know when the run ended.
-        if !self.all.iter().any(Ground::is_marked) {
-            self.life.end();
+        match self.all.iter().filter(|ground| ground.is_marked()).count() {
+            0 => self.life.end(),
+            marked => self.life.lies_in(marked),
         }
         done
     }
@@ -334,7 +342,7 @@ impl Site for Grounds {
             if let Err(why) = ground.rewrite(None, &self.life) {
                 // Nothing was changed yet: the pool is kept as before. Where that cannot be written either, the first
                 // error says more.
-                for begun in &self.all[..index] {
+                for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
                 return Err(why);

@@ -36,9 +36,10 @@ fn probe_by_name(directory: &Path) -> io::Result<()> {
     let number = PROBES.fetch_add(1, Ordering::Relaxed);
     let path = directory.join(format!(".postmark-direct-{}-{number}", std::process::id()));
     // Made without O_DIRECT: some file systems make the file before they refuse that flag.
-    let made = open(&path, libc::O_CREAT | libc::O_EXCL | libc::O_RDWR)?;
-    drop(made);
-    let answer = open(&path, libc::O_RDWR | libc::O_DIRECT).and_then(|file| write_and_read(&file));
+    let made = open(&path, libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_RDWR)?;
+    // The very file that was made: by its name it could be another by now.
+    let again = format!("/proc/self/fd/{}", made.as_raw_fd());
+    let answer = open(Path::new(&again), libc::O_RDWR | libc::O_DIRECT).and_then(|file| write_and_read(&file));
     std::fs::remove_file(&path)?;
     answer
 }

@@ -52,8 +52,13 @@ fn skipped(record: &Record) -> Option<Reason> {
     let phase = transactions(record).filter(|_| !is_ladder(record))?;
     let skipped = phase.skipped();
     let operations = operations(phase).map(|operation| operation.meter.operations).sum();
-    (share(skipped, skipped.saturating_add(operations)) > SKIPPED_MAX)
-        .then_some(Reason::Skipped { skipped, operations })
+    let nothing = phase.nothing();
+    let missing = skipped.saturating_add(nothing);
+    (share(missing, missing.saturating_add(operations)) > SKIPPED_MAX).then_some(Reason::Skipped {
+        skipped,
+        nothing,
+        operations,
+    })
 }
 
 fn is_complete_ladder(record: &Record) -> bool {

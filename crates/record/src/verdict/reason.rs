@@ -34,10 +34,12 @@ pub enum Reason {
         /// Whether that was exceeded.
         is_exceeded: bool,
     },
-    /// Operations were skipped, since earlier errors had spoiled what they were to use.
+    /// Operations of the workload were not performed.
     Skipped {
-        /// So many, in what was measured.
+        /// So many in what was measured, since earlier errors had spoiled what they were to use.
         skipped: u64,
+        /// So many by the workload's own rules: the file has its greatest size already, or there is no room for another file.
+        nothing: u64,
         /// Operations that were completed there.
         operations: u64,
     },
@@ -215,9 +217,9 @@ impl Reason {
             Self::OwnTime { fraction, .. } => invalid_where(*fraction > OWN_MOST),
             Self::Steal { fraction } => invalid_where(*fraction > STEAL_MOST),
             Self::Paused { fraction, .. } => invalid_where(*fraction > PAUSED_MOST),
-            Self::Skipped { skipped, operations } => {
-                invalid_where(share(*skipped, skipped.saturating_add(*operations)) > SKIPPED_MOST)
-            }
+            Self::Skipped {
+                skipped, operations, ..
+            } => invalid_where(share(*skipped, skipped.saturating_add(*operations)) > SKIPPED_MOST),
             Self::ReadsFromMemory {
                 device_bytes,
                 read_bytes,
@@ -245,12 +247,22 @@ impl Reason {
                     format!("{count} in {all} (allowed: {allowed}).")
                 }
             }
-            Self::Skipped { skipped, operations } => format!(
-                "{} skipped beside {} that were completed ({}, up to {} is no matter): what failed before had spoiled their files.",
-                was(*skipped),
+            Self::Skipped {
+                skipped,
+                nothing,
+                operations,
+            } => format!(
+                "{} not performed beside {} that were completed ({}, threshold {}): {} since errors had spoiled their files, {} by the workload's \
+                 own rules (the file has its greatest size, or the pool is full).",
+                was(skipped.saturating_add(*nothing)),
                 counted(*operations, "operation"),
-                percent(share(*skipped, skipped.saturating_add(*operations))),
-                percent(SKIPPED_MAX)
+                percent(share(
+                    skipped.saturating_add(*nothing),
+                    skipped.saturating_add(*nothing).saturating_add(*operations)
+                )),
+                percent(SKIPPED_MAX),
+                skipped,
+                nothing
             ),
             Self::WrongNames { wrong, names } => format!(
                 "{} of {} that were looked at after the transactions {} not as the operations had left {}.",
@@ -414,8 +426,11 @@ impl Reason {
             Self::Errors { .. } => {
                 "Remove the cause, which the report names: what failed is in no rate, and what it left is not used again."
             }
+            Self::Skipped { skipped: 0, .. } => {
+                "Give a larger --size, more files or fewer transactions, so that files do not reach their greatest size."
+            }
             Self::Skipped { .. } => {
-                "Remove the cause of the errors, which the report names: what is skipped is in no rate."
+                "Remove the cause of the errors, which the report names: what is not performed is in no rate."
             }
             Self::WrongNames { .. } => {
                 "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."

@@ -104,8 +104,21 @@ fn skipped_operations_in_numbers_are_a_reason() {
     ] {
         let found = reason(|record| skip(record, skipped));
         let operations = 60_000;
-        assert_eq!(found, (expected, Reason::Skipped { skipped, operations }));
+        let skips = Reason::Skipped {
+            skipped,
+            nothing: 0,
+            operations,
+        };
+        assert_eq!(found, (expected, skips));
     }
+    // By the workload's own rules, as when a quarter of the appends find files of the greatest size.
+    let found = reason(|record| transactions(record).segments[0].nothing = 20_000);
+    let nothing = Reason::Skipped {
+        skipped: 0,
+        nothing: 20_000,
+        operations: 60_000,
+    };
+    assert_eq!(found, (Level::Doubtful, nothing));
     // A rung that skips so many does not hold, which is all that is to be said of it.
     is_valid(|record| {
         skip(record, 7_000);

@@ -59,6 +59,7 @@ fn one_of_each() -> Vec<Reason> {
     };
     let skipped = |skipped| Reason::Skipped {
         skipped,
+        nothing: 0,
         operations: 1_000,
     };
     let paused = |fraction| Reason::Paused {
@@ -158,10 +159,12 @@ fn place(reason: &Reason) -> usize {
         Reason::Stuck { .. } => 18,
         Reason::LatencyOverflow { .. } => 19,
         Reason::Journal { .. } => 20,
+        Reason::Skipped { .. } => 21,
+        Reason::Paused { .. } => 22,
     }
 }
 
-const REASONS: usize = 21;
+const REASONS: usize = 23;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

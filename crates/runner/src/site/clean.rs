@@ -17,6 +17,7 @@ use super::ownership::{Evidence, Until, born, facts};
 use super::prepare::{OWN_DIRECTORY_PREFIX, own_directory_of};
 use super::removal::open_directory;
 use super::{Ground, life};
+use crate::advice;
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,8 +103,19 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let mut abandoned = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
-        let Ok(inner) = open_directory(&directory, &name) else {
-            continue;
+        let inner = match open_directory(&directory, &name) {
+            Ok(inner) => inner,
+            Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => continue,
+            Err(errno) => {
+                cleaned.push(Cleaned::NotBelieved {
+                    directory: path.join(&name),
+                    why: format!(
+                        "it cannot be opened: {errno}{}",
+                        advice::for_errno(Some(errno.raw_os_error()))
+                    ),
+                });
+                continue;
+            }
         };
         match look(path.join(&name), inner, &mut cleaned) {
             Looked::Nothing => cleaned.extend(remove_unmarked(&directory, &name, path.join(&name))),
@@ -224,6 +236,7 @@ impl Abandoned {
         if let Some(kept) = &self.manifest.kept {
             return Evidence {
                 until: Some(Until::new(kept.left_ns)),
+                set_back_ns: kept.set_back_ns,
                 ..none
             };
         }
@@ -247,7 +260,7 @@ fn remove_unmarked(parent: &OwnedFd, name: &OsStr, path: PathBuf) -> Option<Clea
     const MADE_WITHIN_S: i64 = 60;
     let (began, process) = own_directory_of(name.as_bytes())?;
     let facts = facts(parent, name).ok()?;
-    let is_of_that_time = (began - 1..began + MADE_WITHIN_S).contains(&born(&facts).0);
+    let is_of_that_time = (began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S)).contains(&born(&facts).0);
     // One that was made a moment ago is going to be marked.
     if !is_of_that_time || manifest::is_alive(process) || facts.stx_uid != rustix::process::geteuid().as_raw() {
         return None;

@@ -12,6 +12,7 @@ use workload::Workload;
 use super::before::for_each_name;
 use super::life::Life;
 use super::manifest::{Found, Kind, Manifest, Position};
+use super::ownership::Makes;
 use super::prepare::{OWN_DIRECTORY_PREFIX, not_ours, system};
 use super::removal::open_directory;
 use super::{Ground, Grounds, PrepareError};
@@ -37,7 +38,7 @@ struct Candidate {
 pub(crate) fn take_kept(
     locations: &[PathBuf],
     workload: &Workload,
-    numbers_max: u64,
+    makes: &Makes,
     life: Life,
 ) -> Result<TakenPool, PrepareError> {
     let mut grounds = Vec::new();
@@ -49,7 +50,8 @@ pub(crate) fn take_kept(
         candidate.manifest.numbers_max = candidate
             .manifest
             .numbers_max
-            .max(numbers_max.saturating_add(behind.unwrap_or(0)));
+            .max(workload.numbers_max().saturating_add(behind.unwrap_or(0)));
+        candidate.manifest.makes.add(makes);
         positions = kept.positions;
         grounds.push(ground(candidate)?);
     }

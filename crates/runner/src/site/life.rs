@@ -35,6 +35,8 @@ const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
 /// The directories in which the run has a manifest: the signs are needed until the last one is cleaned.
 const WORD_DIRECTORIES: usize = 8;
+/// The latest that the wall clock showed: files that were made before it was set back have later stamps than its last.
+const WORD_LATEST: usize = 9;
 /// More lines than any run has.
 const BYTES_MAX: u64 = 1 << 20;
 /// Where operations have no stamps, the run may have gone on for so long since its clocks were read.
@@ -52,7 +54,7 @@ pub(crate) struct Life {
 pub(crate) struct LastSigns {
     /// By how much the wall clock was set back while the run went on.
     pub set_back_ns: i64,
-    /// When the last operation was completed, in nanoseconds of the epoch.
+    /// When the last operation was completed, or the latest that the wall clock showed, in nanoseconds of the epoch.
     pub last_ns: i64,
     /// Names that operations under way were writing.
     pub writing: BTreeSet<WrittenName>,
@@ -123,6 +125,7 @@ impl Life {
         first[of_run].store(now_ns, Ordering::Relaxed);
         first[of_wall].store(wall, Ordering::Relaxed);
         first[WORD_EARLIEST].fetch_min(wall, Ordering::Relaxed);
+        first[WORD_LATEST].fetch_max(wall, Ordering::Relaxed);
         first[WORD_TICKS].store(ticks, Ordering::Release);
     }
 
@@ -134,6 +137,11 @@ impl Life {
                 .each_ref()
                 .map(|word: &AtomicU64| word.load(Ordering::Relaxed)),
         )
+    }
+
+    /// No file of the run has a later stamp than this.
+    pub(crate) fn latest_ns(&self) -> i64 {
+        (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
     }
 
     /// The run has ended and left nothing: nobody needs its signs.
@@ -158,7 +166,7 @@ fn line(bytes: &[u8]) -> [u64; LINE_WORDS] {
 }
 
 fn set_back_ns(first: &[u64; LINE_WORDS]) -> i64 {
-    first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST]) as i64
+    i64::try_from(first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST])).unwrap_or(0)
 }
 
 /// Whether a manifest may call signs of life so.
@@ -202,7 +210,7 @@ pub(crate) fn read(name: &str, owner: u32) -> Option<LastSigns> {
     };
     Some(LastSigns {
         set_back_ns: set_back_ns(first),
-        last_ns: (wall_ns as i64).saturating_add(since),
+        last_ns: (wall_ns as i64).saturating_add(since).max(first[WORD_LATEST] as i64),
         writing: workers.iter().flat_map(Slot::writing).collect(),
     })
 }
@@ -254,8 +262,7 @@ mod tests {
         let signs = read(&name, me).unwrap();
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
-        let expected = [NameKind::File, NameKind::Temporary].map(|kind| (kind, 12));
-        assert_eq!(signs.writing, expected.into());
+        assert_eq!(signs.writing, [(NameKind::Temporary, 12)].into());
         assert_eq!(read(&name, me + 1), None, "somebody else's are not believed");
         life.lies_in(2);
         cleaned(&name, me);

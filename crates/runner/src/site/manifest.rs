@@ -21,7 +21,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use super::before::{Before, for_each_name};
-use super::ownership::{Makes, Stamp};
+use super::ownership::{Makes, READ_OR_WRITE, Stamp};
 use super::removal::running_number;
 
 /// The manifest's name, in the directory that holds the files.
@@ -115,6 +115,9 @@ pub(crate) struct Kept {
     pub names: u64,
     /// When it was left, in nanoseconds of the epoch: what was made later is somebody else's.
     pub left_ns: i64,
+    /// By how much the wall clock was set back until then.
+    #[serde(default)]
+    pub set_back_ns: i64,
 }
 
 /// How far a worker's stream was performed when its pool was left.
@@ -187,6 +190,12 @@ impl Manifest {
             let mode = mode_given(given, mode);
             if !self.makes.modes.contains(&mode) {
                 self.makes.modes.push(mode);
+            }
+        }
+        for mode in self.makes.directory_modes.clone() {
+            let mode = mode_given(given, mode) & READ_OR_WRITE;
+            if !self.makes.directory_modes.contains(&mode) {
+                self.makes.directory_modes.push(mode);
             }
         }
         if given & WRITABLE_BY_OTHERS != 0 {

@@ -19,16 +19,36 @@ pub(crate) const BEGINS_BYTES: usize = 64;
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
 pub(crate) type Stamp = (i64, u32);
 
+/// The bits of a mode by which directories are compared: the others may come from the directory above.
+pub(crate) const READ_OR_WRITE: u32 = 0o666;
+
 /// What a run's files have in common, whatever is done to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Makes {
     /// Their permissions: any of these.
     pub modes: Vec<u32>,
+    /// Those of its directories, by who may read and write.
+    pub directory_modes: Vec<u32>,
     /// None is larger.
     pub size_max_bytes: u64,
     /// None that was written to its end is smaller.
     pub size_min_bytes: u64,
     pub begins: Begins,
+}
+
+impl Makes {
+    /// Another workload goes on with the same files: what it makes is the run's, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (own, others) in [
+            (&mut self.modes, &other.modes),
+            (&mut self.directory_modes, &other.directory_modes),
+        ] {
+            let new: Vec<u32> = others.iter().copied().filter(|mode| !own.contains(mode)).collect();
+            own.extend(new);
+        }
+        self.size_max_bytes = self.size_max_bytes.max(other.size_max_bytes);
+        self.size_min_bytes = self.size_min_bytes.min(other.size_min_bytes);
+    }
 }
 
 /// What files begin with.
@@ -87,7 +107,7 @@ impl Until {
         /// A call that was under way when the run ended may have made its file so long after the last sign of life.
         const UNDER_WAY_NS: i64 = 2_000_000_000;
         Self {
-            certainly: stamp(last_ns - STAMPED_WITHIN_NS),
+            certainly: stamp(last_ns.saturating_sub(STAMPED_WITHIN_NS)),
             completed: stamp(last_ns.saturating_add(READ_WITHIN_NS)),
             under_way: stamp(last_ns.saturating_add(UNDER_WAY_NS)),
         }
@@ -202,11 +222,6 @@ impl<'a> Ownership<'a> {
             };
             born > last
         };
-        // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who made it.
-        let is_dated = kind != NameKind::Directory || has_birth(&facts);
-        if is_dated && self.evidence.until.is_some_and(is_too_late) {
-            return Ok(Whose::Others("it was made after the run had ended".to_owned()));
-        }
         // What is certain comes first: only what is not certain keeps the manifest.
         let contents = match kind {
             NameKind::Directory => Whose::Ours,
@@ -219,17 +234,28 @@ impl<'a> Ownership<'a> {
             return Ok(contents);
         }
         let unclear = |why: String| Ok(Whose::Unclear(why));
+        // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who
+        // made it.
+        let is_dated = kind != NameKind::Directory || has_birth(&facts);
+        if is_dated && self.evidence.until.is_some_and(is_too_late) {
+            return unclear("it was made after the run had ended".to_owned());
+        }
         if facts.stx_uid != self.owner {
             return unclear(format!("it belongs to another owner (user {})", facts.stx_uid));
         }
         if born < self.born {
             return unclear("it is older than the run".to_owned());
         }
+        let mode = u32::from(facts.stx_mode) & 0o7777;
+        let is_given = match kind {
+            NameKind::SymbolicLink => true,
+            NameKind::Directory => self.manifest.makes.directory_modes.contains(&(mode & READ_OR_WRITE)),
+            NameKind::File | NameKind::Temporary | NameKind::Link => self.manifest.makes.modes.contains(&mode),
+        };
+        if !is_given {
+            return unclear(format!("its mode is {mode:04o}, which this run does not give"));
+        }
         if expected == FileType::RegularFile {
-            let mode = u32::from(facts.stx_mode) & 0o7777;
-            if !self.manifest.makes.modes.contains(&mode) {
-                return unclear(format!("its mode is {mode:04o}, which this run does not give"));
-            }
             if facts.stx_nlink > 1 && self.manifest.mix.is_none() {
                 return unclear("it has other names besides, which this run does not make".to_owned());
             }
@@ -291,8 +317,6 @@ impl<'a> Ownership<'a> {
             Beginning::Ours => Whose::Ours,
             Beginning::TooShort if is_of_its_time => Whose::Ours,
             Beginning::TooShort => Whose::Unclear("it is too short to tell whose it is".to_owned()),
-            // An operation that overwrote it may have left some of both.
-            Beginning::Others if is_own && is_partly_written => Whose::Ours,
             Beginning::Others => Whose::Others("it does not begin as the files of this run do".to_owned()),
         })
     }
@@ -352,7 +376,8 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
         return (seconds, nanoseconds);
     }
     // The clock may have gone back a little further than it was seen to.
-    stamp(seconds.saturating_mul(1_000_000_000) + i64::from(nanoseconds) - ns - 1_000_000_000)
+    let born_ns = seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into());
+    stamp(born_ns.saturating_sub(ns).saturating_sub(1_000_000_000))
 }
 
 /// What a file begins with. Its time of access stays as it is, where the system allows that.

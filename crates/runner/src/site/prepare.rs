@@ -43,8 +43,6 @@ pub(crate) struct Wish {
     /// The run's signs of life.
     pub life: Life,
     pub began_unix_ns: u64,
-    /// Root may work where others may rename the place.
-    pub trusts_others: bool,
 }
 
 /// A place cannot be taken; nothing was changed.
@@ -122,7 +120,7 @@ pub enum PrepareError {
     },
     /// There is a manifest that is not believed.
     #[error(
-        "cannot take {}: its manifest ({}) is none that this program believes: {why}; nothing was touched: take another directory, or \
+        "cannot use {}: it has a manifest ({}) that is not trusted: {why}; nothing was touched: take another directory, or \
          remove the manifest if you know that nobody needs it",
         .path.display(), manifest::NAME
     )]
@@ -210,7 +208,6 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let users =
         openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
-    refuse_untrusted(wish, location, &users)?;
     let mut in_the_way = Vec::new();
     let looked = Before::read(&users, |name| {
         if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
@@ -282,19 +279,20 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         .map_err(|errno| system("examine", location, errno))
 }
 
-fn refuse_untrusted(wish: &Wish, location: &Path, users: &OwnedFd) -> Result<(), PrepareError> {
+/// Refuses root a place that others may rename. `subdirectories` are those beside the user's own files.
+pub(crate) fn refuse_untrusted(location: &Path, trusts_others: bool, subdirectories: u32) -> Result<(), PrepareError> {
     // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
-    let is_through = !wish.in_own_directories && wish.subdirectories > 1;
-    if wish.trusts_others && !is_through {
+    let is_through = subdirectories > 1;
+    if trusts_others && !is_through {
         return Ok(());
     }
-    let other = trust::who_may_rename(users, location).map_err(|errno| system("examine", location, errno))?;
+    let other = trust::who_may_rename(location).map_err(|errno| system("examine", location, errno))?;
     other.map_or(Ok(()), |trust::Other { directory, who }| {
         Err(PrepareError::Untrusted {
             path: location.to_owned(),
             directory,
             who,
-            option: match wish.trusts_others {
+            option: match trusts_others {
                 true => "no subdirectories, which --allow-unsafe-target does not cover",
                 false => "--allow-unsafe-target",
             },

@@ -119,7 +119,11 @@ impl<'a> Removal<'a> {
         }
         match unlinkat(directory, name, AtFlags::REMOVEDIR) {
             Ok(()) => self.done.directories += 1,
-            Err(Errno::NOTEMPTY) => self.leave(inner_path, "it holds what this run did not make".to_owned()),
+            Err(Errno::NOTEMPTY) => {
+                // The directory is the run's own, and goes when it is empty.
+                self.is_incomplete = true;
+                self.leave(inner_path, "it holds what this run did not make".to_owned());
+            }
             Err(errno) => self.fail(inner_path, "removed", errno),
         }
     }

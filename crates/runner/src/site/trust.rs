@@ -1,10 +1,9 @@
 //! Whether a place can be taken from under a run. Who may rename a directory may put another one in its place, with links to
 //! files of whoever runs there: for root that is everything.
 
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, statat};
+use rustix::fs::{AtFlags, CWD, getxattr, statat};
 use rustix::io::Errno;
 
 /// Somebody who may rename, or exchange, a place.
@@ -16,28 +15,24 @@ pub(crate) struct Other {
     pub who: String,
 }
 
-/// For root: who else may rename a directory that is held open, or one above it. Others have nothing to lose there that
-/// those could not take from them anyway.
-pub(crate) fn who_may_rename(held: impl AsFd, path: &Path) -> Result<Option<Other>, Errno> {
+/// For root: who else may rename a directory, or one above it. Others have nothing to lose there that those could not take
+/// from them anyway. A directory that is not there is for others to tell.
+pub(crate) fn who_may_rename(path: &Path) -> Result<Option<Other>, Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
     // Without links: as the kernel knows it.
-    let real = std::fs::read_link(format!(
-        "/proc/self/fd/{}",
-        std::os::fd::AsRawFd::as_raw_fd(&held.as_fd())
-    ));
-    let real = real
-        .ok()
-        .filter(|real| real.is_absolute())
-        .unwrap_or_else(|| path.to_owned());
+    let Ok(real) = std::fs::canonicalize(path) else {
+        return Ok(None);
+    };
     for directory in real.ancestors() {
         let facts = match statat(CWD, directory, AtFlags::SYMLINK_NOFOLLOW) {
-            // A directory that has no path any more cannot be renamed.
-            Err(Errno::NOENT) => continue,
+            Err(Errno::NOENT) => return Ok(None),
             facts => facts?,
         };
-        if let Some(who) = who_may_change(facts.st_uid, facts.st_gid, facts.st_mode) {
+        let who = who_may_change(facts.st_uid, facts.st_gid, facts.st_mode)
+            .or_else(|| named_in_list(directory, facts.st_mode));
+        if let Some(who) = who {
             return Ok(Some(Other {
                 directory: directory.to_owned(),
                 who,
@@ -47,9 +42,23 @@ pub(crate) fn who_may_rename(held: impl AsFd, path: &Path) -> Result<Option<Othe
     Ok(None)
 }
 
+/// The group's bits of a directory with an access control list are the most that anybody named there may do.
+fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
+    let mut list = [0_u8; 4096];
+    let may_write = mode & STICKY == 0 && mode & 0o020 != 0;
+    let mut has_list = || {
+        !matches!(
+            getxattr(directory, "system.posix_acl_access", &mut list),
+            Err(_) | Ok(0)
+        )
+    };
+    (may_write && has_list()).then(|| "somebody in its access control list".to_owned())
+}
+
+const STICKY: u32 = 0o1000;
+
 /// Who but root may rename the entries of a directory that are root's.
 fn who_may_change(owner: u32, group: u32, mode: u32) -> Option<String> {
-    const STICKY: u32 = 0o1000;
     if owner != 0 {
         return Some(format!("user {owner}, its owner,"));
     }

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use super::{At, Object, System};
 use crate::contract::{Errno, Location, OpenError, Settings};
@@ -49,7 +49,9 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
         directory: location.path(),
         cause,
     };
-    let base = File::open(&location.directory).map_err(error)?;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_DIRECTORY);
+    let base = options.open(&location.directory).map_err(error)?;
     if let Some(expected) = location.identity {
         let facts = base.metadata().map_err(error)?;
         if (facts.dev(), facts.ino()) != (expected.device, expected.inode) {
