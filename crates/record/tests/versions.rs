@@ -20,7 +20,7 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-failed",
         include_str!("versions/1-failed.json"),
-        0x4eb4_2ea7_49f3_f8a6,
+        0x4571_bfd7_c453_601c,
     ),
     (
         1,

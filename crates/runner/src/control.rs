@@ -226,8 +226,7 @@ impl Slot {
 /// The names of files that an operation writes: what it leaves there when it does not come to its end is not known.
 pub(crate) fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     match action {
-        // The file itself gets its contents whole, by a change of names.
-        Action::Replace | Action::Deliver => vec![(NameKind::Temporary, number)],
+        Action::Replace | Action::Deliver => vec![(NameKind::Temporary, number), (NameKind::File, number)],
         Action::Create | Action::Append | Action::Overwrite | Action::Truncate => vec![(NameKind::File, number)],
         _ => Vec::new(),
     }

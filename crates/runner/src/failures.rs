@@ -221,7 +221,12 @@ impl Failures {
         spoiled.names.entry(intent.place).or_default().extend(names);
         // A file that could not be opened was not written.
         if step != Step::Open {
-            spoiled.written.extend(written_names(intent.action, intent.number));
+            let names = written_names(intent.action, intent.number).into_iter();
+            // By a change of names a file is whole at once, or it is somebody else's that was in the way.
+            let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
+            spoiled
+                .written
+                .extend(names.filter(|(kind, _)| !is_by_rename || *kind == NameKind::Temporary));
         }
         drop(spoiled);
         self.spoiled.any.store(true, Ordering::Release);

@@ -779,7 +779,7 @@ fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<Cle
     let done = CleanUp {
         left: vec![record::Left {
             path: call.path,
-            why: format!("the pool is there, but cannot be marked as kept: {why}"),
+            why: format!("the pool is there, but cannot be marked as kept: {why}: 'postmark clean' removes it"),
         }],
         incomplete: true,
         ..CleanUp::default()

@@ -119,7 +119,10 @@ fn open(transactions: u64, rate: f64, arrivals: ArrivalProcess, takes_ns: fn(u64
 /// Of a run to its end. The machine's own time is too short to say anything of others.
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    Verdict::of(record)
+    let mut record = record.clone();
+    // Nobody reads the kernel's counters at seconds of a virtual clock: to them the program seems to pause.
+    record.actual.phases.iter_mut().for_each(|phase| phase.machine = None);
+    Verdict::of(&record)
 }
 
 fn a_millisecond(_: u64) -> u64 {

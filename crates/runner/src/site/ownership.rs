@@ -214,12 +214,10 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
         let born = born(&facts);
+        // What a directory or a link is tells whose it is: which of them was being made is not written down.
+        let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         let is_too_late = |until: Until| {
-            let last = if is_partly_written {
-                until.under_way
-            } else {
-                until.completed
-            };
+            let last = if is_under_way { until.under_way } else { until.completed };
             born > last
         };
         // What is certain comes first: only what is not certain keeps the manifest.
