@@ -253,10 +253,8 @@ impl<'a> Ownership<'a> {
         if !is_given {
             return unclear(format!("its mode is {mode:04o}, which this run does not give"));
         }
-        if expected == FileType::RegularFile {
-            if facts.stx_nlink > 1 && self.manifest.mix.is_none() {
-                return unclear("it has other names besides, which this run does not make".to_owned());
-            }
+        if expected == FileType::RegularFile && facts.stx_nlink > 1 && self.manifest.mix.is_none() {
+            return unclear("it has other names besides, which this run does not make".to_owned());
         }
         Ok(contents)
     }
