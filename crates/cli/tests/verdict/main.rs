@@ -26,6 +26,7 @@ mod driven;
 mod faults;
 mod machine;
 mod memory;
+mod paused;
 mod strict;
 
 use std::path::{Path, PathBuf};
@@ -52,6 +53,7 @@ impl Ran {
                 reason,
                 Reason::OtherLoad { .. }
                     | Reason::Steal { .. }
+                    | Reason::Paused { .. }
                     | Reason::Suspended { .. }
                     | Reason::WallClockStepped { .. }
                     | Reason::ClockSourceChanged { .. }
