@@ -306,8 +306,8 @@ mod tests {
     use measure::{Histogram, Meter};
 
     use super::*;
-    use crate::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
     use crate::run::{OperationRecord, StepRecord};
+    use spec::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
 
     fn counted(text: &str) -> Result<Census, String> {
         let mut census = Census::default();

@@ -18,13 +18,13 @@ pub fn render(record: &PlanRecord) -> String {
         format_args!(
             "PostMark {}: plan, {}, storage {}; nothing was touched",
             record.tool.version,
-            kind(&record.workload),
-            record.storage
+            kind(&record.spec.workload),
+            record.spec.storage
         ),
     );
-    text.push_str(&workload_lines(&record.workload, &shares(&record.workload)));
-    wrapped(&mut text, "How", "", &how(&record.how));
-    if let Some(sizing) = &record.how.sizing {
+    text.push_str(&workload_lines(&record.spec.workload, &shares(&record.spec.workload)));
+    wrapped(&mut text, "How", "", &how(&record.spec));
+    if let Some(sizing) = &record.sizing {
         let words = format!(
             "{} How long that takes is told by a run, after a short calibration on the target.",
             sizing.sentence
@@ -92,8 +92,8 @@ fn transactions(text: &mut String, record: &PlanRecord) {
         format_args!(
             "  {} of {} transactions; {} without an operation",
             grouped(plan.transactions),
-            grouped(transactions_meant(&record.workload)),
-            match record.workload.work {
+            grouped(transactions_meant(&record.spec.workload)),
+            match record.spec.workload.work {
                 Work::Classic(_) => format!("{} halves", grouped(plan.nothing)),
                 Work::Mix(_) => grouped(plan.nothing),
             }
@@ -114,7 +114,7 @@ fn data(text: &mut String, record: &PlanRecord) {
                 .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
         ),
     );
-    if let (Some(work), Crew::ONE) = (record.workload.classic(), record.workload.crew) {
+    if let (Some(work), Crew::ONE) = (record.spec.workload.classic(), record.spec.workload.crew) {
         line(
             text,
             format_args!(
@@ -128,7 +128,7 @@ fn data(text: &mut String, record: &PlanRecord) {
         text,
         format_args!(
             "  At the peak{}: {}, {} bytes ({})",
-            if record.workload.streams() > 1 {
+            if record.spec.workload.streams() > 1 {
                 ", should all workers reach theirs at once"
             } else {
                 ""

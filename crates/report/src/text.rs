@@ -27,7 +27,7 @@ pub fn render(record: &Record) -> String {
     let mut text = String::new();
     heading::render(&mut text, record, &summary);
     outcome(&mut text, record);
-    if let (Some(asked), Some(phase)) = (&record.how.driven.steady, summary.phase(Phase::Transactions)) {
+    if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
         ladder::steady(&mut text, asked, phase);
     }
     text.push('\n');

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord};
+use spec::Cache;
 use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use workload::contents::Contents;
 use workload::names::NameKind;
@@ -21,7 +22,6 @@ use crate::failures::{Failed, Failures};
 use crate::journal::Log;
 use crate::naming::Namer;
 use crate::pace::Pacer;
-use crate::request::Cache;
 use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
 use crate::stopwatch::{Meters, Moments, Stopwatch};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use record::{Outcome, Stuck};
-use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
+use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
 use storage::{
     Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
 };
@@ -97,10 +97,8 @@ fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
         crew: Crew::Private { workers: 3 },
         ..classic.into()
     };
-    let location = RequestedLocation {
-        path: "/hanging".into(),
-    };
-    let request = Request {
+    let location = "/hanging".into();
+    let request = RunSpec {
         stuck_after: Duration::from_millis(400),
         check: true,
         cache: if let At::First(OperationKind::Evict) = at {
@@ -108,7 +106,7 @@ fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
         } else {
             Cache::AsIs
         },
-        ..Request::classic(workload, vec![location], Place::Nowhere)
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
     let storage = Hanging {
         operations: Arc::default(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use record::harmless;
-use runner::{Place as RunPlace, Request};
+use runner::{Place as RunPlace, RunSpec};
 
 use crate::meant::MeaningError;
 use crate::output::{is_one, is_standard_output};
@@ -281,15 +281,15 @@ impl Place {
     }
 
     /// Says so where the archive and a target lie on one device.
-    pub fn shares(&self, request: &Request) -> Option<String> {
-        if request.place == RunPlace::Nowhere {
+    pub fn shares(&self, spec: &RunSpec) -> Option<String> {
+        if spec.place == RunPlace::Nowhere {
             return None;
         }
         let ours = self.target();
         let sources = Sources::default();
-        let targets = request.locations.iter();
+        let targets = spec.targets.iter();
         let shared = targets
-            .map(|location| Target::read(&sources, location.directory()))
+            .map(|target| Target::read(&sources, spec::directory(target)))
             .find_map(|target| shared(&sources, &ours, &target))?;
         Some(format!(
             "the archive {} lies on the target's {shared}: what is written to it, between phases only, goes there, too (--archive FILE \

@@ -3,6 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::SteadyRule;
 use workload::{End, Phase};
 
 use super::limits::{
@@ -10,7 +11,6 @@ use super::limits::{
     PAUSED_MOST, SKIPPED_MAX, SKIPPED_MOST, STEAL_MAX, STEAL_MOST,
 };
 use super::{Level, Steadiness};
-use crate::driven::SteadyRule;
 use crate::run::Outcome;
 use crate::units::{bytes, counted, grouped, percent, rate, seconds};
 

@@ -97,7 +97,7 @@ fn checks(text: &mut String, record: &Record) {
 
 /// What was drawn and not performed.
 fn left_undone(text: &mut String, record: &Record, summary: &Summary) {
-    let why = if record.workload.classic().is_some() {
+    let why = if record.spec.workload.classic().is_some() {
         "their file had its greatest size, or the table of files was full"
     } else {
         "the file that was drawn could not take them, or there was none"

@@ -8,11 +8,11 @@ use crate::table::Table;
 use crate::units::{grouped, microseconds, percent, seconds};
 
 pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
-    if record.latencies && summary.phases.is_empty() {
+    if record.spec.latencies && summary.phases.is_empty() {
         // Those of a ladder with a pool for each rung are the rungs'.
         return;
     }
-    if record.latencies {
+    if record.spec.latencies {
         latencies(text, summary);
         slowest(text, record);
         steps(text, summary);
@@ -20,7 +20,7 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
         line(text, format_args!("Latencies were not recorded (--no-latencies)."));
         text.push('\n');
     }
-    if record.workload.crew.is_shared() {
+    if record.spec.workload.crew.is_shared() {
         claim_waits(text, summary);
     }
 }
