@@ -129,7 +129,7 @@ impl Running {
     /// Where the program ends before that, or takes too long.
     pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
         while !holds(self) {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.status() {
                 let ended = self.ended(status);
                 panic!("it ended before this held: {what}\n{ended}");
             }
@@ -156,11 +156,27 @@ impl Running {
         });
     }
 
-    /// Kills it at once, and waits until it is gone.
+    /// Kills it at once, and waits until it is gone, and with it the process that does its work, where that is another one.
     pub fn kill(mut self) -> Ended {
+        let others = self.children();
         self.send(Signal::KILL);
         let status = self.child.wait().unwrap();
-        self.ended(status)
+        let ended = self.ended(status);
+        while others.iter().any(|other| Path::new("/proc").join(other).exists()) {
+            assert!(
+                self.began.elapsed() < self.patience,
+                "a killed process goes on\n{ended}"
+            );
+            std::thread::sleep(LOOK_EVERY);
+        }
+        ended
+    }
+
+    /// The processes that its main thread has started.
+    pub fn children(&self) -> Vec<String> {
+        let process = self.process();
+        let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap();
+        children.split_whitespace().map(str::to_owned).collect()
     }
 
     /// Waits for its end.
@@ -169,7 +185,7 @@ impl Running {
     /// Where it takes too long.
     pub fn finish(mut self) -> Ended {
         loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
+            if let Some(status) = self.status() {
                 return self.ended(status);
             }
             self.be_patient("its end");
@@ -187,7 +203,13 @@ impl Running {
         }
     }
 
-    fn ended(&mut self, status: ExitStatus) -> Ended {
+    /// How it has ended, if it has.
+    pub fn status(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// What it said to its end.
+    pub fn ended(&mut self, status: ExitStatus) -> Ended {
         Ended {
             command: self.command.clone(),
             status,
