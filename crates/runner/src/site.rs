@@ -188,7 +188,7 @@ pub(crate) struct Ground {
     owner: u32,
     began: Stamp,
     /// Locked as long as the run lives.
-    lock: Mutex<File>,
+    lock: Mutex<Option<File>>,
     landmark: Arc<Landmark>,
 }
 
@@ -250,7 +250,7 @@ impl Ground {
         let lock = manifest
             .rewrite(&self.held)
             .map_err(|errno| format!("cannot write the manifest in {}: {errno}", self.directory.display()))?;
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(())
     }
 
@@ -268,6 +268,11 @@ impl Ground {
         let name = self.directory.file_name().unwrap_or_default();
         let is_beside_users = self.manifest.kind == Kind::Location || self.is_named(name).is_ok();
         let mut unmarked = unlinkat(&self.held, manifest::NAME, AtFlags::empty());
+        if unmarked.is_ok() {
+            // On NFS and FUSE it is gone when it is closed.
+            *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            manifest::wait_for_closed(&self.held);
+        }
         if self.manifest.kind == Kind::OwnDirectory {
             unmarked = unmarked
                 .and_then(|()| self.is_named(name))
@@ -435,7 +440,7 @@ impl Ground {
             held,
             users,
             manifest,
-            lock: Mutex::new(lock),
+            lock: Mutex::new(Some(lock)),
         })
     }
 }

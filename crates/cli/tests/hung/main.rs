@@ -411,3 +411,89 @@ fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() 
         assert!(names(&hung.backing).unwrap().is_empty());
     }
 }
+
+/// A directory seen through a server made with libfuse, which keeps files that are removed while they are open under other names.
+struct Bound {
+    server: std::process::Child,
+    at: PathBuf,
+}
+
+impl Bound {
+    fn mount(backing: &Path, at: &Path) -> Option<Self> {
+        let mut command = Command::new("bindfs");
+        let started = command.arg("-f").args([backing, at]).stdin(Stdio::null()).spawn();
+        if !is_met(started.is_ok(), "bindfs") {
+            return None;
+        }
+        let bound = Self {
+            server: started.unwrap(),
+            at: at.to_owned(),
+        };
+        let is_mounted = || {
+            std::fs::read_to_string("/proc/self/mounts")
+                .unwrap()
+                .contains(at.to_str().unwrap())
+        };
+        let began = Instant::now();
+        while !is_mounted() {
+            assert!(began.elapsed() < PROMISED, "bindfs does not mount");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(bound)
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.at, rustix::mount::UnmountFlags::DETACH);
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
+    let scene = Scene::new();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let Some(_bound) = Bound::mount(&backing, &at) else {
+        return;
+    };
+    let run = |transactions: &str| {
+        let mut command = Running::command(program());
+        command.args([
+            "run",
+            "--files",
+            "50",
+            "--workers",
+            "2",
+            "--mix",
+            "create=1,delete=1,read=1",
+        ]);
+        command.args(["--transactions", transactions, "--at"]).arg(&at);
+        command
+    };
+    Running::to_its_end(run("1000"), &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a run");
+
+    let mut killed = Running::start(run("100000000"), &backing);
+    killed.until("the transactions", transactions_began);
+    let [directory] = &names(&backing).unwrap()[..] else {
+        panic!("the run has no directory");
+    };
+    let its_names = names(&backing.join(directory)).unwrap();
+    assert_eq!(its_names, [".postmark-manifest.json", "w0", "w1"]);
+    killed.kill();
+    let mut clean = Running::command(program());
+    clean.arg("clean").arg(&at);
+    Running::to_its_end(clean, &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a kill and clean");
+
+    let times = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let before = times(&backing);
+    let script = scene.path().join("script");
+    std::fs::write(&script, format!("set location {}\nset number 50\nrun\n", at.display())).unwrap();
+    let mut prompt = Running::command(program());
+    prompt.stdin(std::fs::File::open(&script).unwrap());
+    Running::to_its_end(prompt, &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after the prompt");
+    assert_eq!(times(&backing), before, "the directory's time is not as it was");
+}

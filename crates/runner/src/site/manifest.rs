@@ -9,7 +9,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{
     AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat, StatxFlags, fchmod, flock, fstat, fsync,
@@ -156,28 +156,32 @@ impl Manifest {
     /// whole and locked before it gets its name, so that nobody ever finds it otherwise. The modes of the run's files are
     /// filled in, by what the file system gives to this one.
     pub(crate) fn write(&mut self, directory: impl AsFd) -> Result<File, Errno> {
-        self.write_as(&directory, |draft| name(&directory, draft))
+        self.write_as(&directory, |draft, file| name(&directory, draft, file))
     }
 
     /// Writes the manifest in the place of the one that is there, durably; it stays locked by the file that is given back.
     pub(crate) fn rewrite(&mut self, directory: impl AsFd) -> Result<File, Errno> {
-        self.write_as(&directory, |draft| renameat(&directory, draft, &directory, NAME))
+        self.write_as(&directory, |draft, file| {
+            renameat(&directory, draft, &directory, NAME).map(|()| file)
+        })
     }
 
-    fn write_as(&mut self, directory: impl AsFd, name: impl FnOnce(&str) -> Result<(), Errno>) -> Result<File, Errno> {
+    fn write_as(
+        &mut self,
+        directory: impl AsFd,
+        name: impl FnOnce(&str, File) -> Result<File, Errno>,
+    ) -> Result<File, Errno> {
         let draft = format!("{DRAFT_PREFIX}{}-{}", self.process, self.began_unix_ns);
         let mut file = File::from(openat(&directory, &draft, CREATE, Mode::from_raw_mode(DRAFT_MODE))?);
         let written = self
             .fill(&directory, &mut file)
-            .and_then(|()| name(&draft))
-            .and_then(|()| sync_directory(&directory));
-        if let Err(errno) = written {
+            .and_then(|()| name(&draft, file))
+            .and_then(|file| sync_directory(&directory).map(|()| file));
+        written.inspect_err(|_| {
             // Nothing was made yet, or the manifest that was there is there still. Where the draft cannot be removed,
             // `clean` will.
             let _ = unlinkat(&directory, &draft, AtFlags::empty());
-            return Err(errno);
-        }
-        Ok(file)
+        })
     }
 
     fn fill(&mut self, directory: impl AsFd, file: &mut File) -> Result<(), Errno> {
@@ -398,6 +402,8 @@ fn probe(directory: impl AsFd) -> Option<(u32, u32)> {
 
 /// The magic number of FUSE file systems (linux/magic.h).
 const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
+/// The same of NFS.
+const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
 
 /// Whether a directory's file system gives other numbers to the same files after it was mounted again: FUSE.
 fn numbers_its_files_anew(directory: impl AsFd) -> bool {
@@ -417,8 +423,8 @@ const CREATE: OFlags = OFlags::RDWR
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Gives a draft its name, unless there is a manifest already.
-fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
+/// Gives a draft its name, unless there is a manifest already; it stays locked by the file that is given back.
+fn name(directory: impl AsFd, draft: &str, file: File) -> Result<File, Errno> {
     let lacks = |errno| {
         matches!(
             errno,
@@ -427,19 +433,57 @@ fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
     };
     match renameat_with(&directory, draft, &directory, NAME, RenameFlags::NOREPLACE) {
         Err(errno) if lacks(errno) => {}
-        answer => return answer,
+        answer => return answer.map(|()| file),
     }
     // A file system that cannot rename like that can have two names for a file.
     match linkat(&directory, draft, &directory, NAME, AtFlags::empty()) {
-        Ok(()) => return unlinkat(&directory, draft, AtFlags::empty()),
+        Ok(()) => return rename_closed(&directory, draft, file),
         Err(errno) if lacks(errno) => {}
-        answer => return answer,
+        Err(errno) => return Err(errno),
     }
     // One that can do neither (FUSE) can make a file that is not there: whoever has made the name may replace what it has.
     drop(openat(&directory, NAME, CREATE, Mode::from_raw_mode(DRAFT_MODE))?);
-    renameat(&directory, draft, &directory, NAME).inspect_err(|_| {
+    let renamed = renameat(&directory, draft, &directory, NAME).inspect_err(|_| {
         let _ = unlinkat(&directory, NAME, AtFlags::empty());
-    })
+    });
+    renamed.map(|()| file)
+}
+
+/// Takes the draft's name from a file that has the manifest's, too. It is closed then: of a file that is open, NFS and FUSE keep a removed name under
+/// another one.
+fn rename_closed(directory: impl AsFd, draft: &str, file: File) -> Result<File, Errno> {
+    let number = fstat(&file)?.st_ino;
+    drop(file);
+    unlinkat(&directory, draft, AtFlags::empty())?;
+    let named = open(&directory, NAME)?;
+    let is_ours = fstat(&named)?.st_ino == number || numbers_its_files_anew(&directory);
+    match lock(&named)? {
+        Lock::Ours | Lock::Unknown if is_ours => Ok(named),
+        // Somebody has taken it in between.
+        _ => Err(Errno::WOULDBLOCK),
+    }
+}
+
+/// How NFS and FUSE call files that were removed while they were open, until they are closed.
+const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
+/// A file that was closed is gone after this, or stays.
+const TO_BE_GONE: Duration = Duration::from_secs(1);
+
+/// Waits until what was removed while it was open, and has been closed just now, is gone from the directory.
+pub(crate) fn wait_for_closed(directory: impl AsFd) {
+    let kind = rustix::fs::fstatfs(&directory).map_or(0, |facts| facts.f_type);
+    let is_there = || {
+        let mut is_there = false;
+        let listed = for_each_name(&directory, |name| {
+            is_there |= REMOVED_OPEN.iter().any(|begins| name.starts_with(begins));
+            Ok(())
+        });
+        listed.is_ok() && is_there
+    };
+    let began = Instant::now();
+    while [FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC].contains(&kind) && began.elapsed() < TO_BE_GONE && is_there() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Whether the manifest's name still leads to this file.

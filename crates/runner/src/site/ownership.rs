@@ -181,7 +181,12 @@ pub(crate) fn began(directory: impl AsFd, manifest: &Manifest) -> Result<Stamp, 
             return Ok(born);
         }
     }
-    Ok(born(&facts(directory, OsStr::new(manifest::NAME))?))
+    let manifest = facts(directory, OsStr::new(manifest::NAME))?;
+    if has_birth(&manifest) {
+        return Ok(born(&manifest));
+    }
+    // Its last change may be later: NFS and FUSE take names from files when they are closed.
+    Ok((manifest.stx_mtime.tv_sec, manifest.stx_mtime.tv_nsec))
 }
 
 impl<'a> Ownership<'a> {
