@@ -106,7 +106,7 @@ impl Site for NoSite {
     }
 
     fn keep(&self, _: Kept) -> Result<(), String> {
-        Err("nothing can be kept nowhere".to_owned())
+        Err("this storage makes no files that could be kept".to_owned())
     }
 
     fn volumes(&self) -> Volumes {
@@ -277,6 +277,10 @@ impl Ground {
             unmarked = unmarked
                 .and_then(|()| self.is_named(name))
                 .and_then(|()| unlinkat(&self.users, name, AtFlags::REMOVEDIR));
+            // An empty directory without a manifest is also removed by whoever cleans at the same time.
+            if unmarked == Err(Errno::NOENT) && fstat(&self.held).is_ok_and(|held| held.st_nlink == 0) {
+                unmarked = Ok(());
+            }
             if unmarked.is_ok() {
                 done.directories += 1;
             }
@@ -286,8 +290,16 @@ impl Ground {
             let _ = self.manifest.before.restore(&self.users);
         }
         if let Err(errno) = unmarked {
-            done.left
-                .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
+            let why = match errno {
+                Errno::NOENT => {
+                    "it is not there any more: somebody moved it, and it is empty where it is now".to_owned()
+                }
+                errno => format!(
+                    "cannot be removed: {errno}{}",
+                    advice::for_errno(Some(errno.raw_os_error()))
+                ),
+            };
+            done.left.extend(left(&self.directory, why).left);
             done.incomplete = true;
         }
     }

@@ -136,6 +136,8 @@ pub(crate) enum Found {
     Abandoned(Box<Manifest>, File),
     /// Its run goes on.
     Active(Option<Box<Manifest>>),
+    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes a pool that was kept.
+    InHands(u32),
     /// Ours, and not whole: its run was killed before it had made anything.
     Unfinished(File),
     /// Not one that is believed, and why.
@@ -156,7 +158,14 @@ impl Manifest {
     /// whole and locked before it gets its name, so that nobody ever finds it otherwise. The modes of the run's files are
     /// filled in, by what the file system gives to this one.
     pub(crate) fn write(&mut self, directory: impl AsFd) -> Result<File, Errno> {
-        self.write_as(&directory, |draft, file| name(&directory, draft, file))
+        let mut tries_left = 10;
+        loop {
+            match self.write_as(&directory, |draft, file| name(&directory, draft, file)) {
+                // Until the draft is locked, `clean` in another process namespace takes it for one of a run that was killed.
+                Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
+                written => return written,
+            }
+        }
     }
 
     /// Writes the manifest in the place of the one that is there, durably; it stays locked by the file that is given back.
@@ -249,7 +258,12 @@ impl Manifest {
             Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive()),
         };
         if is_active {
-            return Ok(Some(Found::Active(parsed.ok())));
+            let parsed = parsed.ok();
+            let gone = parsed.as_ref().filter(|manifest| !manifest.seems_alive());
+            return Ok(Some(match gone {
+                Some(manifest) => Found::InHands(manifest.process),
+                None => Found::Active(parsed),
+            }));
         }
         let manifest = match parsed {
             Ok(manifest) => manifest,
@@ -309,7 +323,7 @@ impl Manifest {
         Ok(facts.st_uid)
     }
 
-    /// Whether the run may still go on, where locks cannot tell: its process is there, or was on another machine.
+    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was on another machine.
     fn seems_alive(&self) -> bool {
         let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
         !here || is_alive(self.process)

@@ -214,8 +214,13 @@ impl<'a> Ownership<'a> {
             NameKind::SymbolicLink => FileType::Symlink,
             NameKind::File | NameKind::Temporary | NameKind::Link => FileType::RegularFile,
         };
-        if FileType::from_raw_mode(facts.stx_mode.into()) != expected {
-            return Ok(Whose::Others("it is not what this run makes".to_owned()));
+        let found = FileType::from_raw_mode(facts.stx_mode.into());
+        if found != expected {
+            return Ok(Whose::Others(format!(
+                "it is {}, and this run gives such a name to {}",
+                in_words(found),
+                in_words(expected)
+            )));
         }
         let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
         let born = born(&facts);
@@ -269,7 +274,7 @@ impl<'a> Ownership<'a> {
         let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(target.to_bytes()), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
             true => Whose::Ours,
-            false => Whose::Others("it is a link to what is no file of this run".to_owned()),
+            false => Whose::Others("it is a symbolic link to something else than a file of this run".to_owned()),
         })
     }
 
@@ -370,6 +375,15 @@ fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
         }
     }
     false
+}
+
+fn in_words(kind: FileType) -> &'static str {
+    match kind {
+        FileType::RegularFile => "a regular file",
+        FileType::Directory => "a directory",
+        FileType::Symlink => "a symbolic link",
+        _ => "a pipe, a socket or a device",
+    }
 }
 
 fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {

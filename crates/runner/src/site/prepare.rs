@@ -80,6 +80,18 @@ pub enum PrepareError {
         /// The process, as its manifest says.
         process: String,
     },
+    /// The run that it belonged to is gone, and another process has it.
+    #[error(
+        "{} is in use: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its pool: wait for that, or \
+         take another directory",
+        .path.display()
+    )]
+    InHands {
+        /// The directory.
+        path: PathBuf,
+        /// The process of the run that was there.
+        process: u32,
+    },
     /// A system call would not take the paths.
     #[error(
         "{} is too long: with the run's names behind it a path would have {bytes} bytes, and it must stay below {PATH_BYTES_MAX} bytes; give a shorter one",
@@ -107,7 +119,8 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} holds no kept pool of this workload: there is one with '{found}', and this one has '{wanted}'; say the same options as then",
+        "{} holds no kept pool of this workload: there is one that was made with '{found}' where this run has '{wanted}': give the options \
+         of the run that has kept it, or leave --reuse out",
         .path.display()
     )]
     OtherKept {
@@ -259,7 +272,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     }
     let held = users
         .try_clone()
-        .map_err(|error| system("hold", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
+        .map_err(|error| system("keep open", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     let lock = match manifest.write(&held) {
         Ok(lock) => lock,
         // Somebody was quicker since the look at it.
@@ -355,6 +368,10 @@ pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
                 .as_ref()
                 .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
         },
+        Found::InHands(process) => PrepareError::InHands {
+            path,
+            process: *process,
+        },
         Found::Abandoned(..) | Found::Unfinished(_) => PrepareError::Abandoned { path },
         Found::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
     }
@@ -413,14 +430,18 @@ fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifes
             Err(Errno::EXIST) => continue,
             Err(errno) => return Err(system("make a directory in", location, errno)),
         }
-        let before = manifest.before.clone();
-        let marked = mark(&users, &name, directory.clone(), manifest);
-        return marked.map_err(|errno| {
-            // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
-            let _ = unlinkat(users.as_fd(), &name, AtFlags::REMOVEDIR);
-            let _ = before.restore(&users);
-            system("mark", &directory, errno)
-        });
+        let errno = match mark(&users, &name, directory.clone(), manifest.clone()) {
+            Ok(ground) => return Ok(ground),
+            Err(errno) => errno,
+        };
+        // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
+        let removed = unlinkat(users.as_fd(), &name, AtFlags::REMOVEDIR);
+        // `clean` in another process namespace has taken it for one of a run that was killed.
+        if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
+            continue;
+        }
+        let _ = manifest.before.restore(&users);
+        return Err(system("write a manifest in", &directory, errno));
     }
     Err(system("find a free name for a directory in", location, Errno::EXIST))
 }

@@ -14,6 +14,7 @@ use workload::names::NameKind;
 use super::before::for_each_name;
 use super::manifest::Manifest;
 use super::ownership::{Ownership, Whose};
+use crate::advice;
 use crate::control::WrittenName;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
@@ -83,7 +84,7 @@ impl<'a> Removal<'a> {
         if self.left_more > 0 {
             self.done.left.push(Left {
                 path: format!("and {} more", self.left_more),
-                why: "as the ones before".to_owned(),
+                why: "for reasons like those above".to_owned(),
             });
         }
         (self.done, !self.is_incomplete)
@@ -157,7 +158,10 @@ impl<'a> Removal<'a> {
             // Of the numbers from 1 to the highest.
             let number = running_number(name.as_bytes()).unwrap_or(0);
             if number > self.numbers_made {
-                self.leave(path.join(name), "the run has not made it".to_owned());
+                self.leave(
+                    path.join(name),
+                    "its number is higher than any that the run has made".to_owned(),
+                );
                 continue;
             }
             self.file(directory, name, path, (NameKind::File, number));
@@ -215,7 +219,8 @@ impl<'a> Removal<'a> {
     /// Something of the run's own cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
-        self.leave(path, format!("cannot be {what}: {errno}"));
+        let advice = advice::for_errno(Some(errno.raw_os_error()));
+        self.leave(path, format!("cannot be {what}: {errno}{advice}"));
     }
 
     /// Something is not the run's own.
