@@ -13,11 +13,12 @@ fn a_shared_device_is_told() {
     }
     let scene = Scene::new();
     let point = scene.directory("mounted");
-    let _volume = Volume::new(FileSystem::Ext4, &scene, &point);
     let home = Home {
         target: scene.path().join("mounted/target"),
         scene,
     };
+    // Gone before the scene, which cannot be removed with it.
+    let _volume = Volume::new(FileSystem::Ext4, &home.scene, &point);
     std::fs::create_dir(&home.target).unwrap();
     let shared = home.scene.path().join("mounted/archive.db");
     home.says(&format!("{LITTLE} --archive {}", text(&shared)))
