@@ -216,7 +216,7 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
     assert!(refused(classic(1), true).contains("holds no pool"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(2), true).contains("holds no kept pool of this workload"));
-    assert!(refused(mix(Crew::ONE), true).contains("say the same options as then"));
+    assert!(refused(mix(Crew::ONE), true).contains("give the options of the run that has kept it"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(1), true).contains("several pools"));
     let shared = mix(Crew::Shared { writers: 1, readers: 1 });
