@@ -262,13 +262,13 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
     let Some(hung) = Hung::new() else {
         return;
     };
-    let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1 --workers 2");
+    let mut running = hung.start("--files 50 --transactions 100000000 --mix read=1 --workers 2");
     running.until("the transactions", transactions_began);
     hung.stall();
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     running.ends_within(PROMISED).code(1);
-    tells_of_a_hung_target(&hung.record(), "stat");
+    tells_of_a_hung_target(&hung.record(), "read");
 }
 
 #[test]
@@ -457,7 +457,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
             "--workers",
             "2",
             "--mix",
-            "create=1,delete=1,read=1",
+            "create=3,delete=2,read=1,link=1",
         ]);
         command.args(["--transactions", transactions, "--at"]).arg(&at);
         command

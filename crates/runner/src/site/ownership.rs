@@ -1,6 +1,6 @@
 //! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the questions; each has a test.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
 use std::os::fd::AsFd;
 
@@ -132,6 +132,9 @@ pub(crate) struct Ownership<'a> {
     born: Stamp,
     /// Of the pool that is looked at.
     contents: Pool<'a>,
+    /// When files with several names were last changed, before this cleaning has changed them by removing one; by their numbers. Only
+    /// where there is no time of birth.
+    linked: HashMap<u64, Stamp>,
 }
 
 /// What the files of one pool begin with.
@@ -198,6 +201,7 @@ impl<'a> Ownership<'a> {
             owner,
             born: earlier(born, evidence.set_back_ns),
             contents: Pool::of(&manifest.makes.begins, 0),
+            linked: HashMap::new(),
         }
     }
 
@@ -206,8 +210,26 @@ impl<'a> Ownership<'a> {
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
+    /// When something was made, whatever this cleaning has changed of it.
+    fn born_before_removals(&mut self, facts: &Statx) -> Stamp {
+        let born = born(facts);
+        if has_birth(facts) {
+            return born;
+        }
+        if facts.stx_nlink > 1 {
+            return *self.linked.entry(facts.stx_ino).or_insert(born);
+        }
+        // Of the last name: the number may be another file's afterwards.
+        self.linked.remove(&facts.stx_ino).unwrap_or(born)
+    }
+
     /// Whose a name is that has the form of the run's.
-    pub(crate) fn of(&self, directory: impl AsFd, name: &OsStr, (kind, number): WrittenName) -> Result<Whose, Errno> {
+    pub(crate) fn of(
+        &mut self,
+        directory: impl AsFd,
+        name: &OsStr,
+        (kind, number): WrittenName,
+    ) -> Result<Whose, Errno> {
         let facts = facts(&directory, name)?;
         let expected = match kind {
             NameKind::Directory => FileType::Directory,
@@ -223,7 +245,7 @@ impl<'a> Ownership<'a> {
             )));
         }
         let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
-        let born = born(&facts);
+        let born = self.born_before_removals(&facts);
         // What a directory or a link is tells whose it is: which of them was being made is not written down.
         let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         let is_too_late = |until: Until| {
