@@ -13,7 +13,7 @@ mod table;
 mod text;
 pub mod units;
 
-pub use csv::csv;
+pub use csv::{csv, csv_rows};
 pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
 pub use text::{WIDTH, text};
@@ -24,12 +24,6 @@ const NO_BREAK: char = '\u{a0}';
 /// A text that is not broken, whatever its length: it has what somebody may copy, or is short.
 pub fn kept(text: &str) -> String {
     text.replace(' ', "\u{a0}")
-}
-
-/// Items with commas between them, none of which is broken.
-pub fn listed<T: AsRef<str>>(items: &[T]) -> String {
-    let items: Vec<String> = items.iter().map(|item| kept(item.as_ref())).collect();
-    items.join(", ")
 }
 
 /// A piece of what is shown.
@@ -146,11 +140,29 @@ impl Document {
         });
     }
 
-    /// Adds a name and what it has, at a depth; nothing where it has nothing.
-    pub fn pair(&mut self, depth: usize, key: &str, value: impl Into<String>) {
+    /// Adds paragraphs of a list.
+    pub fn items<T: Into<String>>(&mut self, texts: impl IntoIterator<Item = T>) {
+        texts.into_iter().for_each(|text| self.item(text));
+    }
+
+    /// Adds a name and what it has in a line, at a depth.
+    pub fn pair(&mut self, depth: usize, key: &str, value: impl AsRef<str>) {
+        let (key, value) = (key.to_owned(), kept(value.as_ref()));
+        self.push(Block::Pair { depth, key, value });
+    }
+
+    /// Adds a name and a sentence.
+    pub fn sentence(&mut self, key: &str, value: impl Into<String>) {
         let (key, value) = (key.to_owned(), value.into());
-        if !value.is_empty() {
-            self.push(Block::Pair { depth, key, value });
+        self.push(Block::Pair { depth: 0, key, value });
+    }
+
+    /// Adds a name and items with commas between them, none of which is broken, behind the words that lead them; nothing
+    /// where there are none.
+    pub fn list<T: AsRef<str>>(&mut self, key: &str, lead: &str, items: &[T]) {
+        let items: Vec<String> = items.iter().map(|item| kept(item.as_ref())).collect();
+        if !items.is_empty() {
+            self.sentence(key, kept(lead) + &items.join(", "));
         }
     }
 

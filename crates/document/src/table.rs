@@ -90,7 +90,7 @@ impl fmt::Display for Cell {
 
 impl Cell {
     /// As people see it in a table, where there is no room for reasons.
-    pub(crate) fn short(&self) -> String {
+    pub fn short(&self) -> String {
         match self {
             Self::Missing | Self::Unavailable(_) => "-".to_owned(),
             cell => cell.to_string(),

@@ -199,7 +199,7 @@ fn parts(leads: usize, widths: &[usize], width_max: usize) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use crate::units::bound;
-    use crate::{Cell, Number, csv, listed, markdown};
+    use crate::{Cell, Number, csv, markdown};
 
     fn document() -> Document {
         let mut table = Table::new(1, &["what", "a system with a long name", "b"]).folding();
@@ -290,9 +290,9 @@ mod tests {
     #[test]
     fn lines_are_broken_between_words_at_any_width() {
         let mut document = Document::default();
-        document.pair(0, "Work", listed(&["2 files", "seed 7", "blocks of 512 bytes"]));
-        document.pair(1, "", "and more");
-        document.pair(0, "None", "");
+        document.list("Work", "", &["2 files", "seed 7", "blocks of 512 bytes"]);
+        document.sentence("", "and more");
+        document.list("None", "", &[""; 0]);
         document.push(Block::Item {
             depth: 1,
             text: bound("It took 5.0 % of 12 s."),

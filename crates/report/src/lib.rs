@@ -6,7 +6,4 @@ mod environment;
 pub mod export;
 pub mod list;
 pub mod plan;
-mod table;
 pub mod text;
-
-pub(crate) use record::units;
