@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use record::harmless;
+use document::harmless;
 use runner::SystemClock;
 
 use said::{Command, Said};

@@ -16,8 +16,11 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("measure", &[]),
     ("observe", &[]),
     ("record", &["document", "workload", "measure", "observe"]),
-    ("runner", &["workload", "storage", "measure", "observe", "record"]),
-    ("archive", &["record"]),
+    (
+        "runner",
+        &["document", "workload", "storage", "measure", "observe", "record"],
+    ),
+    ("archive", &["document", "record"]),
     ("report", &["document", "record", "measure"]),
     ("history", &["document", "workload", "record"]),
     (

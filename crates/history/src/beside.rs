@@ -2,7 +2,7 @@
 
 use document::units::{bytes, counted, grouped, seconds};
 use document::{Cell, Document, Number, Table};
-use record::{Edition, Fact, Level, Record, Summary};
+use record::{Edition, Fact, Level, Reason, Record, Summary};
 use serde::Serialize;
 
 use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
@@ -73,12 +73,15 @@ pub struct Beside {
     pub comparable: Vec<String>,
 }
 
+/// Says what a reason of a verdict has found: reports have the sentences.
+pub type Say = fn(&Reason) -> String;
+
 /// A run beside everything of the same configuration: classic work with the same files, transactions, subdirectories and
 /// processes, and the original's defaults for the rest, in whichever edition.
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
-pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError> {
+pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, HistoryError> {
     let summary = Summary::of(record);
     let shape = Shape::of(&record.workload);
     let mut beside = Beside {
@@ -119,7 +122,7 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError
         });
     }
     beside.comparable = operations(edition, &beside.rows);
-    beside.comparable.extend(comparable(record, &summary, &shape));
+    beside.comparable.extend(comparable(record, &summary, &shape, say));
     Ok(beside)
 }
 
@@ -229,7 +232,7 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
 }
 
 /// What else a reader of the factors has to know.
-fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> {
+fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record
         .workload
@@ -260,7 +263,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> 
             record.how.durability
         ),
     ];
-    sentences.extend(of_this_run(record, summary));
+    sentences.extend(of_this_run(record, summary, say));
     sentences.push(
         "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
          which file system is the better one."
@@ -270,7 +273,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> 
 }
 
 /// What only this run has.
-fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
+fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.storage != "stdio" {
         sentences.push(format!(
@@ -283,11 +286,7 @@ fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
         sentences.push(format!(
             "This run is {}: {}",
             summary.verdict.level.name(),
-            summary
-                .verdict
-                .reasons
-                .first()
-                .map_or_else(String::new, |reason| reason.describe())
+            summary.verdict.reasons.first().map_or_else(String::new, say)
         ));
     }
     sentences

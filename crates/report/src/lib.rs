@@ -6,4 +6,6 @@ mod environment;
 pub mod export;
 pub mod list;
 pub mod plan;
+pub mod reason;
+pub mod sizing;
 pub mod text;

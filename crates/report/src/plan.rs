@@ -7,6 +7,7 @@ use record::{Action, Crew, End, Fact, Phase, PlanRecord, Work};
 
 use crate::classic;
 use crate::environment;
+use crate::sizing::sentence;
 use crate::text::{how, kind, workload_lines};
 
 /// The whole plan as text.
@@ -30,7 +31,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     if let Some(sizing) = &record.how.sizing {
         let words = format!(
             "{} How long that takes is told by a run, after a short calibration on the target.",
-            sizing.sentence
+            sentence(sizing, &record.workload, &record.how.driven)
         );
         document.sentence("Sizing", words);
     }

@@ -12,7 +12,7 @@ mod verdict;
 use document::units::{grouped, rate, seconds};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::summary::PaperFigures;
-use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
+use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
 pub(crate) use self::heading::{how, kind, workload_lines};
@@ -43,10 +43,30 @@ pub fn report(record: &Record) -> Document {
     environment::render(document, record);
     own_cost::render(document, record, &summary);
     findings::render(document, record, &summary);
-    for hint in &record.hints {
+    for hint in record.hints.iter().map(String::as_str).chain(advice(record)) {
         document.line(format!("Note: {hint}"));
     }
     report
+}
+
+/// Advice about where the run was.
+fn advice(record: &Record) -> Vec<&'static str> {
+    let mut advice = Vec::new();
+    for target in record.locations.iter().filter_map(|location| location.target.known()) {
+        let hint = match target.class.known() {
+            Some(Class::Memory) => {
+                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
+            }
+            Some(Class::Overlay) => {
+                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
+            }
+            _ => continue,
+        };
+        if !advice.contains(&hint) {
+            advice.push(hint);
+        }
+    }
+    advice
 }
 
 /// How a role stands beneath its phase: workers that do everything have no name.

@@ -6,6 +6,7 @@ use crate::made::{
 };
 use record::verdict::{Measured, Steadiness};
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stuck};
+use report::reason::describe;
 
 #[test]
 fn a_run_with_nothing_to_be_said_against_it_is_valid() {
@@ -135,7 +136,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
             tell_rates(record, &[]);
         });
         assert_eq!(level, Level::Invalid);
-        assert!(found.describe().contains(words), "{}", found.describe());
+        assert!(describe(&found).contains(words), "{}", describe(&found));
     }
 }
 

@@ -10,6 +10,7 @@ use record::{
 
 use super::verdict;
 use crate::environment;
+use crate::sizing::sentence;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let workload = &record.workload;
@@ -24,7 +25,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     workload_lines(document, workload, &summary.shares);
     document.list("How", "", &how(&record.how));
     if let Some(sizing) = &record.how.sizing {
-        document.sentence("Sizing", &sizing.sentence);
+        document.sentence("Sizing", sentence(sizing, workload, &record.how.driven));
     }
     document.pair(0, "Fingerprint", record.fingerprint.as_str());
     match &record.actual.stream_hash {

@@ -1,5 +1,6 @@
 //! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
 
+use crate::reason::{describe, in_short, what_to_do};
 use document::units::{bound, percent, seconds};
 use document::{Block, Document};
 use record::{Fact, Level, Phase, Reason, Summary, Verdict};
@@ -22,7 +23,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
 /// A reason that is less bad than the verdict says so.
 fn said(reason: &Reason, level: Level) -> String {
     let lead = if reason.level() < level { "(doubtful) " } else { "" };
-    format!("{lead}{} {}", reason.describe(), reason.what_to_do())
+    format!("{lead}{} {}", describe(reason), what_to_do(reason))
 }
 
 /// What was looked at and found to be well, with its numbers; what is not known says why.
@@ -37,7 +38,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
         words.push(format!("{} s {what}", seconds(measured.ns)));
     }
     match &seen.steadiness {
-        Fact::Known(steadiness) => words.push(format!("steady ({})", steadiness.in_short())),
+        Fact::Known(steadiness) => words.push(format!("steady ({})", in_short(steadiness))),
         Fact::Unavailable(why) => words.push(format!("steadiness unknown ({why})")),
         Fact::NotApplicable => {}
     }
