@@ -181,7 +181,7 @@ pub enum ArchiveError {
     #[error(
         "run {number} of the archive {} has the {what} '{}', which this program does not know: use a newer postmark",
         .path.display(),
-        record::harmless::harmless(word)
+        document::harmless::harmless(word)
     )]
     Unknown {
         /// The run's number.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use record::harmless;
+use document::{Document, WIDTH, harmless};
 use runner::Cleaned;
 
 use crate::apart::Side;
@@ -49,16 +49,16 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             others,
             others_more,
         } => {
-            let mut text = format!("{}: ", harmless::path(directory));
-            report::text::clean_up(&mut text, clean_up);
+            let mut document = Document::default();
+            let place = format!("{}: ", harmless::path(directory));
+            report::text::clean_up(&mut document, &place, clean_up);
             for other in others {
-                let other = harmless::harmless(other);
-                text.push_str(&format!("  The same run also used {other}: clean it, too\n"));
+                document.below(format!("The same run also used {other}: clean it, too"));
             }
             if *others_more > 0 {
-                text.push_str(&format!("  and {others_more} more\n"));
+                document.below(format!("and {others_more} more"));
             }
-            (text, !clean_up.left.is_empty())
+            (document::text(&document, WIDTH), !clean_up.left.is_empty())
         }
         Cleaned::Drafts { directory, names } => {
             let directory = harmless::path(directory);

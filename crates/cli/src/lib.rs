@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use record::harmless;
+use document::harmless;
 use runner::SystemClock;
 
 use apart::Side;

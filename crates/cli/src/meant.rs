@@ -374,7 +374,8 @@ impl Meant {
         match &self.sizing {
             Some(sizing) => format!(
                 "{lack}. {} Give a smaller --beyond-cache than {}, too",
-                sizing.sentence, sizing.beyond_cache
+                report::sizing::sentence(sizing, &self.workload, &self.request(Vec::new()).how().driven),
+                sizing.beyond_cache
             ),
             None => lack,
         }

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::harmless;
+use document::harmless;
 
 use crate::Problem;
 use crate::archive::Place;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use document::WIDTH;
 use observe::{Host, ProcessTimes, Sources};
 use record::{Fact, How, PlanRecord};
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
@@ -50,17 +51,19 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
         PlanFormat::Toml => to_config(meant)?,
         PlanFormat::Json => record(meant)?.to_json(),
         PlanFormat::Text => {
-            let mut text = report::plan::render(&record(meant)?);
+            let mut plan = report::plan::plan(&record(meant)?);
             if meant.workload.transactions() == Workload::ENDLESS {
                 let planned = planned(&meant.workload);
-                text.push_str(&format!(
-                    "\nThe transactions have no end of their own: this is of the first {planned} of each worker.\n"
+                plan.gap();
+                plan.line(format!(
+                    "The transactions have no end of their own: this is of the first {planned} of each worker."
                 ));
             }
             for note in &meant.notes {
-                text.push_str(&format!("\n{note}\n"));
+                plan.gap();
+                plan.line(note);
             }
-            text
+            document::text(&plan, WIDTH)
         }
     })
 }

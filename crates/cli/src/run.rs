@@ -4,10 +4,10 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use document::harmless;
 use measure::SLICES_MAX;
-use record::harmless;
 use record::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX};
-use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Reason, Record, Sizing, Verdict};
+use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Record, Sizing, Verdict};
 use runner::{Drive, Event, Events, Request, Stop, SystemClock};
 
 use crate::apart::Side;
@@ -172,7 +172,6 @@ const NOT_ARCHIVED: u8 = 1;
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
     record.how.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
-    record.hints.extend(hints(record));
 }
 
 /// Writes the whole record, and says where it is, or why it is not: behind a report that is seen, else on standard error. Whether it is not
@@ -334,7 +333,7 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
         return;
     }
     let reasons = verdict.reasons.iter().filter(|reason| reason.level() == Level::Invalid);
-    let reasons: Vec<String> = reasons.map(Reason::describe).collect();
+    let reasons: Vec<String> = reasons.map(report::reason::describe).collect();
     let report = output.map_or_else(String::new, |path| format!(" (report: {})", harmless::path(path)));
     tell(format_args!("the run is INVALID: {}{report}", reasons.join(" ")));
 }
@@ -373,24 +372,4 @@ fn classic(record: &Record, format: report::classic::Format) -> String {
         (Outcome::Complete, _) => report::classic::NO_REPORT.to_owned(),
         _ => report::classic::partial(figures),
     }
-}
-
-/// Advice about where the run was.
-fn hints(record: &Record) -> Vec<String> {
-    let mut hints = Vec::new();
-    for target in record.locations.iter().filter_map(|location| location.target.known()) {
-        let hint = match target.class.known() {
-            Some(observe::Class::Memory) => {
-                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
-            }
-            Some(observe::Class::Overlay) => {
-                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
-            }
-            _ => continue,
-        };
-        if !hints.iter().any(|known| known == hint) {
-            hints.push(hint.to_owned());
-        }
-    }
-    hints
 }

@@ -6,7 +6,6 @@
 pub mod classic;
 pub mod documents;
 pub mod driven;
-pub mod harmless;
 pub mod headline;
 pub mod id;
 pub mod ladder;
@@ -18,10 +17,10 @@ pub mod read;
 pub mod run;
 pub mod schema;
 pub mod summary;
-pub mod units;
 pub mod verdict;
 
 pub use classic::ClassicFigures;
+pub use document::{harmless, units};
 pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
 pub use headline::{Entry, Headline, State};
 pub use id::RunId;

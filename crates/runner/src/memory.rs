@@ -3,8 +3,8 @@
 //! What is counted is what a run is certain to touch, so that none is refused that could be performed: the files of its pools,
 //! the contents and histograms of its workers, its directories. What pools grow by is not foretold.
 
+use document::units::{bytes, counted, grouped};
 use observe::Host;
-use record::units::{bytes, counted, grouped};
 use rustix::process::{Resource, getrlimit};
 use workload::{Crew, Phase, Work, Workload};
 

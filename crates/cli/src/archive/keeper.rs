@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, ArchiveError, Imported, Owner};
-use record::{Completed, Record, harmless};
+use document::harmless;
+use record::{Completed, Record};
 use runner::{Event, Events};
 
 use super::{Place, mark};

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
+use document::harmless;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
-use record::harmless;
 use runner::{NoAnswer, Place as RunPlace, Request};
 
 use crate::meant::MeaningError;

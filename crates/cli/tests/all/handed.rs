@@ -39,7 +39,7 @@ fn take(document: &str) -> bool {
         assert!(!problem.is_empty());
     }
     if !is_published(&record.workload) {
-        let beside = beside(library(), &record).expect("ours is as it should be");
+        let beside = beside(library(), &record, report::reason::describe).expect("ours is as it should be");
         show(|format| beside.show(format));
     }
     true

@@ -1,13 +1,17 @@
 //! Submissions and comparisons, from a record of a real run that is kept with the reports.
 
+use document::units;
 use history::submissions::{Group, Numbered};
-use history::{Format, Library, NotPlain, Submission, SubmissionError, beside, submissions};
-use record::units;
+use history::{Beside, Format, HistoryError, Library, NotPlain, Submission, SubmissionError, submissions};
 use record::{ArrivalsAsked, Level, Outcome, Record, SteadyAsked, SteadyRule, Summary, Workload};
 use workload::presets::{self, Machine};
 use workload::{Classic, Crew, Edition, Mix, fingerprint};
 
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
+
+fn beside_run(library: &Library, record: &Record) -> Result<Beside, HistoryError> {
+    history::beside(library, record, report::reason::describe)
+}
 
 fn kept() -> Record {
     Record::from_json(RUN).unwrap()
@@ -142,12 +146,12 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
     ];
     let library = Library::read().unwrap();
     let plain = of(preset("mail-page-1"));
-    assert_eq!(beside(&library, &plain).unwrap().none, None);
+    assert_eq!(beside_run(&library, &plain).unwrap().none, None);
     for (change, why, told) in changes {
         let mut run = plain.clone();
         change(&mut run);
         assert_eq!(Submission::of(&run, "Jo", "x"), Err(SubmissionError::NotPlain(why)));
-        let none = beside(&library, &run).unwrap().none.unwrap();
+        let none = beside_run(&library, &run).unwrap().none.unwrap();
         assert_eq!(none, why.to_string());
         assert!(none.contains(told), "{none}");
     }
@@ -421,7 +425,7 @@ fn markup_of_contributors_is_text() {
 #[test]
 fn a_run_stands_beside_every_published_row_of_its_configuration() {
     let library = Library::read().unwrap();
-    let beside = beside(&library, &of(preset("mail-page-3"))).unwrap();
+    let beside = beside_run(&library, &of(preset("mail-page-3"))).unwrap();
     assert_eq!((beside.configuration.as_str(), &beside.none), ("20000/100000", &None));
     let ours = beside.ours.unwrap();
     let row = |column: &str| beside.rows.iter().find(|row| row.column == column).unwrap();
@@ -476,7 +480,7 @@ fn processes_are_compared_each_with_each() {
     let library = Library::read().unwrap();
     let record = of(preset("veritas-massive-2"));
     let all = Summary::of(&record).paper.unwrap().transactions.per_second.unwrap();
-    let beside = beside(&library, &record).unwrap();
+    let beside = beside_run(&library, &record).unwrap();
     let row = beside.rows.iter().find(|row| row.column == "UFS, 32 bit").unwrap();
     assert_eq!(row.figures[0].factor, all / 12.0 / 9.08);
     assert_eq!(beside.rows.len(), 8);
@@ -485,7 +489,7 @@ fn processes_are_compared_each_with_each() {
 #[test]
 fn completion_times_and_megabytes_are_compared_too() {
     let library = Library::read().unwrap();
-    let of_iscsi = beside(&library, &of(preset("nfs-iscsi-5000"))).unwrap();
+    let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000"))).unwrap();
     let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
     let iscsi = of_iscsi.rows.iter().find(|row| row.column == "iSCSI").unwrap();
     assert_eq!((iscsi.figures.len(), iscsi.figures[0].factor), (1, 35.0 / elapsed));
@@ -495,7 +499,7 @@ fn completion_times_and_megabytes_are_compared_too() {
         of_iscsi.comparable
     );
     assert!(!of_iscsi.show(Format::Text).contains("did the same operations"));
-    let of_lfs = beside(&library, &of(preset("lfs-session"))).unwrap();
+    let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();
     let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
     let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();
     assert_eq!(theirs, [4_970.0, 16.19 * 1024.0, 16.19 * 1024.0, 1_007.0]);
@@ -504,7 +508,7 @@ fn completion_times_and_megabytes_are_compared_too() {
 #[test]
 fn a_run_of_other_work_is_told_why_there_is_nothing() {
     let library = Library::read().unwrap();
-    let none = |workload: Workload| beside(&library, &of(workload)).unwrap().none.unwrap();
+    let none = |workload: Workload| beside_run(&library, &of(workload)).unwrap().none.unwrap();
     assert!(none(Workload::from(Mix::default())).contains("a mix of operations"));
     let odd = Classic {
         files: 777,

@@ -1,8 +1,8 @@
 //! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 use record::{
-    Action, ArrivalsAsked, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost, Phase,
-    ReadError, Record, Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalsAsked, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost,
+    Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
 };
 
 use crate::made;
@@ -268,9 +268,13 @@ fn what_was_chosen_is_said_in_a_sentence() {
         cache_is: "the control group's limit".to_owned(),
         mean_file_bytes: 8_192.0,
         files: 131_072,
-        calibration: None,
+        calibration: Some(Calibration {
+            duration_ns: 2_100_000_000,
+            files: 20_000,
+            created_per_second: 12_000.0,
+            transactions_per_second: None,
+        }),
         transactions: None,
-        sentence: sentence.to_owned(),
     };
     assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
     record.how.sizing = Some(sizing.clone());
@@ -394,4 +398,23 @@ fn a_newer_or_foreign_record_is_refused() {
             "{foreign}"
         );
     }
+}
+
+#[test]
+fn a_report_can_be_shown_in_other_formats_and_widths() {
+    let report = report::text::report(&made::shared(&kept()));
+    let markdown = document::markdown(&report);
+    let is_row = |line: &&str| line.starts_with("| ");
+    let lines: Vec<&str> = markdown.lines().collect();
+    let mut tables = 0;
+    for table in lines.split(|line| !is_row(&line)).filter(|table| !table.is_empty()) {
+        let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+        assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{table:#?}");
+        tables += 1;
+    }
+    assert_eq!(tables, 8, "{markdown}");
+    assert!(markdown.contains("- **Workload** 2,000 files, 1,000 transactions, seed 7\n"));
+    let narrow = document::text(&report, 60);
+    let verdict = narrow.lines().take_while(|line| !line.starts_with("Fingerprint"));
+    assert!(verdict.skip(1).all(|line| line.chars().count() <= 60), "{narrow}");
 }

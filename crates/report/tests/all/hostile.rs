@@ -95,7 +95,6 @@ fn records() -> Vec<(&'static str, Record)> {
         files: 400_000,
         calibration: None,
         transactions: None,
-        sentence: "400,000 files".to_owned(),
     });
     failed.how.journal = Some("/mnt/journal".to_owned());
     let mut ladder = over_time(made::private(&kept()));

@@ -23,6 +23,12 @@ fn sizing(ran: &Ran) -> &Sizing {
     sizing.unwrap_or_else(|| panic!("the record does not say what was chosen\n{ran}"))
 }
 
+/// What the report says of it.
+fn sentence(ran: &Ran) -> String {
+    let record = &ran.record;
+    report::sizing::sentence(sizing(ran), &record.workload, &record.how.driven)
+}
+
 fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let sizing = sizing(ran);
     let workload = &ran.record.workload;
@@ -72,7 +78,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
             "no transactions are expected",
         );
         ran.ended.assert(
-            ran.ended.errors.contains(&sizing.sentence) && sizing.sentence.contains("preparing takes about"),
+            ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("preparing takes about"),
             "it does not say what it chose",
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(crew.split(' ')).collect();
@@ -239,7 +245,7 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
         "the limit is not the group's",
     )
     .assert(
-        sizing.sentence.contains("2 times the cache of 256.00 MiB"),
+        sentence(&ran).contains("2 times the cache of 256.00 MiB"),
         "it says something else",
     );
     let (device_bytes, read_bytes) = ran.fetched();

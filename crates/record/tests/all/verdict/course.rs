@@ -2,6 +2,7 @@
 
 use record::verdict::{Measured, Steadiness};
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stuck};
+use report::reason::describe;
 
 use crate::verdict::made::{
     SECOND, histogram, is_valid, ladder, measure_for, meter, of, operation, own_cost, ramp, reason, stolen, tell_rates,
@@ -136,7 +137,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
             tell_rates(record, &[]);
         });
         assert_eq!(level, Level::Invalid);
-        assert!(found.describe().contains(words), "{}", found.describe());
+        assert!(describe(&found).contains(words), "{}", describe(&found));
     }
 }
 

@@ -1,5 +1,6 @@
 //! The closed list: every reason has words, and the documentation has exactly these.
 
+use report::reason::{describe, what_to_do};
 use std::collections::{BTreeMap, BTreeSet};
 
 use measure::steady;
@@ -209,8 +210,8 @@ fn the_documentation_has_exactly_these_reasons_with_their_levels() {
 fn every_reason_says_its_numbers_and_what_to_do_in_sentences_and_comes_back_from_json() {
     let mut seen = BTreeSet::new();
     for reason in one_of_each() {
-        let words = reason.describe();
-        for text in [words.as_str(), reason.what_to_do()] {
+        let words = describe(&reason);
+        for text in [words.as_str(), what_to_do(&reason)] {
             assert!(text.ends_with('.') && !text.contains("  "), "{text}");
             assert!(
                 text.starts_with(|first: char| first.is_uppercase() || first.is_numeric()),

@@ -3,6 +3,7 @@
 use measure::steady;
 use record::verdict::{Steadiness, limits};
 use record::{Crew, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound, SteadyRule};
+use report::reason::{describe, what_to_do};
 
 use crate::verdict::made::{
     BEGAN, SECOND, arrivals, close, is_valid, measure_for, of, phase, ramp, reason, segment, tell_rates, transactions,
@@ -43,8 +44,8 @@ fn a_warm_up_is_not_measured() {
         tell_rates(record, &[]);
     });
     assert_eq!(level, Level::Invalid);
-    assert!(found.describe().contains("ended within the warm-up"), "{found:?}");
-    assert!(found.what_to_do().contains("shorter --warm-up"), "{found:?}");
+    assert!(describe(&found).contains("ended within the warm-up"), "{found:?}");
+    assert!(what_to_do(&found).contains("shorter --warm-up"), "{found:?}");
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn without_transactions_the_preparation_is_judged() {
         operations: 500,
     };
     assert_eq!((level, &found), (Level::Doubtful, &expected));
-    assert!(!found.describe().contains("transactions"), "{found:?}");
+    assert!(!describe(&found).contains("transactions"), "{found:?}");
     // A pool that was taken, and nothing was done with it.
     is_valid(|record| {
         prepared(SECOND)(record);
@@ -107,7 +108,7 @@ fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
     }
     let said = |rates: &[u64]| {
         let found = steadiness(rates).1.into_known().unwrap();
-        Reason::NotSteady { found }.describe()
+        describe(&Reason::NotSteady { found })
     };
     let words = said(&ramp(60, -0.5));
     assert!(

@@ -69,6 +69,22 @@ pub fn percent(fraction: f64) -> String {
     format!("{:.1} %", fraction * 100.0)
 }
 
+/// Sentences in which a unit stays with its number, wherever they are broken.
+pub fn bound(sentences: &str) -> String {
+    const UNITS: [&str; 8] = ["%", "s", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
+    let mut text = String::new();
+    for word in sentences.split_whitespace() {
+        let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
+        match text.is_empty() {
+            true => {}
+            false if UNITS.contains(&bare) => text.push(crate::NO_BREAK),
+            false => text.push(' '),
+        }
+        text.push_str(word);
+    }
+    text
+}
+
 /// A moment of the wall clock, given in nanoseconds of the epoch, as date and time of UTC: `2001-08-27 14:03:59`.
 pub fn utc(unix_ns: u64) -> String {
     let seconds = unix_ns / 1_000_000_000;
@@ -132,6 +148,15 @@ mod tests {
         assert_eq!(seconds(1_500_000), "0.001500");
         assert_eq!(microseconds(12_345.0), "12.35");
         assert_eq!(percent(0.123), "12.3 %");
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        let words = bound("It took 5.0 % of 12 s, or (less) 3 MiB;  so it is.");
+        assert_eq!(
+            words,
+            "It took 5.0\u{a0}% of 12\u{a0}s, or (less) 3\u{a0}MiB; so it is."
+        );
     }
 
     #[test]

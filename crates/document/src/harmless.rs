@@ -147,16 +147,27 @@ pub fn csv(text: &str) -> Cow<'_, str> {
     let is_formula = text
         .trim_start()
         .starts_with(['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']);
-    // Semicolons, because they separate fields where the comma is the decimal sign.
-    let is_quoted = text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ');
-    match (is_formula, is_quoted) {
+    match (is_quoted(&text), is_formula) {
         (false, false) => text,
-        (true, false) => Cow::Owned(format!("'{text}")),
-        (_, true) => {
+        (false, true) => Cow::Owned(format!("'{text}")),
+        (true, _) => {
             let lead = if is_formula { "'" } else { "" };
             Cow::Owned(format!("\"{lead}{}\"", text.replace('"', "\"\"")))
         }
     }
+}
+
+/// A field of ours, which is kept from nothing: what begins with a minus stays so.
+pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
+    if !is_quoted(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+}
+
+fn is_quoted(text: &str) -> bool {
+    // Semicolons, because they separate fields where the comma is the decimal sign.
+    text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
 /// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and links): it is shown as it stands,
