@@ -415,6 +415,6 @@ fn a_report_can_be_shown_in_other_formats_and_widths() {
     assert_eq!(tables, 8, "{markdown}");
     assert!(markdown.contains("- **Workload** 2,000 files, 1,000 transactions, seed 7\n"));
     let narrow = document::text(&report, 60);
-    let verdict = narrow.lines().take_while(|line| !line.starts_with("Fingerprint"));
+    let verdict = narrow.lines().take_while(|line| !line.starts_with("Workload"));
     assert!(verdict.skip(1).all(|line| line.chars().count() <= 60), "{narrow}");
 }
