@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use contract::{Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
-use storage::{Need, OperationKind, PathBuffer, Storage};
+use storage::PathBuffer;
 use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};

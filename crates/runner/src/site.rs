@@ -19,10 +19,10 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use contract::Identity;
 use record::CleanUp;
 use rustix::fs::{AtFlags, Mode, Stat, fstat, stat, statat, unlinkat};
 use rustix::io::Errno;
-use storage::Identity;
 
 pub use clean::{CleanError, Cleaned, clean};
 pub(crate) use kept::take_kept;

@@ -422,7 +422,7 @@ mod tests {
             postmark_journal: entry::VERSION,
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
-            durability: storage::Durability::None,
+            durability: contract::Durability::None,
             directories: directories
                 .iter()
                 .map(|directory| directory.to_string_lossy().into_owned())

@@ -4,12 +4,12 @@
 
 use std::time::Duration;
 
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use record::{
     Climb, LadderAsked, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, SteadyAsked, SteadyRule,
     Summary,
 };
 use runner::{Control, Drive, Event, Events, Ladder, NoEvents, Place, Request, RequestedLocation, Stop, SystemClock};
-use storage::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use workload::arrivals::ArrivalProcess;
 use workload::{Crew, Mix, Workload};
 

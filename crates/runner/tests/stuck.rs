@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use record::{Outcome, Stuck};
-use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
-use storage::{
+use contract::{
     Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
 };
+use record::{Outcome, Stuck};
+use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
 use workload::{Classic, Crew, Workload};
 
 /// When the storage hangs.

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]

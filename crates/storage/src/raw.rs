@@ -3,8 +3,8 @@
 //! where the original opens whatever is there.
 
 use crate::calls::{Calls, Style, asks_its_calls};
-use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use crate::system::Kernel;
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]

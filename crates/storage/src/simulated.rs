@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::Calls;
-use crate::contract::{
+use crate::posix::PosixStyle;
+use crate::raw::RawStyle;
+use contract::{
     Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
     Ticket, Unsupported,
 };
-use crate::posix::PosixStyle;
-use crate::raw::RawStyle;
 pub use corruption::Corruption;
 use state::{Kind, State};
 use system::SimulatedSystem;

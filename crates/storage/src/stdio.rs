@@ -8,12 +8,12 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
 
 use crate::calls::{Calls, asks_its_calls, at};
-use crate::contract::{
+use crate::raw::RawStyle;
+use crate::system::{Kernel, System, last_errno};
+use contract::{
     Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationKind, Outcome, Session, Settings,
     Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
-use crate::raw::RawStyle;
-use crate::system::{Kernel, System};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -106,7 +106,7 @@ impl Stream {
     fn over(file: c_int, mode: &CStr) -> Result<Self, Errno> {
         // SAFETY: the file is open and the mode is a C string that outlives the call.
         let stream = unsafe { libc::fdopen(file, mode.as_ptr()) };
-        NonNull::new(stream).map(Self).ok_or_else(Errno::last)
+        NonNull::new(stream).map(Self).ok_or_else(last_errno)
     }
 
     /// Whether the whole block was taken.
@@ -131,7 +131,7 @@ impl Stream {
         // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
         let answer = unsafe {
             if libc::fflush(self.0.as_ptr()) != 0 {
-                return Err(Errno::last());
+                return Err(last_errno());
             }
             let file = libc::fileno(self.0.as_ptr());
             if contents_only {
@@ -140,7 +140,7 @@ impl Stream {
                 libc::fsync(file)
             }
         };
-        if answer == 0 { Ok(()) } else { Err(Errno::last()) }
+        if answer == 0 { Ok(()) } else { Err(last_errno()) }
     }
 
     fn close(self) -> Result<(), Errno> {
@@ -148,7 +148,7 @@ impl Stream {
         if unsafe { libc::fclose(self.0.as_ptr()) } == 0 {
             Ok(())
         } else {
-            Err(Errno::last())
+            Err(last_errno())
         }
     }
 }
@@ -185,7 +185,7 @@ impl StdioSession {
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for block in content.chunks(self.write_block) {
             if !stream.write(block) {
-                return Err(closed_after(stream, Step::Write, Errno::last()));
+                return Err(closed_after(stream, Step::Write, last_errno()));
             }
         }
         steps.ended(Step::Write);
@@ -213,7 +213,7 @@ impl StdioSession {
             done += read as u64;
             if read < length {
                 let cause = if stream.has_error() {
-                    Cause::System(Errno::last())
+                    Cause::System(last_errno())
                 } else {
                     Cause::EndedEarly {
                         read: done,

@@ -9,12 +9,13 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use contract::{Cause, DIRECT_ALIGNMENT, Durability, Name, Operation, Session, Settings, Storage};
 use proptest::prelude::*;
 use storage::posix::Posix;
+use storage::probe_direct;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, DIRECT_ALIGNMENT, Durability, Name, Operation, Session, Settings, Storage, probe_direct};
 use support::{FilePath, done, failed, make, settings};
 
 fn content(bytes: usize) -> Vec<u8> {

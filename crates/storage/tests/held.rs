@@ -8,10 +8,10 @@ mod support;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
+use contract::{Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::stdio::Stdio;
-use storage::{Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Storage};
 use support::{FilePath, POLICIES, TEXT, done, make, settings};
 
 /// Calls for each storage that touches the kernel.

@@ -6,11 +6,11 @@ mod support;
 
 use std::path::Path;
 
+use contract::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
 use support::work::{Names, steps_of, work};
 use support::{FilePath, POLICIES, done, failed, make, settings};
 

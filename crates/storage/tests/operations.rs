@@ -7,11 +7,11 @@ mod support;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use contract::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
 use support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
 use support::{FilePath, POLICIES, TEXT, done, failed, make, settings};
 

@@ -7,8 +7,8 @@ mod support;
 
 use std::path::Path;
 
+use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage};
 use storage::simulated::{Code, Corruption, Fault, Simulated, SimulatedSession};
-use storage::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage};
 use support::{FilePath, POLICIES, Seen, TEXT, done, failed, make, perform, settings};
 
 const ROOT: &str = "/sim";

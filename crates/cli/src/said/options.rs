@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use contract::Durability;
 use serde::Deserialize;
-use storage::Durability;
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::layout::Shape;

@@ -5,7 +5,7 @@ use std::ffi::c_int;
 
 use super::corruption::{Corruption, Corruptions, Event};
 use super::{Fault, Struck, Truth};
-use crate::contract::Errno;
+use contract::Errno;
 
 /// Files, names, and what tests want to know or to go wrong.
 #[derive(Debug, Default)]

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::{Kind, Node, State};
 use super::{Fault, Simulated, Struck};
-use crate::contract::{Errno, Step};
 use crate::system::{At, Object, System, entries};
+use contract::{Errno, Step};
 
 #[derive(Debug)]
 pub(super) struct SimulatedSystem {

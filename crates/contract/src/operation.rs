@@ -175,6 +175,7 @@ pub enum Operation<'a> {
 
 impl<'a> Operation<'a> {
     /// What the operation is done to.
+    #[inline]
     pub fn name(&self) -> Name<'a> {
         match self {
             Self::Create { name, .. }
@@ -203,6 +204,7 @@ impl<'a> Operation<'a> {
     }
 
     /// How many bytes of contents it writes.
+    #[inline]
     pub const fn written_bytes(&self) -> u64 {
         match self {
             Self::Create { content, .. }
@@ -215,6 +217,7 @@ impl<'a> Operation<'a> {
     }
 
     /// Which operation it is.
+    #[inline]
     pub const fn kind(&self) -> OperationKind {
         match self {
             Self::Create { .. } => OperationKind::Create,
@@ -329,6 +332,7 @@ named! {
 
 impl OperationKind {
     /// Whether the operation changes something. The others never sync.
+    #[inline]
     pub const fn changes(self) -> bool {
         match self {
             Self::Create

@@ -1,4 +1,8 @@
-//! What the worker loop and a storage say to each other.
+//! What the worker loop and a storage say to each other, apart from any storage: no system call is made here and no
+//! clock is read.
+//!
+//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their outcomes: at once
+//! from a session that performs one at a time, later from one that has several in flight.
 //!
 //! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those asked for.
 //! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
@@ -17,16 +21,13 @@ mod durability;
 mod need;
 mod operation;
 
+/// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
+/// mounts by default takes that.
+pub const DIRECT_ALIGNMENT: usize = 4096;
+
 /// The system's number for an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Errno(pub i32);
-
-impl Errno {
-    /// The calling thread's last error.
-    pub fn last() -> Self {
-        Self(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
-    }
-}
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,7 +86,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn system(step: Step, errno: Errno) -> Self {
+    /// A step that the system has answered with an error, before any bytes were moved.
+    pub fn system(step: Step, errno: Errno) -> Self {
         Self {
             step,
             cause: Cause::System(errno),
@@ -94,7 +96,7 @@ impl Failure {
     }
 
     /// An answer that is not what it must be.
-    pub(crate) fn wrong(step: Step, cause: Cause) -> Self {
+    pub fn wrong(step: Step, cause: Cause) -> Self {
         Self {
             step,
             cause,
@@ -102,7 +104,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn having_moved(self, moved_bytes: u64) -> Self {
+    /// The same failure after so many bytes.
+    pub fn having_moved(self, moved_bytes: u64) -> Self {
         Self {
             moved_bytes: Some(moved_bytes),
             ..self
@@ -254,7 +257,7 @@ pub struct Settings {
     /// What is synced, and when.
     pub durability: Durability,
     /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples of
-    /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
+    /// [`DIRECT_ALIGNMENT`].
     pub direct: bool,
     /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes to one buffer.
     /// Else successive blocks lie one behind the other in a buffer of this size, rounded up to whole blocks; what is
