@@ -13,13 +13,17 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+pub use action::{Action, NameKind};
 pub use durability::{Durability, DurabilityError};
 pub use need::{Need, Unsupported};
-pub use operation::{Name, NoSteps, Operation, OperationKind, Step, Steps};
+pub use operation::{Bytes, Capability, Name, Operation, OperationKind};
+pub use step::{NoSteps, Part, Step, Steps, When};
 
+mod action;
 mod durability;
 mod need;
 mod operation;
+mod step;
 
 /// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
 /// mounts by default takes that.

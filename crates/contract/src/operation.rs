@@ -1,7 +1,11 @@
-//! Whole operations, and the steps that they are made of.
+//! The one list of operations: what each is given, is called, needs of a storage, is made of, and moves; then what of
+//! them a workload asks for. What speaks of operations elsewhere is derived from here: the mix's words and help, the
+//! record's schema, the table in `docs/measurement.md`, what a storage lacks.
 
 use std::ffi::CStr;
 use std::fmt;
+
+use crate::step::{Part, Step};
 
 /// Where an operation's file or directory is, in the forms that storages want.
 #[derive(Clone, Copy, Debug)]
@@ -14,416 +18,377 @@ pub struct Name<'a> {
     pub relative: &'a CStr,
 }
 
-/// A whole operation.
-#[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
+/// What a storage has or lacks: the operations that need one of these come and go together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Capability {
+    /// Whole contents, from a file's start to its end or behind it.
+    Contents,
+    /// Parts of contents, and sizes.
+    Ranges,
+    /// Names of files and directories, and what is behind them.
+    Names,
+    /// Contents that take a name over when they are whole.
+    Replacement,
+    /// Permissions and times.
+    Attributes,
+    /// Further names of a file, and symbolic links.
+    Links,
+    /// Extended attributes.
+    ExtendedAttributes,
+    /// A cache that contents can be taken out of.
+    Cache,
+}
+
+impl Capability {
+    /// The capability's name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Contents => "contents",
+            Self::Ranges => "ranges",
+            Self::Names => "names",
+            Self::Replacement => "replacement",
+            Self::Attributes => "attributes",
+            Self::Links => "links",
+            Self::ExtendedAttributes => "extended attributes",
+            Self::Cache => "cache",
+        }
+    }
+}
+
+/// Which way an operation's bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bytes {
+    /// It moves none.
+    None,
+    /// Out of files.
+    Read,
+    /// Into files.
+    Written,
+}
+
+impl Bytes {
+    /// The way's name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Read => "read",
+            Self::Written => "written",
+        }
+    }
+}
+
+/// Declares [`Operation`] and [`OperationKind`].
+macro_rules! operations {
+    ($(
+        $(#[$doc:meta])* $variant:ident = $text:literal {
+            $($(#[$of_field:meta])* $field:ident: $of:ty,)+
+        } changes: $changes:literal, needs: $need:ident, bytes: $bytes:ident $(of $content:ident)?, steps: [$($part:expr),+];
+    )+) => {
+        /// A whole operation.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Operation<'a> {
+            $($(#[$doc])* $variant { $($(#[$of_field])* $field: $of,)+ },)+
+        }
+
+        impl<'a> Operation<'a> {
+            /// What the operation is done to.
+            #[inline]
+            pub const fn name(&self) -> Name<'a> {
+                match self {
+                    $(Self::$variant { name, .. } => *name,)+
+                }
+            }
+
+            /// How many bytes of contents it writes.
+            #[inline]
+            pub const fn written_bytes(&self) -> u64 {
+                match self {
+                    $($(Self::$variant { $content, .. } => $content.len() as u64,)?)+
+                    _ => 0,
+                }
+            }
+
+            /// Which operation it is.
+            #[inline]
+            pub const fn kind(&self) -> OperationKind {
+                match self {
+                    $(Self::$variant { .. } => OperationKind::$variant,)+
+                }
+            }
+        }
+
+        /// An [`Operation`] without what it is done to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum OperationKind {
+            $($(#[$doc])* $variant,)+
+        }
+
+        impl OperationKind {
+            /// All there are, in their order.
+            pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
+
+            /// The operation's name in reports and messages.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+
+            /// Whether the operation changes something. The others never sync.
+            #[inline]
+            pub const fn changes(self) -> bool {
+                match self {
+                    $(Self::$variant => $changes,)+
+                }
+            }
+
+            /// What a storage must have to perform it.
+            #[inline]
+            pub const fn needs(self) -> Capability {
+                match self {
+                    $(Self::$variant => Capability::$need,)+
+                }
+            }
+
+            /// Which way its bytes go.
+            #[inline]
+            pub const fn bytes(self) -> Bytes {
+                match self {
+                    $(Self::$variant => Bytes::$bytes,)+
+                }
+            }
+
+            /// The steps that it is made of, in their order.
+            pub fn steps(self) -> &'static [Part] {
+                use Step::*;
+                match self {
+                    $(Self::$variant => const { &[$($part),+] },)+
+                }
+            }
+        }
+    };
+}
+
+operations! {
     /// Make a file that is not there and write `content`, in blocks.
-    Create {
+    Create = "create" {
         /// The new file.
         name: Name<'a>,
         /// What is written.
         content: &'a [u8],
-    },
+    } changes: true, needs: Contents, bytes: Written of content, steps: [
+        Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(), SyncDirectory.if_synced()
+    ];
+
     /// Write `content` behind the end of a file that is there, in blocks.
-    Append {
+    Append = "append" {
         /// The file.
         name: Name<'a>,
         /// What is written.
         content: &'a [u8],
-    },
+    } changes: true, needs: Contents, bytes: Written of content, steps: [
+        Open.always(), Write.said("behind the end"), Sync.if_synced(), Close.always()
+    ];
+
     /// Read a file of `bytes` bytes from its start, in blocks.
-    Read {
+    Read = "read" {
         /// The file.
         name: Name<'a>,
         /// Its size.
         bytes: u64,
-    },
+    } changes: false, needs: Contents, bytes: Read, steps: [
+        Open.always(), Read.said("the whole file"), Stat.if_kept("only where contents are verified"), Close.always()
+    ];
+
     /// Remove a file's name.
-    Delete {
+    Delete = "delete" {
         /// The file.
         name: Name<'a>,
-    },
+    } changes: true, needs: Names, bytes: None, steps: [Unlink.always(), SyncDirectory.if_synced()];
+
     /// Make a directory that is not there, mode 0700.
-    MakeDirectory {
+    MakeDirectory = "make directory" {
         /// The directory.
         name: Name<'a>,
-    },
+    } changes: true, needs: Names, bytes: None, steps: [MakeDirectory.always(), SyncDirectory.if_synced()];
+
     /// Remove an empty directory.
-    RemoveDirectory {
+    RemoveDirectory = "remove directory" {
         /// The directory.
         name: Name<'a>,
-    },
+    } changes: true, needs: Names, bytes: None, steps: [RemoveDirectory.always(), SyncDirectory.if_synced()];
+
     /// Read exactly `bytes` bytes from `offset` on, in blocks.
-    ReadRange {
+    ReadRange = "read a range" {
         /// The file.
         name: Name<'a>,
         /// Where the range begins.
         offset: u64,
         /// How long it is.
         bytes: u64,
-    },
+    } changes: false, needs: Ranges, bytes: Read, steps: [
+        Open.always(), Read.said("`pread`, exactly these bytes from this offset"), Close.always()
+    ];
+
     /// Write `content` over the start of a file that is there, in blocks. What lies behind it stays.
-    Overwrite {
+    Overwrite = "overwrite" {
         /// The file.
         name: Name<'a>,
         /// What is written.
         content: &'a [u8],
-    },
+    } changes: true, needs: Ranges, bytes: Written of content, steps: [
+        Open.said("a file that is there, nothing is cut off"), Write.said("from offset 0; what lies behind stays"),
+        Sync.if_synced(), Close.always()
+    ];
+
     /// Give a file this size.
-    Truncate {
+    Truncate = "truncate" {
         /// The file.
         name: Name<'a>,
         /// Its size from now on.
         bytes: u64,
-    },
+    } changes: true, needs: Ranges, bytes: None, steps: [
+        Open.always(), Truncate.said("`ftruncate`"), Sync.if_synced(), Close.always()
+    ];
+
     /// Ask what a file is. A symbolic link is not followed.
-    Stat {
+    Stat = "stat" {
         /// The file.
         name: Name<'a>,
         /// The size that it must have, where one is given.
         bytes: Option<u64>,
-    },
+    } changes: false, needs: Names, bytes: None, steps: [
+        Stat.said("`fstatat`; a symbolic link is not followed; where a size is given it must be that")
+    ];
+
     /// Set a file's permissions and its times of access and of modification.
-    SetAttributes {
+    SetAttributes = "set attributes" {
         /// The file.
         name: Name<'a>,
         /// The permissions.
         mode: u32,
         /// Both times, in nanoseconds of the epoch.
         times_ns: i64,
-    },
+    } changes: true, needs: Attributes, bytes: None, steps: [
+        Open.if_synced().by("to read; before Linux 6.6 always"), SetMode.said("`fchmodat2`"),
+        SetTimes.said("`utimensat`: access and modification"), Sync.if_synced(), Close.if_synced().by("where it was opened")
+    ];
+
     /// Give a file another name, one that is not there.
-    Rename {
+    Rename = "rename" {
         /// The name that it has.
         name: Name<'a>,
         /// The name that it gets.
         to: Name<'a>,
-    },
+    } changes: true, needs: Names, bytes: None, steps: [
+        Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file system answers EINVAL to \
+            that, as NFS does, from then on an `fstatat` of the new name and a plain rename"),
+        SyncDirectory.if_synced().by("of the new name, and of the old one where that is another")
+    ];
+
     /// Put a new content in a file's place: it is written to a temporary file, which takes the name over.
-    Replace {
+    Replace = "replace" {
         /// The file.
         name: Name<'a>,
         /// The temporary file's name, one that is not there.
         temporary: Name<'a>,
         /// What is written.
         content: &'a [u8],
-    },
+    } changes: true, needs: Replacement, bytes: Written of content, steps: [
+        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(), Close.always(),
+        Rename.said("over the name"), SyncDirectory.if_synced()
+    ];
+
     /// Deliver a message as Maildir does: it is written under one name and gets another when it is whole.
-    Deliver {
+    Deliver = "deliver" {
         /// The name while it is written, one that is not there.
         temporary: Name<'a>,
         /// The name for good, one that is not there.
         name: Name<'a>,
         /// What is written.
         content: &'a [u8],
-    },
+    } changes: true, needs: Replacement, bytes: Written of content, steps: [
+        Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(), Close.always(),
+        Rename.said("nothing is overwritten"), SyncDirectory.if_synced().by("of the new name")
+    ];
+
     /// Give a file one more name, one that is not there.
-    Link {
+    Link = "link" {
         /// The name that it has.
         name: Name<'a>,
         /// The name that it gets as well.
         to: Name<'a>,
-    },
+    } changes: true, needs: Links, bytes: None, steps: [
+        Link.always(), SyncDirectory.if_synced().by("of the new name")
+    ];
+
     /// Make a symbolic link that is not there.
-    SymbolicLink {
+    SymbolicLink = "symbolic link" {
         /// The new link.
         name: Name<'a>,
         /// What it says.
         target: &'a CStr,
-    },
+    } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(), SyncDirectory.if_synced()];
+
     /// Read a symbolic link.
-    ReadLink {
+    ReadLink = "read link" {
         /// The link.
         name: Name<'a>,
         /// What it must say.
         target: &'a CStr,
-    },
+    } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("it must say what it was made to say")];
+
     /// Set an extended attribute of a file.
-    SetExtended {
+    SetExtended = "set extended attribute" {
         /// The file.
         name: Name<'a>,
-        /// The attribute's name, with its name space: `user.something`.
+        /// The attribute's name, with its name space.
         key: &'a CStr,
         /// What it is set to.
         value: &'a [u8],
-    },
+    } changes: true, needs: ExtendedAttributes, bytes: None, steps: [
+        Open.said("to read"), SetExtended.always(), Sync.if_synced(), Close.always()
+    ];
+
     /// Get an extended attribute of a file.
-    GetExtended {
+    GetExtended = "get extended attribute" {
         /// The file.
         name: Name<'a>,
         /// The attribute's name, with its name space.
         key: &'a CStr,
         /// What it must be.
         value: &'a [u8],
-    },
+    } changes: false, needs: ExtendedAttributes, bytes: None, steps: [
+        Open.always(), GetExtended.said("it must be what it was set to"), Close.always()
+    ];
+
     /// List a directory; [`listing`](crate::Session::listing) tells what was in it.
-    List {
+    List = "list" {
         /// The directory.
         name: Name<'a>,
-    },
+    } changes: false, needs: Names, bytes: None, steps: [
+        Open.always(), List.said("`getdents64` with 32 KiB of room, to the end"), Close.always()
+    ];
+
     /// List a directory and ask of every entry what it is, as `ls -l` does.
-    ListWithStat {
+    ListWithStat = "list with stat" {
         /// The directory.
         name: Name<'a>,
-    },
+    } changes: false, needs: Names, bytes: None, steps: [
+        Open.always(), List.said("the same, with an `fstatat` of every entry that counts"), Close.always()
+    ];
+
     /// Take a file's contents out of the page cache, as far as they are on the device.
-    Evict {
+    Evict = "evict" {
         /// The file.
         name: Name<'a>,
-    },
+    } changes: false, needs: Cache, bytes: None, steps: [
+        Open.always(), Evict.said("`posix_fadvise`, `POSIX_FADV_DONTNEED`"), Close.always()
+    ];
 }
 
-impl<'a> Operation<'a> {
-    /// What the operation is done to.
-    #[inline]
-    pub fn name(&self) -> Name<'a> {
-        match self {
-            Self::Create { name, .. }
-            | Self::Append { name, .. }
-            | Self::Read { name, .. }
-            | Self::Delete { name }
-            | Self::MakeDirectory { name }
-            | Self::RemoveDirectory { name }
-            | Self::ReadRange { name, .. }
-            | Self::Overwrite { name, .. }
-            | Self::Truncate { name, .. }
-            | Self::Stat { name, .. }
-            | Self::SetAttributes { name, .. }
-            | Self::Rename { name, .. }
-            | Self::Replace { name, .. }
-            | Self::Deliver { name, .. }
-            | Self::Link { name, .. }
-            | Self::SymbolicLink { name, .. }
-            | Self::ReadLink { name, .. }
-            | Self::SetExtended { name, .. }
-            | Self::GetExtended { name, .. }
-            | Self::List { name }
-            | Self::ListWithStat { name }
-            | Self::Evict { name } => *name,
-        }
+impl fmt::Display for OperationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
     }
-
-    /// How many bytes of contents it writes.
-    #[inline]
-    pub const fn written_bytes(&self) -> u64 {
-        match self {
-            Self::Create { content, .. }
-            | Self::Append { content, .. }
-            | Self::Overwrite { content, .. }
-            | Self::Replace { content, .. }
-            | Self::Deliver { content, .. } => content.len() as u64,
-            _ => 0,
-        }
-    }
-
-    /// Which operation it is.
-    #[inline]
-    pub const fn kind(&self) -> OperationKind {
-        match self {
-            Self::Create { .. } => OperationKind::Create,
-            Self::Append { .. } => OperationKind::Append,
-            Self::Read { .. } => OperationKind::Read,
-            Self::Delete { .. } => OperationKind::Delete,
-            Self::MakeDirectory { .. } => OperationKind::MakeDirectory,
-            Self::RemoveDirectory { .. } => OperationKind::RemoveDirectory,
-            Self::ReadRange { .. } => OperationKind::ReadRange,
-            Self::Overwrite { .. } => OperationKind::Overwrite,
-            Self::Truncate { .. } => OperationKind::Truncate,
-            Self::Stat { .. } => OperationKind::Stat,
-            Self::SetAttributes { .. } => OperationKind::SetAttributes,
-            Self::Rename { .. } => OperationKind::Rename,
-            Self::Replace { .. } => OperationKind::Replace,
-            Self::Deliver { .. } => OperationKind::Deliver,
-            Self::Link { .. } => OperationKind::Link,
-            Self::SymbolicLink { .. } => OperationKind::SymbolicLink,
-            Self::ReadLink { .. } => OperationKind::ReadLink,
-            Self::SetExtended { .. } => OperationKind::SetExtended,
-            Self::GetExtended { .. } => OperationKind::GetExtended,
-            Self::List { .. } => OperationKind::List,
-            Self::ListWithStat { .. } => OperationKind::ListWithStat,
-            Self::Evict { .. } => OperationKind::Evict,
-        }
-    }
-}
-
-/// Defines a fieldless enum together with the list of its variants and their names.
-macro_rules! named {
-    (
-        $(#[$of_type:meta])* $type:ident, $(#[$of_name:meta])*
-        { $($(#[$of_variant:meta])* $variant:ident = $name:literal,)+ }
-    ) => {
-        $(#[$of_type])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $type {
-            $($(#[$of_variant])* $variant,)+
-        }
-
-        impl $type {
-            /// All there are, in their order.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
-
-            $(#[$of_name])*
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
-            }
-        }
-
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-    };
-}
-
-named! {
-    /// An [`Operation`] without what it is done to.
-    OperationKind,
-    /// The operation's name in reports and messages.
-    {
-        /// See [`Operation::Create`].
-        Create = "create",
-        /// See [`Operation::Append`].
-        Append = "append",
-        /// See [`Operation::Read`].
-        Read = "read",
-        /// See [`Operation::Delete`].
-        Delete = "delete",
-        /// See [`Operation::MakeDirectory`].
-        MakeDirectory = "make directory",
-        /// See [`Operation::RemoveDirectory`].
-        RemoveDirectory = "remove directory",
-        /// See [`Operation::ReadRange`].
-        ReadRange = "read a range",
-        /// See [`Operation::Overwrite`].
-        Overwrite = "overwrite",
-        /// See [`Operation::Truncate`].
-        Truncate = "truncate",
-        /// See [`Operation::Stat`].
-        Stat = "stat",
-        /// See [`Operation::SetAttributes`].
-        SetAttributes = "set attributes",
-        /// See [`Operation::Rename`].
-        Rename = "rename",
-        /// See [`Operation::Replace`].
-        Replace = "replace",
-        /// See [`Operation::Deliver`].
-        Deliver = "deliver",
-        /// See [`Operation::Link`].
-        Link = "link",
-        /// See [`Operation::SymbolicLink`].
-        SymbolicLink = "symbolic link",
-        /// See [`Operation::ReadLink`].
-        ReadLink = "read link",
-        /// See [`Operation::SetExtended`].
-        SetExtended = "set extended attribute",
-        /// See [`Operation::GetExtended`].
-        GetExtended = "get extended attribute",
-        /// See [`Operation::List`].
-        List = "list",
-        /// See [`Operation::ListWithStat`].
-        ListWithStat = "list with stat",
-        /// See [`Operation::Evict`].
-        Evict = "evict",
-    }
-}
-
-impl OperationKind {
-    /// Whether the operation changes something. The others never sync.
-    #[inline]
-    pub const fn changes(self) -> bool {
-        match self {
-            Self::Create
-            | Self::Append
-            | Self::Delete
-            | Self::MakeDirectory
-            | Self::RemoveDirectory
-            | Self::Overwrite
-            | Self::Truncate
-            | Self::SetAttributes
-            | Self::Rename
-            | Self::Replace
-            | Self::Deliver
-            | Self::Link
-            | Self::SymbolicLink
-            | Self::SetExtended => true,
-            Self::Read
-            | Self::ReadRange
-            | Self::Stat
-            | Self::ReadLink
-            | Self::GetExtended
-            | Self::List
-            | Self::ListWithStat
-            | Self::Evict => false,
-        }
-    }
-}
-
-named! {
-    /// A part of an operation that ends at a moment of its own.
-    Step,
-    /// The step's name in reports.
-    {
-        /// The file is open.
-        Open = "open",
-        /// Everything is written.
-        Write = "write",
-        /// Everything is read.
-        Read = "read",
-        /// The file is closed.
-        Close = "close",
-        /// The name is gone.
-        Unlink = "unlink",
-        /// The directory is there.
-        MakeDirectory = "mkdir",
-        /// The directory is gone.
-        RemoveDirectory = "rmdir",
-        /// The file is on the device, as the policy says.
-        Sync = "sync",
-        /// The directory's names are on the device.
-        SyncDirectory = "sync directory",
-        /// The whole file system is on the device.
-        SyncFileSystem = "sync file system",
-        /// The file has its size.
-        Truncate = "truncate",
-        /// It is known what the file is.
-        Stat = "stat",
-        /// The permissions are set.
-        SetMode = "set mode",
-        /// The times are set.
-        SetTimes = "set times",
-        /// The file has its other name.
-        Rename = "rename",
-        /// The file has one more name.
-        Link = "link",
-        /// The symbolic link is there.
-        SymbolicLink = "symbolic link",
-        /// The symbolic link is read.
-        ReadLink = "read link",
-        /// The extended attribute is set.
-        SetExtended = "set extended attribute",
-        /// The extended attribute is read.
-        GetExtended = "get extended attribute",
-        /// The directory is read to its end, and of every entry it is known what it is where that was asked for.
-        List = "list",
-        /// The contents are out of the page cache.
-        Evict = "evict",
-    }
-}
-
-/// Told of every step as it ends. Generic, so that one that does nothing compiles to nothing.
-pub trait Steps {
-    /// A step has ended well.
-    fn ended(&mut self, step: Step);
-}
-
-/// Nobody wants to know.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoSteps;
-
-impl Steps for NoSteps {
-    #[inline(always)]
-    fn ended(&mut self, _: Step) {}
 }

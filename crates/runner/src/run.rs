@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use contract::{Need, OperationKind, Storage};
+use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
 use storage::PathBuffer;
@@ -366,7 +366,7 @@ fn need(request: &Request) -> Need {
     let mut operations: Vec<OperationKind> = Phase::ALL
         .into_iter()
         .flat_map(|phase| workload.actions(phase))
-        .filter_map(kind)
+        .filter_map(Action::performs)
         .collect();
     if workload.directories() > 0 {
         operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
@@ -384,35 +384,6 @@ fn need(request: &Request) -> Need {
         durability: request.durability,
         direct: request.direct,
     }
-}
-
-/// The operations that an action of a mix may be.
-fn kind(action: Action) -> Option<OperationKind> {
-    use OperationKind as Kind;
-    Some(match action {
-        Action::Nothing => return None,
-        Action::Create => Kind::Create,
-        Action::Read => Kind::Read,
-        Action::Append => Kind::Append,
-        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Kind::Delete,
-        Action::ReadRange => Kind::ReadRange,
-        Action::Overwrite => Kind::Overwrite,
-        Action::Truncate => Kind::Truncate,
-        Action::Stat => Kind::Stat,
-        Action::SetAttributes => Kind::SetAttributes,
-        Action::Rename => Kind::Rename,
-        Action::Replace => Kind::Replace,
-        Action::Deliver => Kind::Deliver,
-        Action::Link => Kind::Link,
-        Action::SymbolicLink => Kind::SymbolicLink,
-        Action::ReadLink => Kind::ReadLink,
-        Action::SetExtended => Kind::SetExtended,
-        Action::GetExtended => Kind::GetExtended,
-        Action::List => Kind::List,
-        Action::ListWithStat => Kind::ListWithStat,
-        Action::MakeDirectory => Kind::MakeDirectory,
-        Action::RemoveDirectory => Kind::RemoveDirectory,
-    })
 }
 
 /// Looks at the targets and their room; touches nothing.
@@ -518,8 +489,9 @@ fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(
             }
         }
     }
-    let extended = [Action::SetExtended, Action::GetExtended];
-    let wants_extended = |mix: &workload::Mix| extended.iter().any(|action| mix.weights.get(*action) > 0);
+    let is_extended =
+        |action: Action| action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes);
+    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {

@@ -11,8 +11,8 @@ use crate::calls::{Calls, asks_its_calls, at};
 use crate::raw::RawStyle;
 use crate::system::{Kernel, System, last_errno};
 use contract::{
-    Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationKind, Outcome, Session, Settings,
-    Step, Steps, Storage, Submitted, Ticket, Unsupported,
+    Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step,
+    Steps, Storage, Submitted, Ticket, Unsupported,
 };
 
 /// The storage of this module.
@@ -39,7 +39,11 @@ impl Storage for Stdio {
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         supports_policy(need.durability, need.direct)?;
-        match need.operations.iter().find(|operation| !has(**operation)) {
+        match need
+            .operations
+            .iter()
+            .find(|operation| !HAS.contains(&operation.needs()))
+        {
             Some(&operation) => Err(Unsupported::Operation {
                 storage: NAME,
                 operation,
@@ -76,27 +80,8 @@ fn supports_policy(durability: Durability, direct: bool) -> Result<(), Unsupport
     }
 }
 
-/// Whether this storage has an operation.
-const fn has(operation: OperationKind) -> bool {
-    matches!(
-        operation,
-        OperationKind::Create | OperationKind::Append | OperationKind::Read
-    ) || is_of_names(operation)
-}
-
-/// Whether it has nothing to do with contents.
-const fn is_of_names(operation: OperationKind) -> bool {
-    matches!(
-        operation,
-        OperationKind::Delete
-            | OperationKind::MakeDirectory
-            | OperationKind::RemoveDirectory
-            | OperationKind::Stat
-            | OperationKind::Rename
-            | OperationKind::List
-            | OperationKind::ListWithStat
-    )
-}
+/// What this storage has.
+const HAS: [Capability; 2] = [Capability::Contents, Capability::Names];
 
 /// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
 struct Stream(NonNull<libc::FILE>);
@@ -251,7 +236,10 @@ impl StdioSession {
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
             _ => {
                 let kind = operation.kind();
-                assert!(is_of_names(kind), "stdio has no '{kind}', as Storage::supports says");
+                assert!(
+                    kind.needs() == Capability::Names,
+                    "stdio has no '{kind}', as Storage::supports says"
+                );
                 return self.calls.perform(operation, steps);
             }
         }

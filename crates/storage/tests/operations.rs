@@ -31,6 +31,10 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
     for (operation, steps) in work(names) {
         let what = format!("{} {durability}: {operation:?}", storage.name());
         let kind = operation.kind();
+        let mut listed = steps.clone();
+        listed.dedup();
+        let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
+        assert_eq!(listed, list, "the list of operations has the steps of {what}");
         assert_eq!(done(session, &operation), steps_of(&steps, kind, durability), "{what}");
         match operation {
             Operation::Read { .. } => assert_eq!(session.content(), Some(&b"abc34567890123456789"[..]), "{what}"),
