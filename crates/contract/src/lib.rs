@@ -12,12 +12,15 @@ use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use action::{Action, NameKind};
 pub use durability::{Durability, DurabilityError};
 pub use need::{Need, Unsupported};
 pub use operation::{Bytes, Capability, Name, Operation, OperationKind};
 pub use step::{NoSteps, Part, Step, Steps, When};
+
+pub mod home;
 
 mod action;
 mod durability;
@@ -32,6 +35,41 @@ pub const DIRECT_ALIGNMENT: usize = 4096;
 /// The system's number for an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Errno(pub i32);
+
+/// Names of errors that are answered to.
+macro_rules! errnos {
+    ($($name:ident = $number:ident,)+) => {
+        #[expect(missing_docs, reason = "the numbers of errno(3)")]
+        impl Errno {
+            $(pub const $name: Self = Self(libc::$number);)+
+        }
+    };
+}
+
+errnos! {
+    ACCESS = EACCES,
+    DQUOT = EDQUOT,
+    EXIST = EEXIST,
+    IO = EIO,
+    LOOP = ELOOP,
+    MFILE = EMFILE,
+    NAMETOOLONG = ENAMETOOLONG,
+    NFILE = ENFILE,
+    NOENT = ENOENT,
+    NOSPC = ENOSPC,
+    NOTDIR = ENOTDIR,
+    NOTEMPTY = ENOTEMPTY,
+    PERM = EPERM,
+    ROFS = EROFS,
+    STALE = ESTALE,
+    WOULDBLOCK = EWOULDBLOCK,
+}
+
+impl From<Errno> for std::io::Error {
+    fn from(errno: Errno) -> Self {
+        Self::from_raw_os_error(errno.0)
+    }
+}
 
 impl fmt::Display for Errno {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -319,6 +357,9 @@ pub trait Storage: Sync {
     /// # Errors
     /// The first thing that it does not have.
     fn supports(&self, need: &Need) -> Result<(), Unsupported>;
+
+    /// Where the files of a run live that it performs operations on; `None` where it makes none.
+    fn home(&self) -> Option<Arc<dyn home::Home>>;
 
     /// Opens a session, on the worker's own thread, which holds no open files of its own: all but standard
     /// input, output and error are closed there where the system lets a thread have a table of its own.

@@ -58,6 +58,10 @@ impl Storage for Timed {
         Ok(())
     }
 
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
     fn open(&self, _: &Settings) -> Result<TimedSession, OpenError> {
         Ok(TimedSession {
             storage: self.clone(),

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
@@ -31,6 +32,10 @@ impl Storage for Sleepy {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<SleepySession, OpenError> {

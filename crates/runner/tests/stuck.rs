@@ -54,6 +54,10 @@ impl Storage for Hanging {
         Ok(())
     }
 
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
     fn open(&self, _: &Settings) -> Result<HangingSession, OpenError> {
         if let At::Open = self.at {
             self.hang_once();

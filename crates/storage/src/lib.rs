@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows workloads, prints, or reads a clock; the simulated storage *advances* one.
 
+pub mod home;
 pub mod null;
 pub mod path;
 pub mod posix;

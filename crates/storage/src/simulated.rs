@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::calls::Calls;
 use crate::posix::PosixStyle;
 use crate::raw::RawStyle;
+use contract::home::Home;
 use contract::{
     Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
     Ticket, Unsupported,
@@ -236,6 +237,10 @@ impl Storage for Simulated {
             Code::Raw if need.direct => Err(Unsupported::Direct { storage: self.name() }),
             Code::Raw | Code::Posix => Ok(()),
         }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        None
     }
 
     fn open(&self, settings: &Settings) -> Result<SimulatedSession, OpenError> {

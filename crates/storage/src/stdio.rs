@@ -3,13 +3,15 @@
 //! `O_NOFOLLOW`, and fdopen makes the stream; creation is exclusive. What is written may fail as late as in fclose: that
 //! is a failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
 //! What has nothing to do with contents is done as `raw` does it.
-
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::calls::{Calls, asks_its_calls, at};
+use crate::home::KernelHome;
 use crate::raw::RawStyle;
 use crate::system::{Kernel, System, last_errno};
+use contract::home::Home;
 use contract::{
     Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step,
     Steps, Storage, Submitted, Ticket, Unsupported,
@@ -50,6 +52,10 @@ impl Storage for Stdio {
             }),
             None => Ok(()),
         }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(KernelHome))
     }
 
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
