@@ -601,7 +601,7 @@ impl Performance<'_> {
         let named = |name: &str| {
             self.told
                 .lines()
-                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: as the ones before"))
+                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: for reasons like those above"))
         };
         named(&format!("/{path}"))
             || named(&format!("/{}", path.replace(".old/", "/")))

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use archive::{Archive, Filter, Journal, Owner, Pending, leave_beside, may_leave_beside, waiting};
-use record::State;
+use record::{RunId, State};
 
 use support::{directory, file, head, nobody, open, open_within, parts, run};
 
@@ -22,16 +22,15 @@ fn count(archive: &Archive) -> usize {
 fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
-    for pending in archive.take_waiting().unwrap() {
-        match pending {
-            Pending::Imported(number) => numbers.push(number),
-            Pending::Left { path, why } => {
-                assert!(fs::symlink_metadata(path).is_ok(), "it is gone: {why}");
-                left.push(why);
-            }
-            _ => unreachable!("all kinds are known"),
+    let mut tell = |pending| match pending {
+        Pending::Imported(number) => numbers.push(number),
+        Pending::Left { path, why } => {
+            assert!(fs::symlink_metadata(path).is_ok(), "it is gone: {why}");
+            left.push(why);
         }
-    }
+        _ => unreachable!("all kinds are known"),
+    };
+    archive.take_waiting(&mut tell).unwrap();
     (numbers, left)
 }
 
@@ -191,11 +190,46 @@ fn a_locked_archive_loses_nothing() {
     // Of this process, by another connection: locks of SQLite's own tell them apart.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let error = archive.take_waiting().unwrap_err();
+    let error = archive.take_waiting(&mut |_| ()).unwrap_err();
     assert!(matches!(error, archive::ArchiveError::Busy { .. }), "{error}");
     assert_eq!(waiting(&path).len(), 1);
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(take(&mut archive), (vec![1], vec![]));
+}
+
+/// What was taken in before the lock came is told: its files are gone.
+#[test]
+fn what_was_taken_in_before_an_error_is_told() {
+    let directory = directory();
+    let path = file(&directory);
+    drop(open(&path));
+    // More than one transaction takes.
+    for number in 1..=70 {
+        leave_beside(&path, None, &run(number)).unwrap();
+    }
+    let mut archive = open_within(&path, Journal::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    archive.wait_up_to(Duration::from_millis(50)).unwrap();
+    let mut numbers = Vec::new();
+    let mut other = None;
+    let error = archive.take_waiting(&mut |pending| {
+        let Pending::Imported(number) = pending else {
+            unreachable!("{pending:?}")
+        };
+        numbers.push(number);
+        other.get_or_insert_with(|| {
+            let other = rusqlite::Connection::open(&path).unwrap();
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            other
+        });
+    });
+    assert!(
+        matches!(error, Err(archive::ArchiveError::Busy { .. })),
+        "{:?}",
+        error.err()
+    );
+    assert_eq!((numbers.len(), waiting(&path).len()), (64, 6));
+    drop(other);
+    assert_eq!(take(&mut archive).0.len(), 6);
 }
 
 #[test]
@@ -219,6 +253,15 @@ fn it_is_known_before_whether_a_record_could_be_left() {
     let path = file(&directory);
     may_leave_beside(&path).unwrap();
     assert_eq!(others(&directory), [""; 0]);
+    // A process of this number was killed here before it removed its file.
+    let number = std::process::id();
+    let left = format!(
+        "archive.db.pending-{}.json.{number}.part",
+        RunId::new(u128::from(number))
+    );
+    fs::write(directory.path().join(&left), "").unwrap();
+    may_leave_beside(&path).unwrap();
+    assert_eq!(others(&directory), [left]);
     let nowhere = directory.path().join("no/directory/archive.db");
     let error = may_leave_beside(&nowhere).unwrap_err().to_string();
     assert!(

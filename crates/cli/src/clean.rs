@@ -74,6 +74,14 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
                 true,
             )
         }
+        Cleaned::InHands { directory, process } => (
+            format!(
+                "{}: nothing was touched: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its \
+                 pool: wait for that, then clean again\n",
+                harmless::path(directory)
+            ),
+            true,
+        ),
         Cleaned::Kept { directory } => (
             format!(
                 "{}: a pool that was kept for a later run (--reuse); nothing was touched: to remove it, give this directory \
@@ -82,9 +90,9 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             ),
             false,
         ),
-        Cleaned::NotBelieved { directory, why } => (
+        Cleaned::Untouched { directory, why } => (
             format!(
-                "{}: nothing was touched: there is a manifest of this name, but {}\n",
+                "{}: nothing was touched: {}\n",
                 harmless::path(directory),
                 harmless::harmless(why)
             ),

@@ -15,6 +15,7 @@ mod mix;
 use std::path::PathBuf;
 
 use observe::{Host, Sources};
+use record::read::LOCATIONS_MAX;
 use record::{Sizing, harmless};
 use runner::{Place, Refused, Request, RequestedLocation};
 use workload::contents::{ContentKind, ContentSpec};
@@ -32,9 +33,6 @@ use crate::earlier::{self, Called};
 use crate::output::Input;
 use crate::said::{Count, LocationSaid, Options, SizesSaid, StorageName, WorkArguments};
 use crate::sizing;
-
-/// Each location is looked at before a run, and held open in it.
-const LOCATIONS_MAX: usize = 16_384;
 
 /// What is meant.
 #[derive(Clone, Debug)]

@@ -36,7 +36,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    let chosen = archive::chosen(arguments.archive.as_deref())?;
+    let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
     let place = match &chosen {
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,

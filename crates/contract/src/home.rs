@@ -176,12 +176,12 @@ pub trait Directory: Debug + Send + Sync {
     /// What the system answered.
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
 
-    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at. What has no identity is
-    /// removed by its name.
+    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at, and tells whether it did.
+    /// What has no identity is removed by its name.
     ///
     /// # Errors
-    /// [`Errno::STALE`] where the name stands for something else by now.
-    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<(), Errno>;
+    /// What the system answered.
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
 
     /// Sets when it was last read and changed.
     ///

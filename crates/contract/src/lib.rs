@@ -61,7 +61,6 @@ errnos! {
     NOTEMPTY = ENOTEMPTY,
     PERM = EPERM,
     ROFS = EROFS,
-    STALE = ESTALE,
     WOULDBLOCK = EWOULDBLOCK,
 }
 

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use imported::{everything, import};
 use proptest::prelude::*;
+use record::read::LOCATIONS_MAX;
 use record::{
     Action, ArrivalsAsked, Climb, LadderAsked, Load, Outcome, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
     SliceMeter, SlowOperation, SlowStep, SlowestRecord, SteadyAsked, SteadyFound, SteadyRule, Stuck,
@@ -339,6 +340,20 @@ fn a_run_of_a_century_takes_no_more_time_or_memory() {
         phase.segments.last_mut().unwrap().ended_ns = 1 << 62;
     }
     assert!(import(record.to_json().as_bytes()));
+}
+
+/// What a run may be told to do can be read when it has done it.
+#[test]
+fn a_run_in_as_many_locations_as_there_may_be_is_read() {
+    let mut record = kept();
+    record.locations = vec![record.locations[0].clone(); LOCATIONS_MAX];
+    assert!(import(record.to_json().as_bytes()));
+    record.locations.push(record.locations[0].clone());
+    let told = Record::from_json(&record.to_json()).unwrap_err().to_string();
+    assert!(
+        told.contains("record.locations") && told.contains("there are at most 16384"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -49,7 +49,6 @@ fn parts(request: &Request) -> Vec<Part> {
         (Work::Mix(_), Crew::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
         (Work::Mix(_), Crew::Private { .. }) => files.saturating_mul(FILE_BYTES),
     };
-    let places = workload.mix().map_or(0, |mix| u64::from(mix.layout.places()));
     let locations = request.locations.len() as u64;
     let directories = workload.directories().saturating_mul(locations);
     let paths: u64 = request
@@ -74,7 +73,7 @@ fn parts(request: &Request) -> Vec<Part> {
             advice: "give fewer --files",
         },
         Part {
-            bytes: directories.max(places).saturating_mul(DIRECTORY_BYTES),
+            bytes: directories.saturating_mul(DIRECTORY_BYTES),
             what: format!("{} directories", grouped(directories)),
             advice: "give fewer directories",
         },

@@ -102,7 +102,7 @@ impl Site for NoSite {
     }
 
     fn keep(&self, _: Kept) -> Result<(), String> {
-        Err("nothing can be kept nowhere".to_owned())
+        Err("this storage makes no files that could be kept".to_owned())
     }
 
     fn volumes(&self) -> Volumes {
@@ -266,7 +266,11 @@ impl Ground {
         if self.manifest.kind == Kind::OwnDirectory {
             unmarked = unmarked
                 .and_then(|()| self.named(name))
-                .and_then(|named| self.users.remove(name.as_bytes(), &named));
+                .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
+            // An empty directory without a manifest is also removed by whoever cleans at the same time.
+            if unmarked == Err(Errno::NOENT) && self.held.facts().is_ok_and(|held| held.names == Some(0)) {
+                unmarked = Ok(());
+            }
             if unmarked.is_ok() {
                 done.directories += 1;
             }
@@ -276,8 +280,13 @@ impl Ground {
             let _ = self.manifest.before.restore(&*self.users);
         }
         if let Err(errno) = unmarked {
-            done.left
-                .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
+            let why = match errno {
+                Errno::NOENT => {
+                    "it is not there any more: somebody moved it, and it is empty where it is now".to_owned()
+                }
+                errno => format!("cannot be removed: {errno}{}", advice::for_errno(Some(errno.0))),
+            };
+            done.left.extend(left(&self.directory, why).left);
             done.incomplete = true;
         }
     }

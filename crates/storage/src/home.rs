@@ -249,15 +249,17 @@ impl Directory for Held {
             .map_err(ours)
     }
 
-    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<(), Errno> {
+    fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
         if looked_at.identity.is_some() && self.facts_of(name)?.identity != looked_at.identity {
-            return Err(Errno::STALE);
+            return Ok(false);
         }
         let flags = match looked_at.kind {
             EntryKind::Directory => AtFlags::REMOVEDIR,
             EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => AtFlags::empty(),
         };
-        rustix::fs::unlinkat(&self.0, OsStr::from_bytes(name), flags).map_err(ours)
+        rustix::fs::unlinkat(&self.0, OsStr::from_bytes(name), flags)
+            .map(|()| true)
+            .map_err(ours)
     }
 
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {

@@ -124,7 +124,7 @@ impl Keeper {
             }
             Err(error) if place.is_asked() => return Err(error.into()),
             Err(error) => {
-                if let Err(why) = archive::may_leave_beside(place.path()) {
+                if let Err(why) = place.may_leave_beside() {
                     tell(format_args!(
                         "warning: {error}; {why}; this run is not archived: --format json --output FILE keeps its whole record"
                     ));

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use passthrough::{Options, Passthrough};
 use record::{Outcome, Record, State};
 use rustix::process::Signal;
 
-use crate::support::{Running, Volume, is_root};
+use crate::support::{Running, Volume, is_met, is_root};
 use crate::{Home, LITTLE, text};
 
 /// The records that wait beside an archive.
@@ -136,6 +137,33 @@ fn a_place_that_takes_nothing_refuses_no_run() {
         assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
         drop(volume);
     }
+}
+
+/// A data folder on a server that does not answer keeps no run from its start; an archive there that was asked for is refused.
+#[test]
+fn a_data_folder_that_hangs_refuses_no_run() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    let home = Home::new();
+    let (backing, data) = (home.scene.directory("backing"), home.scene.directory("data"));
+    let mounted = Passthrough::mount(&backing, &data, Options::default()).unwrap();
+    home.says(LITTLE).code(0);
+    mounted.stall();
+    home.says(LITTLE)
+        .code(0)
+        .says("warning: cannot look at the archive")
+        .says("the file system did not answer for 5 s")
+        .says("this run is not archived")
+        .says("--output FILE");
+    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+        .code(2)
+        .says("the file system did not answer for 5 s")
+        .says("--archive none");
+    assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
+    mounted.resume();
+    assert_eq!(home.entries().len(), 1);
 }
 
 /// Whoever cannot write to the archive says how many records wait, and shows the rest.

@@ -79,8 +79,9 @@ fn links_directories_and_the_like() {
         symlink(&elsewhere, at("30002")).unwrap();
         std::fs::create_dir(at("30003")).unwrap();
         std::fs::write(at("30003").join("1"), "inside\n").unwrap();
-        let not_ours = "it is not what this run makes";
-        killed.leaves(&[("30001", not_ours), ("30002", not_ours), ("30003", not_ours)]);
+        let link = "it is a symbolic link, and this run gives such a name to a regular file";
+        let directory = "it is a directory, and this run gives such a name to a regular file";
+        killed.leaves(&[("30001", link), ("30002", link), ("30003", directory)]);
         before.assert_kept(&elsewhere, &"after a cleaning beside links to it");
     }
 }
@@ -136,10 +137,13 @@ fn a_file_in_a_subdirectory() {
         let killed = killed(face, 4);
         std::fs::write(killed.files.join("s1/notes"), "mine\n").unwrap();
         let cleaned = clean(&killed.location);
-        cleaned.code(1).says(&format!(
-            "Left: {}: it holds what this run did not make",
-            killed.files.join("s1").display()
-        ));
+        cleaned
+            .code(1)
+            .says(&format!(
+                "Left: {}: it holds what this run did not make",
+                killed.files.join("s1").display()
+            ))
+            .says("its manifest stays");
         let left: Vec<_> = std::fs::read_dir(killed.files.join("s1"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
@@ -172,12 +176,34 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
         running.kill();
         let cleaned = clean(&location);
         cleaned.code(1).says(&format!(
-            "Left: {}: it is not what this run makes",
+            "Left: {}: it is a symbolic link, and this run gives such a name to a directory",
             files.join("s1").display()
         ));
         before.assert_kept(&elsewhere, &cleaned);
         assert_eq!(std::fs::read_dir(&files).unwrap().count(), 1, "{cleaned}");
     }
+}
+
+/// While one process cleans, another one neither cleans nor runs there, and both say why.
+#[test]
+fn what_another_process_cleans() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let running = Prompt(Raw).begin(&Work::long(&location), &scene, Moment::Prepare);
+    let why = format!(
+        "its run's process ({}) is gone, and another one is cleaning it",
+        running.process()
+    );
+    running.kill();
+    let before = Snapshot::of(&location);
+    let held = std::fs::File::open(location.join(".postmark-manifest.json")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    clean(&location).code(1).says(&why).says("nothing was touched");
+    let refused = Prompt(Raw).perform(&Work::little(&location), &scene);
+    refused.code(1).says(&why).says("take another directory");
+    before.assert_kept(&location, &refused);
+    drop(held);
+    clean(&location).code(0);
 }
 
 /// Cleaning and running beside a run that goes on.

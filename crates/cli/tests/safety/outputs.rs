@@ -2,10 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+use passthrough::{Operation, Options, Passthrough};
 
 use crate::support::faces::program;
 use crate::support::running::in_shell;
-use crate::support::{Ended, Running, Scene};
+use crate::support::{Ended, Running, Scene, is_met};
 
 /// Little work, in a directory of its own.
 const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-own-cost --at target";
@@ -231,4 +234,36 @@ fn the_prompt_does_not_write_into_what_it_reads() {
         "{ended}"
     );
     assert!(read(&scene, "report").contains("Time:"), "{ended}");
+}
+
+/// The file system of an output hangs when the run was refused: that is told before its `close` is waited for.
+#[test]
+fn an_output_that_hangs_keeps_no_refusal() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    let scene = scene();
+    let (backing, point) = (scene.directory("backing"), scene.directory("point"));
+    for option in ["--output", "--live"] {
+        let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
+        mounted.stall_at(Operation::Flush);
+        let mut command = Running::command(program());
+        // Where the journal is, is looked at when all outputs are open.
+        command
+            .args(LITTLE.split(' '))
+            .args(["--mix", "read=1", "--journal", "precious", option, "point/report"])
+            .current_dir(scene.path());
+        let running = Running::start(command, &backing);
+        let began = Instant::now();
+        while !running.errors().contains("precious is there already") && began.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let told = running.errors();
+        // What waits for it can only end with it.
+        drop(mounted);
+        running.finish().code(2);
+        assert!(told.contains("precious is there already"), "{option}: {told}");
+        assert_eq!(fs::read_dir(&backing).unwrap().count(), 0, "{option}");
+    }
 }

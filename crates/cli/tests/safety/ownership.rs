@@ -137,6 +137,24 @@ fn secret() -> &'static str {
     }
 }
 
+/// Those of them that are certainly somebody else's, and why.
+fn certain() -> [(&'static str, &'static str); 3] {
+    [
+        ("50001", "it is larger than any file of this run"),
+        ("50002", secret()),
+        ("50005", NOT_OUR_CONTENTS),
+    ]
+}
+
+/// The others, where nobody knows what the run was doing, and why they stay.
+const UNCLEAR: [(&str, &str); 2] = [
+    ("50003", "it is empty, and nothing tells that this run was writing it"),
+    (
+        "50004",
+        "it begins with zeros, and nothing tells that this run was writing it",
+    ),
+];
+
 #[test]
 fn what_was_made_after_the_run() {
     for face in FACES {
@@ -144,17 +162,12 @@ fn what_was_made_after_the_run() {
         furnish_with_images(&visited.files);
         // One that is like the run's in all respects but this.
         std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
-        let certain = [
-            ("50001", "it is larger than any file of this run"),
-            ("50002", secret()),
-            ("50005", NOT_OUR_CONTENTS),
-        ];
         let unclear = ["50003", "50004", "50006"].map(|name| (name, TOO_LATE));
-        visited.leaves(&[&certain[..], &unclear].concat(), true);
+        visited.leaves(&[&certain()[..], &unclear].concat(), true);
         for (name, _) in unclear {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
-        visited.leaves(&certain, false);
+        visited.leaves(&certain(), false);
         assert_eq!(signs_of_life(visited.process), [] as [PathBuf; 0]);
     }
 }
@@ -176,30 +189,13 @@ fn what_may_have_been_made_after_the_run() {
             std::fs::remove_file(path).unwrap();
         }
         furnish_with_images(&visited.files);
-        let cleaned = visited.leaves(
-            &[
-                ("50001", "it is larger than any file of this run"),
-                ("50002", secret()),
-                ("50003", "it is empty, and nothing tells that this run was writing it"),
-                (
-                    "50004",
-                    "it begins with zeros, and nothing tells that this run was writing it",
-                ),
-                ("50005", NOT_OUR_CONTENTS),
-            ],
-            true,
-        );
+        let cleaned = visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
         cleaned.says("its manifest stays, since the run may have made some of these");
         for name in ["50002", "50003", "50004"] {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
-        visited.leaves(
-            &[
-                ("50001", "it is larger than any file of this run"),
-                ("50005", NOT_OUR_CONTENTS),
-            ],
-            false,
-        );
+        let [larger, _, other] = certain();
+        visited.leaves(&[larger, other], false);
     }
 }
 
@@ -208,19 +204,7 @@ fn what_may_have_been_made_after_the_run() {
 fn what_was_made_beside_the_run() {
     for face in [Prompt(Stdio), Prompt(Raw)] {
         let visited = visited(face, furnish_with_images);
-        visited.leaves(
-            &[
-                ("50001", "it is larger than any file of this run"),
-                ("50002", secret()),
-                ("50003", "it is empty, and nothing tells that this run was writing it"),
-                (
-                    "50004",
-                    "it begins with zeros, and nothing tells that this run was writing it",
-                ),
-                ("50005", NOT_OUR_CONTENTS),
-            ],
-            true,
-        );
+        visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
     }
 }
 
@@ -301,6 +285,112 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
     }
 }
 
+/// Its modes are asked of a directory, too: one that somebody has changed keeps the manifest.
+#[test]
+fn a_subdirectory_of_another_mode() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long(&location).in_subdirectories(3);
+    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    let changed = location.join("s1");
+    set_mode(&changed, 0o700);
+    let before = Snapshot::of(&changed);
+    let cleaned = clean(&location);
+    cleaned
+        .code(1)
+        .says(&format!(
+            "Left: {}: its mode is 0700, which this run does not give",
+            changed.display()
+        ))
+        .says("its manifest stays");
+    before.assert_kept(&changed, &cleaned);
+    set_mode(&changed, 0o755);
+    clean(&location).code(0);
+    assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
+}
+
+/// The links of a mix, of both kinds, go; a symbolic link that leads elsewhere is somebody else's, whatever it is called.
+#[test]
+fn the_links_of_a_mix() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let mut command = Running::command(program());
+    command
+        .args([
+            "run",
+            "--storage",
+            "posix",
+            "--files",
+            "500",
+            "--transactions",
+            "1000000",
+        ])
+        .args(["--mix", "create=1,delete=1,link=1,symlink=1,mkdir=1", "--at"])
+        .arg(&location);
+    let mut running = Running::start(command, &location);
+    let all_names = |location: &Path| -> Vec<PathBuf> {
+        let own = own_directories(location);
+        let entries = own.first().and_then(|own| std::fs::read_dir(own).ok());
+        entries
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    };
+    running.until("links of both kinds, and directories", |_| {
+        let all = all_names(&location);
+        ["l", "y", "d"].iter().all(|end| {
+            all.iter()
+                .any(|name| name.extension().is_some_and(|found| found == *end))
+        })
+    });
+    running.kill();
+    let link = all_names(&location)
+        .into_iter()
+        .find(|name| name.extension().is_some_and(|end| end == "y"))
+        .unwrap();
+    std::fs::remove_file(&link).unwrap();
+    symlink("/etc/passwd", &link).unwrap();
+    let cleaned = clean(&location);
+    cleaned.code(1).says(&format!(
+        "Left: {}: it is a symbolic link to something else than a file of this run",
+        link.display()
+    ));
+    assert_eq!(all_names(&location), [link], "{cleaned}");
+}
+
+/// What takes a name of a kept pool later is somebody else's.
+#[test]
+fn what_was_made_after_a_pool_was_kept() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let own = kept_pool(&location);
+    let exchanged = own.join("17");
+    let contents = std::fs::read(&exchanged).unwrap();
+    std::fs::remove_file(&exchanged).unwrap();
+    // The kernel stamps files by a clock that is read every few milliseconds.
+    std::thread::sleep(Duration::from_millis(30));
+    std::fs::write(&exchanged, contents).unwrap();
+    let cleaned = clean(&own);
+    cleaned
+        .code(1)
+        .says(&format!("Left: {}: {TOO_LATE}", exchanged.display()));
+    std::fs::remove_file(&exchanged).unwrap();
+    clean(&own).code(0);
+    assert!(!own.exists());
+}
+
+/// The directory of a little pool that a run has kept.
+fn kept_pool(location: &Path) -> PathBuf {
+    let mut command = Running::command(program());
+    command
+        .args(["run", "--storage", "posix", "--files", "200", "--transactions", "0"])
+        .args(["--mix", "read=1", "--keep", "--at"])
+        .arg(location);
+    Running::to_its_end(command, location).code(0);
+    own_directories(location).remove(0)
+}
+
 /// A kept pool that was given to somebody else stays whole, with its manifest, and can be cleaned by its owner.
 #[test]
 fn a_kept_pool_of_another_owner() {
@@ -309,29 +399,7 @@ fn a_kept_pool_of_another_owner() {
     }
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    let mut command = Running::command(program());
-    command.args([
-        "run",
-        "--files",
-        "200",
-        "--transactions",
-        "0",
-        "--mix",
-        "read=1",
-        "--keep",
-        "--storage",
-        "posix",
-        "--at",
-    ]);
-    Running::to_its_end(
-        {
-            command.arg(&location);
-            command
-        },
-        &location,
-    )
-    .code(0);
-    let own = own_directories(&location).remove(0);
+    let own = kept_pool(&location);
     let names: Vec<PathBuf> = std::fs::read_dir(&own)
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -550,6 +618,8 @@ fn root_refuses_a_place_that_others_may_rename() {
         let group = scene.directory("group");
         let everybody = scene.directory("everybody");
         let sticky = scene.directory("sticky");
+        let listed = scene.directory("listed");
+        let_write(&listed, 65_534);
         std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
         std::os::unix::fs::chown(&group, None, Some(65_534)).unwrap();
         for (path, mode) in [(&group, 0o775), (&everybody, 0o777), (&sticky, 0o1777)] {
@@ -560,6 +630,7 @@ fn root_refuses_a_place_that_others_may_rename() {
             (&inner, "user 65534, its owner,"),
             (&group, "group 65534"),
             (&everybody, "every user"),
+            (&listed, "somebody in its access control list"),
         ] {
             let before = Snapshot::of(place);
             let work = Work::little(place);
@@ -585,6 +656,26 @@ fn root_refuses_a_place_that_others_may_rename() {
                 .says("no subdirectories, which --allow-unsafe-target does not cover");
         }
     }
+}
+
+/// Gives a directory an access control list by which this user, too, may write (acl(5), linux/posix_acl_xattr.h).
+fn let_write(directory: &Path, user: u32) {
+    const NOBODY: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] = [
+        (0x01, 7, NOBODY),
+        (0x02, 7, user),
+        (0x04, 5, NOBODY),
+        (0x10, 7, NOBODY),
+        (0x20, 5, NOBODY),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (whose, may, who) in entries {
+        list.extend(whose.to_le_bytes());
+        list.extend(may.to_le_bytes());
+        list.extend(who.to_le_bytes());
+    }
+    let name = "system.posix_acl_access";
+    rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
 /// The user saves a file by renaming a new one over it while a run goes on beside it: the directory has changed since.
@@ -634,7 +725,7 @@ fn what_stays_is_told_in_every_format() {
             running.send(Signal::CONT);
             let ended = running.finish();
             chattr("-i", &file);
-            ended.code(1).does_not_say("the run has not made it");
+            ended.code(1).does_not_say("its number is higher");
             assert!(
                 ended
                     .errors
@@ -661,23 +752,54 @@ fn chattr(change: &str, file: &Path) {
 fn cleaning_beside_starting_runs() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
+    beside_starting_runs(&scene, &location, || {
+        clean(&location);
+    });
+}
+
+/// The same from a container, in which no process of the runs can be seen, by several at once: a run's directory is empty when it
+/// begins, and when it ends.
+#[test]
+fn cleaning_beside_starting_runs_of_another_process_namespace() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    beside_starting_runs(&scene, &location, || {
+        let mut command = Running::command(Path::new("unshare"));
+        command
+            .args(["--pid", "--fork", "--mount-proc", "sh", "-c"])
+            .arg(
+                "for time in $(seq 20); do \"$0\" clean \"$1\" & \"$0\" clean \"$1\" & \"$0\" clean \"$1\"; wait; done",
+            )
+            .arg(program())
+            .arg(&location);
+        Running::to_its_end(command, &location);
+    });
+}
+
+/// Begins runs while this goes on again and again, and expects that all end well and nothing stays.
+fn beside_starting_runs(scene: &Scene, location: &Path, cleaning: impl Fn()) {
     std::thread::scope(|scope| {
         let runs = scope.spawn(|| {
             for _ in 0..25 {
                 let work = Work {
                     files: 5,
                     transactions: 5,
-                    ..Work::little(&location)
+                    ..Work::little(location)
                 };
-                Run(Posix).perform(&work, &scene).code(0);
+                for face in [Run(Posix), Prompt(Raw)] {
+                    face.perform(&work, scene).code(0);
+                }
             }
         });
         while !runs.is_finished() {
-            clean(&location);
+            cleaning();
         }
         runs.join().unwrap();
     });
-    assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
 }
 
 /// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all the same, and only one run

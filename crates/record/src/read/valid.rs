@@ -10,12 +10,11 @@ use workload::Workload;
 use crate::classic::ClassicFigures;
 use crate::driven::{Driven, Sizing, SteadyFound};
 use crate::ladder::{Climb, Load, Rung};
+use crate::read::LOCATIONS_MAX;
 use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
-/// The most locations: each is compared with all before it when a report names them.
-const LOCATIONS_MAX: usize = 4096;
 /// The most rungs: a ladder has 64 and some between them.
 const RUNGS_MAX: usize = 4096;
 /// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.

@@ -45,16 +45,23 @@ pub enum Cleaned {
         /// Its process, where the manifest says it.
         process: Option<u32>,
     },
+    /// The run's process is gone, and another one cleans, or takes the run's kept pool: nothing was touched.
+    InHands {
+        /// Where.
+        directory: PathBuf,
+        /// The run's process.
+        process: u32,
+    },
     /// The pool was kept for a later run: nothing was touched. Given itself, it is removed.
     Kept {
         /// Where.
         directory: PathBuf,
     },
-    /// The manifest is not one that this program believes: nothing was touched.
-    NotBelieved {
+    /// Nothing was touched: the manifest is not one that this program believes, or cannot be looked at.
+    Untouched {
         /// Where.
         directory: PathBuf,
-        /// Why not.
+        /// Why, in a sentence.
         why: String,
     },
 }
@@ -112,9 +119,9 @@ pub fn clean_in(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, Clean
             Ok(inner) => inner,
             Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => continue,
             Err(errno) => {
-                cleaned.push(Cleaned::NotBelieved {
+                cleaned.push(Cleaned::Untouched {
                     directory: own,
-                    why: format!("it cannot be opened: {errno}{}", advice::for_errno(Some(errno.0))),
+                    why: told("the directory cannot be opened", errno),
                 });
                 continue;
             }
@@ -140,12 +147,16 @@ pub fn clean_in(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, Clean
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     for one in abandoned {
         let path = one.path.clone();
-        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::NotBelieved {
+        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::Untouched {
             directory: path,
-            why: format!("it cannot be held: {errno}"),
+            why: told("the directory or the one above it cannot be opened", errno),
         }));
     }
     Ok(cleaned)
+}
+
+fn told(what: &str, errno: Errno) -> String {
+    format!("{what}: {errno}{}", advice::for_errno(Some(errno.0)))
 }
 
 /// What a look into a directory has found.
@@ -169,7 +180,7 @@ struct Abandoned {
 }
 
 fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, cleaned: &mut Vec<Cleaned>) -> Looked {
-    let left = |path, why| Looked::Left(Cleaned::NotBelieved { directory: path, why });
+    let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
     if let Some(names) = manifest::remove_drafts(&**home, &*directory)
         .ok()
@@ -184,7 +195,11 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
             directory: path,
             process: manifest.map(|manifest| manifest.process),
         }),
-        Ok(Some(Found::Foreign(why))) => left(path, why),
+        Ok(Some(Found::InHands(process))) => Looked::Left(Cleaned::InHands {
+            directory: path,
+            process,
+        }),
+        Ok(Some(Found::Foreign(why))) => left(path, format!("its manifest ({}) is not trusted: {why}", manifest::NAME)),
         Ok(Some(Found::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, manifest::NAME) {
             Ok(()) => Looked::Unmarked(Cleaned::Removed {
                 directory: path,
@@ -192,7 +207,10 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
                 others: Vec::new(),
                 others_more: 0,
             }),
-            Err(errno) => left(path, format!("it is not whole and cannot be removed: {errno}")),
+            Err(errno) => left(
+                path,
+                told("its manifest was not written to its end, and cannot be removed", errno),
+            ),
         },
         Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
             home: Arc::clone(home),
@@ -201,7 +219,7 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
             manifest,
             lock,
         })),
-        Err(errno) => left(path, format!("it cannot be read: {errno}")),
+        Err(errno) => left(path, told("its manifest cannot be read", errno)),
     }
 }
 
@@ -278,7 +296,7 @@ fn remove_unmarked(home: &dyn Home, parent: &dyn Directory, name: &[u8], path: P
         return None;
     }
     // Removes it only where it is empty.
-    parent.remove(name, &facts).ok()?;
+    manifest::gone(parent.remove(name, &facts)).ok()?;
     Some(Cleaned::Removed {
         directory: path,
         clean_up: CleanUp {

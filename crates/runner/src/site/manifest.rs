@@ -130,6 +130,8 @@ pub(crate) enum Found {
     Abandoned(Box<Manifest>, Box<dyn Mark>),
     /// Its run goes on.
     Active(Option<Box<Manifest>>),
+    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes a pool that was kept.
+    InHands(u32),
     /// Ours, and not whole: its run was killed before it had made anything.
     Unfinished(Box<dyn Mark>),
     /// Not one that is believed, and why.
@@ -150,7 +152,14 @@ impl Manifest {
     /// whole and locked before it gets its name, so that nobody ever finds it otherwise. The modes of the run's files are
     /// filled in, by what the file system gives to this one.
     pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
-        self.write_as(directory, false)
+        let mut tries_left = 10;
+        loop {
+            match self.write_as(directory, false) {
+                // Until the draft is locked, `clean` in another process namespace takes it for one of a run that was killed.
+                Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
+                written => return written,
+            }
+        }
     }
 
     /// Writes the manifest in the place of the one that is there, durably; it stays locked by the mark that is given back.
@@ -239,7 +248,12 @@ impl Manifest {
             Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive(home)),
         };
         if is_active {
-            return Ok(Some(Found::Active(parsed.ok())));
+            let parsed = parsed.ok();
+            let gone = parsed.as_ref().filter(|manifest| !manifest.seems_alive(home));
+            return Ok(Some(match gone {
+                Some(manifest) => Found::InHands(manifest.process),
+                None => Found::Active(parsed),
+            }));
         }
         let manifest = match parsed {
             Ok(manifest) => manifest,
@@ -298,7 +312,7 @@ impl Manifest {
         Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may still go on, where locks cannot tell: its process is there, or was on another machine.
+    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was on another machine.
     fn seems_alive(&self, home: &dyn Home) -> bool {
         let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
         !here || home.is_alive(self.process)
@@ -308,7 +322,15 @@ impl Manifest {
 /// Removes what has a name that is the run's own.
 pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
     let facts = directory.facts_of(name.as_bytes())?;
-    directory.remove(name.as_bytes(), &facts)
+    gone(directory.remove(name.as_bytes(), &facts))
+}
+
+/// What was to be removed is there no more where its name stands for something else by now.
+pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
+    match removed? {
+        true => Ok(()),
+        false => Err(Errno::NOENT),
+    }
 }
 
 /// The number of what facts were read of; 0 where it has none.

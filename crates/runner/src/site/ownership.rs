@@ -192,7 +192,11 @@ impl<'a> Ownership<'a> {
             NameKind::File | NameKind::Temporary | NameKind::Link => EntryKind::File,
         };
         if facts.kind != expected {
-            return Ok(Whose::Others("it is not what this run makes".to_owned()));
+            return Ok(Whose::Others(format!(
+                "it is {}, and this run gives such a name to {}",
+                in_words(facts.kind),
+                in_words(expected)
+            )));
         }
         let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
         let born = facts.born_or_changed();
@@ -253,7 +257,7 @@ impl<'a> Ownership<'a> {
         let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(&target), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
             true => Whose::Ours,
-            false => Whose::Others("it is a link to what is no file of this run".to_owned()),
+            false => Whose::Others("it is a symbolic link to something else than a file of this run".to_owned()),
         })
     }
 
@@ -354,6 +358,15 @@ fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
         }
     }
     false
+}
+
+fn in_words(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::File => "a regular file",
+        EntryKind::Directory => "a directory",
+        EntryKind::SymbolicLink => "a symbolic link",
+        EntryKind::Other => "a pipe, a socket or a device",
+    }
 }
 
 fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {

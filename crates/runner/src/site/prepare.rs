@@ -79,6 +79,18 @@ pub enum PrepareError {
         /// The process, as its manifest says.
         process: String,
     },
+    /// The run that it belonged to is gone, and another process has it.
+    #[error(
+        "{} is in use: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its pool: wait for that, or \
+         take another directory",
+        .path.display()
+    )]
+    InHands {
+        /// The directory.
+        path: PathBuf,
+        /// The process of the run that was there.
+        process: u32,
+    },
     /// A system call would not take the paths.
     #[error(
         "{} is too long: with the run's names behind it a path would have {bytes} bytes, and it must stay below {PATH_BYTES_MAX} bytes; give a shorter one",
@@ -106,7 +118,8 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} holds no kept pool of this workload: there is one with '{found}', and this one has '{wanted}'; say the same options as then",
+        "{} holds no kept pool of this workload: there is one that was made with '{found}' where this run has '{wanted}': give the options \
+         of the run that has kept it, or leave --reuse out",
         .path.display()
     )]
     OtherKept {
@@ -360,6 +373,10 @@ pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
                 .as_ref()
                 .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
         },
+        Found::InHands(process) => PrepareError::InHands {
+            path,
+            process: *process,
+        },
         Found::Abandoned(..) | Found::Unfinished(_) => PrepareError::Abandoned { path },
         Found::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
     }
@@ -423,14 +440,18 @@ fn own_directory(
             Err(Errno::EXIST) => continue,
             Err(errno) => return Err(system("make a directory in", location, errno)),
         }
-        let before = manifest.before.clone();
-        let marked = mark(wish, &users, &name, directory.clone(), manifest);
-        return marked.map_err(|errno| {
-            // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
-            let _ = manifest::remove_by_name(&*users, &name);
-            let _ = before.restore(&*users);
-            system("mark", &directory, errno)
-        });
+        let errno = match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
+            Ok(ground) => return Ok(ground),
+            Err(errno) => errno,
+        };
+        // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
+        let removed = manifest::remove_by_name(&*users, &name);
+        // `clean` in another process namespace has taken it for one of a run that was killed.
+        if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
+            continue;
+        }
+        let _ = manifest.before.restore(&*users);
+        return Err(system("write a manifest in", &directory, errno));
     }
     Err(system("find a free name for a directory in", location, Errno::EXIST))
 }

@@ -12,6 +12,7 @@ use workload::names::NameKind;
 
 use super::manifest::Manifest;
 use super::ownership::{Ownership, Whose};
+use crate::advice;
 use crate::control::WrittenName;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
@@ -80,7 +81,7 @@ impl<'a> Removal<'a> {
         if self.left_more > 0 {
             self.done.left.push(Left {
                 path: format!("and {} more", self.left_more),
-                why: "as the ones before".to_owned(),
+                why: "for reasons like those above".to_owned(),
             });
         }
         (self.done, !self.is_incomplete)
@@ -115,7 +116,8 @@ impl<'a> Removal<'a> {
             Err(errno) => return self.fail(inner_path, "opened", errno),
         }
         match directory.remove(name, &facts) {
-            Ok(()) => self.done.directories += 1,
+            Ok(true) => self.done.directories += 1,
+            Ok(false) => self.exchanged(inner_path),
             Err(Errno::NOTEMPTY) => {
                 // The directory is the run's own, and goes when it is empty.
                 self.is_incomplete = true;
@@ -154,7 +156,10 @@ impl<'a> Removal<'a> {
             // Of the numbers from 1 to the highest.
             let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {
-                self.leave(path.join(OsStr::from_bytes(name)), "the run has not made it".to_owned());
+                self.leave(
+                    path.join(OsStr::from_bytes(name)),
+                    "its number is higher than any that the run has made".to_owned(),
+                );
                 continue;
             }
             self.file(directory, name, path, (NameKind::File, number));
@@ -167,10 +172,11 @@ impl<'a> Removal<'a> {
             return;
         };
         match directory.remove(name, &facts) {
-            Ok(()) => {
+            Ok(true) => {
                 self.done.files += 1;
                 (self.progress)(self.done.files);
             }
+            Ok(false) => self.exchanged(path.join(OsStr::from_bytes(name))),
             // Somebody else was quicker.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path.join(OsStr::from_bytes(name)), "removed", errno),
@@ -209,10 +215,20 @@ impl<'a> Removal<'a> {
         None
     }
 
+    /// Something else has the name since it was looked at.
+    fn exchanged(&mut self, path: PathBuf) {
+        self.is_incomplete = true;
+        self.leave(
+            path,
+            "another one was put in its place while it was looked at".to_owned(),
+        );
+    }
+
     /// Something of the run's own cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
-        self.leave(path, format!("cannot be {what}: {errno}"));
+        let advice = advice::for_errno(Some(errno.0));
+        self.leave(path, format!("cannot be {what}: {errno}{advice}"));
     }
 
     /// Something is not the run's own.
