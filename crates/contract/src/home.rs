@@ -164,11 +164,12 @@ pub trait Directory: Debug + Send + Sync {
     /// [`Errno::EXIST`] where something has the name.
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
 
-    /// The first bytes of a file, as many as there are up to this. Its time of access stays where that is the user's right.
+    /// What a file holds from an offset on, as much as there is and fits. Its time of access stays where that is the user's
+    /// right. Gives how many bytes that was.
     ///
     /// # Errors
     /// What the system answered.
-    fn begins(&self, name: &[u8], bytes: usize) -> Result<Vec<u8>, Errno>;
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
     /// What a symbolic link says.
     ///

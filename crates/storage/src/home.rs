@@ -221,7 +221,7 @@ impl Directory for Held {
         rustix::fs::mkdirat(&self.0, OsStr::from_bytes(name), Mode::from_raw_mode(mode)).map_err(ours)
     }
 
-    fn begins(&self, name: &[u8], bytes: usize) -> Result<Vec<u8>, Errno> {
+    fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let name = OsStr::from_bytes(name);
         let file = match rustix::fs::openat(&self.0, name, flags | OFlags::NOATIME, Mode::empty()) {
@@ -229,18 +229,16 @@ impl Directory for Held {
             opened => opened,
         }
         .map_err(ours)?;
-        let mut begins = vec![0; bytes];
         let mut length = 0;
-        while length < begins.len() {
-            match rustix::io::pread(&file, &mut begins[length..], length as u64) {
+        while length < into.len() {
+            match rustix::io::pread(&file, &mut into[length..], offset + length as u64) {
                 Ok(0) => break,
                 Ok(read) => length += read,
                 Err(System::INTR) => {}
                 Err(errno) => return Err(ours(errno)),
             }
         }
-        begins.truncate(length);
-        Ok(begins)
+        Ok(length)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {

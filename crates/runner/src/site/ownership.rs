@@ -272,8 +272,9 @@ impl<'a> Ownership<'a> {
         if facts.size_bytes > makes.size_max_bytes {
             return Ok(Whose::Others("it is larger than any file of this run".to_owned()));
         }
-        let begins = match directory.begins(name, BEGINS_BYTES) {
-            Ok(begins) => begins,
+        let mut begins = [0; BEGINS_BYTES];
+        let begins = match directory.read(name, 0, &mut begins) {
+            Ok(length) => &begins[..length],
             Err(Errno::NOENT) => return Err(Errno::NOENT),
             Err(errno) => return Ok(Whose::Unclear(format!("its contents cannot be read: {errno}"))),
         };
@@ -298,7 +299,7 @@ impl<'a> Ownership<'a> {
         if begins.iter().all(|byte| *byte == 0) {
             return Ok(cut_short("it begins with zeros"));
         }
-        let beginning = self.contents.beginning(&begins);
+        let beginning = self.contents.beginning(begins);
         Ok(match beginning {
             Beginning::Ours if facts.size_bytes < makes.size_min_bytes => {
                 cut_short("it is shorter than any file of this run")
