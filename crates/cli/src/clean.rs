@@ -5,13 +5,17 @@ use std::path::PathBuf;
 use record::harmless;
 use runner::Cleaned;
 
+use crate::apart::Side;
 use crate::{Problem, print, tell};
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
 /// # Errors
 /// Where what was done cannot be told.
-pub fn clean(paths: &[PathBuf]) -> Result<u8, Problem> {
+pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
+    if let Some(code) = side.instead(paths.iter().map(PathBuf::as_path)) {
+        return Ok(code);
+    }
     let mut code = 0;
     for path in paths {
         let cleaned = match runner::clean(path) {

@@ -49,6 +49,11 @@ impl Input {
             path: path.to_owned(),
         }
     }
+
+    /// Whether another process reads the same of it: it is a file with a name of its own, and no pipe.
+    pub fn is_file(&self) -> bool {
+        self.path != Path::new("/dev/stdin") && self.path.is_file()
+    }
 }
 
 /// The files of one command, so that none of its outputs is something that it reads or writes besides.

@@ -1,7 +1,7 @@
 //! `postmark run`.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use measure::SLICES_MAX;
@@ -10,11 +10,12 @@ use record::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX};
 use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Reason, Record, Sizing, Verdict};
 use runner::{Drive, Event, Events, Request, Stop, SystemClock};
 
+use crate::apart::Side;
 use crate::archive::{self, Chosen, Keeper, Kept};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
-use crate::output::{OutputFile, Outputs, is_standard_output};
+use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::progress::Display;
@@ -25,7 +26,7 @@ use crate::{Problem, print, sizing, tell};
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
-pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     let mut meant = mean(&arguments.work)?;
     judge(&arguments, &meant)?;
@@ -35,6 +36,14 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         (true, Format::Json) => Some(PlanFormat::Json),
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
+    // What was read from a pipe cannot be read again.
+    if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
+        let locations = meant.locations.iter().map(|location| location.path.as_path());
+        let beside = [&arguments.output, &arguments.live, &meant.how.journal];
+        if let Some(code) = side.instead(locations.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
+            return Ok(code);
+        }
+    }
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
     let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
     let place = match &chosen {

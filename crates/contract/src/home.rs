@@ -208,17 +208,21 @@ pub trait Directory: Debug + Send + Sync {
     /// Whether files may have other identities after the file system was mounted again.
     fn renumbers(&self) -> bool;
 
+    /// Whether what is removed while it is open keeps a hidden name until it is closed.
+    fn keeps_removed(&self) -> bool;
+
     /// Begins a mark under the name of a draft that is not there.
     ///
     /// # Errors
     /// What the system answered.
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
 
-    /// Gives a draft the name of a mark: one that is not there, or for good in the place of the one that is.
+    /// Gives a locked draft the name of a mark: one that is not there, or for good in the place of the one that is. It stays
+    /// locked by the mark that is given back.
     ///
     /// # Errors
     /// [`Errno::EXIST`] where there is a mark that is not to be replaced.
-    fn name_draft(&self, draft: &str, name: &str, replaces: bool) -> Result<(), Errno>;
+    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno>;
 
     /// The mark of this name; `None` where there is none.
     ///
@@ -235,6 +239,9 @@ pub trait Directory: Debug + Send + Sync {
 
 /// A mark that is held open; a lock of it lasts until it is dropped.
 pub trait Mark: Debug + Send {
+    /// The name that it was made or found by.
+    fn name(&self) -> &str;
+
     /// What is known of it.
     ///
     /// # Errors

@@ -211,8 +211,8 @@ fn close<T: Send + 'static>(of_target: T, path: String, waiter: &mut Waiter<'_>)
     let _ = waiter.wait_for(&Call::new("close what is open in", path), move || drop(of_target));
 }
 
-/// What is open on a target that does not answer stays open. By its `close` a FUSE server that hangs would keep a thread that
-/// not even the process's end ends; that end itself closes without waiting for an answer.
+/// What is open on a target that does not answer stays open: closing it could keep this thread for ever. At its end the process may have
+/// to wait there; who waits for it does not.
 fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }

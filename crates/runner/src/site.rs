@@ -186,7 +186,7 @@ pub(crate) struct Ground {
     owner: Option<u32>,
     began: Option<Stamp>,
     /// Locked as long as the run lives.
-    lock: Mutex<Box<dyn Mark>>,
+    lock: Mutex<Option<Box<dyn Mark>>>,
     landmark: Arc<Landmark>,
 }
 
@@ -245,7 +245,7 @@ impl Ground {
         let lock = manifest
             .rewrite(&*self.held)
             .map_err(|errno| format!("cannot write the manifest in {}: {errno}", self.directory.display()))?;
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(())
     }
 
@@ -263,6 +263,11 @@ impl Ground {
         let name = self.directory.file_name().unwrap_or_default();
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
         let mut unmarked = manifest::remove_by_name(&*self.held, manifest::NAME);
+        if unmarked.is_ok() {
+            // On NFS and FUSE it is gone when it is closed.
+            *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            manifest::wait_for_closed(&*self.held);
+        }
         if self.manifest.kind == Kind::OwnDirectory {
             unmarked = unmarked
                 .and_then(|()| self.named(name))
@@ -435,7 +440,7 @@ impl Ground {
             held,
             users,
             manifest,
-            lock: Mutex::new(lock),
+            lock: Mutex::new(Some(lock)),
         })
     }
 }

@@ -46,6 +46,8 @@ const MARK_MODE: u32 = 0o666;
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// The magic number of FUSE file systems (linux/magic.h).
 const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
+/// The same of NFS.
+const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
 
 fn ours(errno: System) -> Errno {
     Errno(errno.raw_os_error())
@@ -143,35 +145,51 @@ impl Held {
         })
     }
 
-    fn name_new(&self, draft: &str, name: &str) -> Result<(), System> {
-        let directory = &*self.0;
+    fn name_new(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let (directory, from) = (&*self.0, draft.name());
         let lacks = |errno| {
             matches!(
                 errno,
                 System::INVAL | System::NOSYS | System::OPNOTSUPP | System::PERM | System::MLINK
             )
         };
-        match rustix::fs::renameat_with(directory, draft, directory, name, RenameFlags::NOREPLACE) {
+        match rustix::fs::renameat_with(directory, from, directory, name, RenameFlags::NOREPLACE) {
             Err(errno) if lacks(errno) => {}
-            answer => return answer,
+            Err(errno) => return Err(ours(errno)),
+            Ok(()) => return Ok(draft),
         }
         // A file system that cannot rename like that can have two names for a file.
-        match rustix::fs::linkat(directory, draft, directory, name, AtFlags::empty()) {
-            Ok(()) => return rustix::fs::unlinkat(directory, draft, AtFlags::empty()),
+        match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
+            Ok(()) => return self.rename_closed(draft, name),
             Err(errno) if lacks(errno) => {}
-            answer => return answer,
+            Err(errno) => return Err(ours(errno)),
         }
         // One that can do neither (FUSE) can make a file that is not there: whoever has made the name may replace what it
         // has.
-        drop(rustix::fs::openat(
-            directory,
-            name,
-            CREATE,
-            Mode::from_raw_mode(MARK_MODE),
-        )?);
-        rustix::fs::renameat(directory, draft, directory, name).inspect_err(|_| {
+        drop(rustix::fs::openat(directory, name, CREATE, Mode::from_raw_mode(MARK_MODE)).map_err(ours)?);
+        let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
-        })
+        });
+        renamed.map(|()| draft).map_err(ours)
+    }
+
+    /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file that is open, NFS and FUSE
+    /// keep a removed name under another one.
+    fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
+        let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
+        drop(draft);
+        rustix::fs::unlinkat(&self.0, from, AtFlags::empty()).map_err(ours)?;
+        let named = self.mark(name)?.ok_or(Errno::NOENT)?;
+        let is_ours = named.facts()?.identity == identity || self.renumbers();
+        match named.lock()? {
+            Lock::Ours | Lock::Unknown if is_ours => Ok(named),
+            // Somebody has taken it in between.
+            Lock::Ours | Lock::Unknown | Lock::Others => Err(Errno::WOULDBLOCK),
+        }
+    }
+
+    fn is_of_kind(&self, kinds: &[rustix::fs::FsWord]) -> bool {
+        rustix::fs::fstatfs(&self.0).is_ok_and(|facts| kinds.contains(&facts.f_type))
     }
 }
 
@@ -290,7 +308,11 @@ impl Directory for Held {
     }
 
     fn renumbers(&self) -> bool {
-        rustix::fs::fstatfs(&self.0).is_ok_and(|facts| facts.f_type == FUSE_SUPER_MAGIC)
+        self.is_of_kind(&[FUSE_SUPER_MAGIC])
+    }
+
+    fn keeps_removed(&self) -> bool {
+        self.is_of_kind(&[FUSE_SUPER_MAGIC, NFS_SUPER_MAGIC])
     }
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
@@ -298,12 +320,12 @@ impl Directory for Held {
         made.map(|file| self.mark_of(file, name)).map_err(ours)
     }
 
-    fn name_draft(&self, draft: &str, name: &str, replaces: bool) -> Result<(), Errno> {
-        match replaces {
-            true => rustix::fs::renameat(&self.0, draft, &self.0, name),
-            false => self.name_new(draft, name),
+    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+        if !replaces {
+            return self.name_new(draft, name);
         }
-        .map_err(ours)
+        rustix::fs::renameat(&self.0, draft.name(), &self.0, name).map_err(ours)?;
+        Ok(draft)
     }
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
@@ -326,7 +348,7 @@ impl Directory for Held {
         /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems' own headers).
         const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
             FUSE_SUPER_MAGIC,
-            0x6969,
+            NFS_SUPER_MAGIC,
             0xfe53_4d42,
             0xff53_4d42,
             0x0102_1997,
@@ -335,7 +357,7 @@ impl Directory for Held {
             0x5346_544e,
             0x7366_746e,
         ];
-        rustix::fs::fstatfs(&self.0).is_ok_and(|facts| GIVE_THEIR_OWN.contains(&facts.f_type))
+        self.is_of_kind(&GIVE_THEIR_OWN)
     }
 
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
@@ -350,6 +372,10 @@ impl Directory for Held {
 }
 
 impl Mark for HeldMark {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn facts(&self) -> Result<Facts, Errno> {
         facts_of_open(&self.file)
     }

@@ -18,6 +18,9 @@ use crate::verify_after::{Loss, LossKind, VerifyError};
 /// So much of a file is read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;
 
+/// A name and the directory that it is in.
+type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
+
 /// The directories of a run.
 pub(crate) struct Tree<'a> {
     /// By location; nothing: the run has ended, and has removed it.
@@ -104,7 +107,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The directory that a name is in, and its last part; nothing where the run has removed its own.
-    fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<(Arc<dyn Directory>, &'k [u8])>, Errno> {
+    fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
         let Some(Some(place)) = self.directories.get(*location as usize) else {
             return Ok(None);
         };

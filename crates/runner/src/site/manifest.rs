@@ -6,7 +6,7 @@
 //! What it says is believed where the file system says that this user made it in this directory, and not otherwise:
 //! anybody can write a file of this name.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use contract::Errno;
 use contract::home::{Directory, EntryKind, Facts, Home, Lock, Mark, Stamp};
@@ -172,15 +172,13 @@ impl Manifest {
         let mark = directory.draft(&draft)?;
         let written = self
             .fill(directory, &*mark)
-            .and_then(|()| directory.name_draft(&draft, NAME, replaces))
-            .and_then(|()| directory.sync());
-        if let Err(errno) = written {
+            .and_then(|()| directory.name_draft(mark, NAME, replaces))
+            .and_then(|mark| directory.sync().map(|()| mark));
+        written.inspect_err(|_| {
             // Nothing was made yet, or the manifest that was there is there still. Where the draft cannot be removed,
             // `clean` will.
             let _ = remove_by_name(directory, &draft);
-            return Err(errno);
-        }
-        Ok(mark)
+        })
     }
 
     fn fill(&mut self, directory: &dyn Directory, mark: &dyn Mark) -> Result<(), Errno> {
@@ -389,6 +387,27 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
 fn is_cut_short(text: &[u8]) -> bool {
     let length = text.len().min(TEXT_BEGINS.len());
     text[..length] == TEXT_BEGINS[..length]
+}
+
+/// How NFS and FUSE call files that were removed while they were open, until they are closed.
+const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
+/// A file that was closed is gone after this, or stays.
+const TO_BE_GONE: Duration = Duration::from_secs(1);
+
+/// Waits until what was removed while it was open, and has been closed just now, is gone from the directory.
+pub(crate) fn wait_for_closed(directory: &dyn Directory) {
+    let is_there = || {
+        let mut is_there = false;
+        let listed = directory.list(&mut |entry| {
+            is_there |= REMOVED_OPEN.iter().any(|begins| entry.name.starts_with(begins));
+            Ok(())
+        });
+        listed.is_ok() && is_there
+    };
+    let began = Instant::now();
+    while directory.keeps_removed() && began.elapsed() < TO_BE_GONE && is_there() {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Whether a name is one of the marks that runs leave: a manifest, or the draft of one.

@@ -148,7 +148,9 @@ pub(crate) fn began(directory: &dyn Directory, manifest: &Manifest) -> Result<Op
             return Ok(born);
         }
     }
-    Ok(directory.facts_of(manifest::NAME.as_bytes())?.born_or_changed())
+    let manifest = directory.facts_of(manifest::NAME.as_bytes())?;
+    // Its last change may be later: NFS and FUSE take names from files when they are closed.
+    Ok(manifest.born.or(manifest.modified))
 }
 
 impl<'a> Ownership<'a> {

@@ -29,7 +29,8 @@ struct Held {
 #[derive(Debug)]
 struct HeldMark {
     simulated: Simulated,
-    name: Vec<u8>,
+    directory: Vec<u8>,
+    name: String,
     number: u64,
     has_lock: AtomicBool,
 }
@@ -145,7 +146,8 @@ impl Held {
     fn mark_of(&self, number: u64, name: &str) -> Box<dyn Mark> {
         Box::new(HeldMark {
             simulated: self.simulated.clone(),
-            name: self.inner(name.as_bytes()),
+            directory: self.name.clone(),
+            name: name.to_owned(),
             number,
             has_lock: AtomicBool::new(false),
         })
@@ -243,9 +245,14 @@ impl Directory for Held {
         Ok(self.mark_of(number, name))
     }
 
-    fn name_draft(&self, draft: &str, name: &str, replaces: bool) -> Result<(), Errno> {
-        let [draft, name] = [draft, name].map(|name| self.inner(name.as_bytes()));
-        self.simulated.powered()?.rename(&draft, name, replaces)
+    fn name_draft(&self, draft: Box<dyn Mark>, name: &str, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
+        let [from, to] = [draft.name(), name].map(|name| self.inner(name.as_bytes()));
+        self.simulated.powered()?.rename(&from, to, replaces)?;
+        Ok(draft)
+    }
+
+    fn keeps_removed(&self) -> bool {
+        false
     }
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
@@ -266,6 +273,10 @@ impl Directory for Held {
 }
 
 impl Mark for HeldMark {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
     fn facts(&self) -> Result<Facts, Errno> {
         let state = self.simulated.powered()?;
         Ok(facts(&state, self.number, state.numbered(self.number)?))
@@ -278,7 +289,8 @@ impl Mark for HeldMark {
     }
 
     fn is_named(&self) -> Result<bool, Errno> {
-        Ok(self.simulated.powered()?.number(&self.name) == Ok(self.number))
+        let name = [&self.directory, &b"/"[..], self.name.as_bytes()].concat();
+        Ok(self.simulated.powered()?.number(&name) == Ok(self.number))
     }
 
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
