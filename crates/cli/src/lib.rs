@@ -136,7 +136,7 @@ pub enum Problem {
     #[error("{lack} ({default} is the default of this work)")]
     Lacking {
         /// What.
-        lack: storage::Unsupported,
+        lack: contract::Unsupported,
         /// The storage.
         default: &'static str,
     },

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use storage::Operation;
+use contract::Operation;
 use workload::{Crew, Intent};
 
 use crate::failures::Failed;

@@ -33,6 +33,6 @@ pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use request::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
 pub use run::{TakeControl, judge, judge_room, run};
-pub use site::{CleanError, Cleaned, clean};
-pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after};
+pub use site::{CleanError, Cleaned, clean, clean_in};
+pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after, verify_after_in};
 pub use waiting::{NoAnswer, within};

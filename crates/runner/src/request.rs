@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use contract::{Durability, Unsupported};
 use record::{ArrivalsAsked, Driven, How, LadderAsked, SteadyAsked};
-use storage::{Durability, Unsupported};
 use workload::Workload;
 use workload::arrivals::ArrivalProcess;
 use workload::stream::StreamError;

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use contract::home::Home;
+use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
-use storage::{Need, OperationKind, PathBuffer, Storage};
+use storage::PathBuffer;
 use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
@@ -51,6 +53,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
     storage.supports(&need(request))?;
+    let home = home(request, storage)?;
     let before = take_control.taken().unwrap_or_default();
     let mut stuck = Vec::new();
     let mut waiter = Waiter {
@@ -62,7 +65,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let host = Host::read(&Sources::default());
     memory::refuse_without(request, &host)?;
     let start = look(request, &mut waiter)?;
-    ask_of_contradictions(request, &start.directories, &mut waiter)?;
+    ask_of_contradictions(request, &home, &start.directories, &mut waiter)?;
     refuse_without_room(request, &start)?;
     // Of thousands of workers it takes seconds: refusals do not wait for it.
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
@@ -75,7 +78,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         events: &mut *events,
         stuck: &mut stuck,
     };
-    let taken = wait_for_place(request, &start, (&host, &devices, clock.now_ns()), &mut waiter)?;
+    let taken = wait_for_place(request, (&start, &home), (&host, &devices, clock.now_ns()), &mut waiter)?;
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let before = count();
     let during = || {
@@ -236,16 +239,17 @@ fn not_asked(path: String) -> CleanUp {
 /// Takes the place; the inner error where nothing was answered, so that nobody knows what was made.
 fn wait_for_place(
     request: &Request,
-    start: &Start,
+    (start, home): (&Start, &Option<Arc<dyn Home>>),
     (host, devices, now_ns): (&Host, &Fact<WatchedDevices>, u64),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, NoAnswer>, Refused> {
-    if request.place == Place::Nowhere {
+    let Some(home) = home else {
         return Ok(Ok(Taken::nowhere(request)));
-    }
+    };
     let call = Call::new(TAKE_PLACE, paths(&start.directories));
     let asked = request.clone();
     let taking = Taking {
+        home: Arc::clone(home),
         directories: start.directories.clone(),
         hostname: host.hostname.clone(),
         devices: devices.clone(),
@@ -293,11 +297,16 @@ fn open_journal(
 }
 
 /// [`refuse_contradictions`], which asks the targets.
-fn ask_of_contradictions(request: &Request, directories: &[PathBuf], waiter: &mut Waiter<'_>) -> Result<(), Refused> {
-    let (asked, all) = (request.clone(), directories.to_vec());
+fn ask_of_contradictions(
+    request: &Request,
+    home: &Option<Arc<dyn Home>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<(), Refused> {
+    let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
     let what = "look at";
     let call = Call::new(what, paths(directories));
-    let answer = waiter.wait_for(&call, move || refuse_contradictions(&asked, &all));
+    let answer = waiter.wait_for(&call, move || refuse_contradictions(&asked, home.as_deref(), &all));
     answer.unwrap_or_else(|why| {
         let paths = call.path;
         Err(Refused::NoAnswer { what, paths, why })
@@ -325,7 +334,8 @@ fn locations(request: &Request, targets: Vec<Fact<Target>>, directories: &[PathB
 pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
     storage.supports(&need(request))?;
     unwatched(request, |waiter| {
-        ask_of_contradictions(request, &directories(request)?, waiter)
+        let home = home(request, storage)?;
+        ask_of_contradictions(request, &home, &directories(request)?, waiter)
     })
 }
 
@@ -365,7 +375,7 @@ fn need(request: &Request) -> Need {
     let mut operations: Vec<OperationKind> = Phase::ALL
         .into_iter()
         .flat_map(|phase| workload.actions(phase))
-        .filter_map(kind)
+        .filter_map(Action::performs)
         .collect();
     if workload.directories() > 0 {
         operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
@@ -385,33 +395,16 @@ fn need(request: &Request) -> Need {
     }
 }
 
-/// The operations that an action of a mix may be.
-fn kind(action: Action) -> Option<OperationKind> {
-    use OperationKind as Kind;
-    Some(match action {
-        Action::Nothing => return None,
-        Action::Create => Kind::Create,
-        Action::Read => Kind::Read,
-        Action::Append => Kind::Append,
-        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Kind::Delete,
-        Action::ReadRange => Kind::ReadRange,
-        Action::Overwrite => Kind::Overwrite,
-        Action::Truncate => Kind::Truncate,
-        Action::Stat => Kind::Stat,
-        Action::SetAttributes => Kind::SetAttributes,
-        Action::Rename => Kind::Rename,
-        Action::Replace => Kind::Replace,
-        Action::Deliver => Kind::Deliver,
-        Action::Link => Kind::Link,
-        Action::SymbolicLink => Kind::SymbolicLink,
-        Action::ReadLink => Kind::ReadLink,
-        Action::SetExtended => Kind::SetExtended,
-        Action::GetExtended => Kind::GetExtended,
-        Action::List => Kind::List,
-        Action::ListWithStat => Kind::ListWithStat,
-        Action::MakeDirectory => Kind::MakeDirectory,
-        Action::RemoveDirectory => Kind::RemoveDirectory,
-    })
+/// Where the run's files live; nothing for a run that makes none.
+fn home<S: Storage>(request: &Request, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+    match (request.place, storage.home()) {
+        (Place::Nowhere, _) => Ok(None),
+        (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
+        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Contradiction(format!(
+            "the storage {} makes no files: take --storage posix",
+            storage.name()
+        ))),
+    }
 }
 
 /// Looks at the targets and their room; touches nothing.
@@ -462,7 +455,7 @@ fn directories(request: &Request) -> Result<Vec<PathBuf>, Refused> {
 }
 
 /// Wishes that contradict one another, or that this machine or target cannot fulfil.
-fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(), Refused> {
+fn refuse_contradictions(request: &Request, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
     let refuse = |text: &str| Err(Refused::Contradiction(text.to_owned()));
     if request.verify
         && !request
@@ -482,7 +475,7 @@ fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(
             )));
         }
     }
-    let nowhere = request.place == Place::Nowhere;
+    let nowhere = home.is_none();
     if nowhere && (request.keeping.keep || request.keeping.reuse || request.journal.is_some()) {
         return refuse("--keep, --reuse, --journal: the storage null keeps nothing: take --storage posix");
     }
@@ -501,10 +494,10 @@ fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(
             "--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out",
         );
     }
-    if !nowhere {
+    if let Some(home) = home {
         for directory in directories {
             let subdirectories = workload_subdirectories(request);
-            site::refuse_untrusted(directory, request.trusts_others, subdirectories)?;
+            site::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
         }
     }
     if request.direct {
@@ -517,8 +510,9 @@ fn refuse_contradictions(request: &Request, directories: &[PathBuf]) -> Result<(
             }
         }
     }
-    let extended = [Action::SetExtended, Action::GetExtended];
-    let wants_extended = |mix: &workload::Mix| extended.iter().any(|action| mix.weights.get(*action) > 0);
+    let is_extended =
+        |action: Action| action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes);
+    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
@@ -565,6 +559,7 @@ impl Taken {
 
 /// What a run takes with it to its place.
 struct Taking {
+    home: Arc<dyn Home>,
     directories: Vec<PathBuf>,
     hostname: String,
     devices: Fact<WatchedDevices>,
@@ -582,6 +577,7 @@ fn take_place(request: &Request, taking: Taking) -> Result<Taken, Refused> {
 fn take_place_with(
     request: &Request,
     Taking {
+        home,
         directories,
         hostname,
         devices,
@@ -592,11 +588,11 @@ fn take_place_with(
     let said = request.locations.iter().map(|location| location.path.as_path());
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&directories, workload, &makes(workload), life)?;
+        let taken = site::take_kept(&home, &directories, workload, &makes(workload), life)?;
         taken.grounds.life.lies_in(taken.grounds.all.len());
         let grounds = taken.grounds.all.iter().enumerate();
         let grounds = grounds
-            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, Some(ground.identity()), number));
+            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, ground.identity(), number));
         return Ok(Taken {
             grounds: grounds.collect(),
             site: Arc::new(taken.grounds),
@@ -614,6 +610,7 @@ fn take_place_with(
         Crew::Shared { .. } => 1,
     };
     let wish = Wish {
+        home,
         locations: directories,
         in_own_directories: request.place == Place::OwnDirectory,
         makes: makes(workload),
@@ -643,7 +640,7 @@ fn take_place_with(
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };
-            Ground::new(&shown, directory, Some(ground.identity()), *number)
+            Ground::new(&shown, directory, ground.identity(), *number)
         })
         .collect();
     Ok(Taken {

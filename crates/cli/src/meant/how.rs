@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contract::Durability;
 use runner::{Cache, Drive, Keeping, OnError};
-use storage::Durability;
 use workload::presets::Manner;
 use workload::{Crew, Workload};
 

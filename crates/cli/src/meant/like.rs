@@ -8,9 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use contract::Durability;
 use record::{Climb, Driven, How as HowDone, LadderAsked, Record};
 use runner::{Cache, Drive, Keeping, Ladder, Pace, Stop};
-use storage::Durability;
 use workload::arrivals::ArrivalProcess;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 use workload::{Crew, Workload};

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use contract::Step;
 use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
@@ -10,7 +11,6 @@ use record::{
     PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
-use storage::Step;
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::advice;

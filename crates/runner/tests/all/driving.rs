@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use measure::Histogram;
 use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
 use runner::{
     Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, Request, RequestedLocation, Second, Stop, SystemClock,
 };
 use storage::null::Null;
-use storage::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use workload::arrivals::ArrivalProcess;
 use workload::{Action, Crew, Mix, Phase, Workload};
 
@@ -54,6 +54,10 @@ impl Storage for Timed {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<TimedSession, OpenError> {

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use contract::Step;
 use record::{Fact, Meter, Outcome, Record};
 use runner::{Control, NoEvents, Place, Request, RequestedLocation};
-use storage::Step;
 use storage::simulated::{Code, Fault, Simulated, Struck};
 use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use contract::Durability;
 use record::{Outcome, Record};
 use runner::{
     Control, Loss, LossKind, NoEvents, Place, Refused, Request, RequestedLocation, SystemClock, VerifyError,
     verify_after,
 };
-use storage::Durability;
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};

@@ -1,13 +1,14 @@
 //! Ladders and rules of steady state, on the machine's clock and a storage that takes a known time.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use record::{
     Climb, LadderAsked, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, SteadyAsked, SteadyRule,
     Summary,
 };
 use runner::{Control, Drive, Event, Events, Ladder, NoEvents, Place, Request, RequestedLocation, Stop, SystemClock};
-use storage::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use workload::arrivals::ArrivalProcess;
 use workload::{Crew, Mix, Workload};
 
@@ -29,6 +30,10 @@ impl Storage for Sleepy {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<SleepySession, OpenError> {

@@ -5,6 +5,7 @@
 mod corruptions;
 mod driving;
 mod faults;
+mod home;
 mod journal;
 mod keeping;
 mod ladder;

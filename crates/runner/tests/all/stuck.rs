@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use record::{Outcome, Stuck};
-use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
-use storage::{
+use contract::{
     Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
 };
+use record::{Outcome, Stuck};
+use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
 use workload::{Classic, Crew, Workload};
 
 /// When the storage hangs.
@@ -50,6 +50,10 @@ impl Storage for Hanging {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<HangingSession, OpenError> {

@@ -5,14 +5,14 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
+use crate::support::{FilePath, done, failed, make, settings};
+use contract::{Cause, DIRECT_ALIGNMENT, Durability, Name, Operation, Session, Settings, Storage};
 use proptest::prelude::*;
 use storage::posix::Posix;
+use storage::probe_direct;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, DIRECT_ALIGNMENT, Durability, Name, Operation, Session, Settings, Storage, probe_direct};
-
-use crate::support::{FilePath, done, failed, make, settings};
 
 fn content(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 31 + at / 251) as u8).collect()

@@ -3,11 +3,11 @@
 
 use std::path::Path;
 
+use contract::{Cause, Name, Operation, Step, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Fault, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Name, Operation, Step, Storage};
 
 use crate::support::{FilePath, Seen, TEXT, make, perform, settings};
 

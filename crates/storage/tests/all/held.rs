@@ -4,12 +4,11 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
+use crate::support::{FilePath, POLICIES, Seen, TEXT, done, make, perform, settings};
+use contract::{Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::stdio::Stdio;
-use storage::{Durability, Identity, Need, OpenError, Operation, OperationKind, Settings, Storage};
-
-use crate::support::{FilePath, POLICIES, Seen, TEXT, done, make, perform, settings};
 
 /// Calls for each storage that touches the kernel.
 macro_rules! for_each_storage {

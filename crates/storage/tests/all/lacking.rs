@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
+use crate::support::work::{Names, steps_of, work};
+use crate::support::{FilePath, POLICIES, done, failed, make, settings};
+use contract::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
-
-use crate::support::work::{Names, steps_of, work};
-use crate::support::{FilePath, POLICIES, done, failed, make, settings};
 
 /// What streams have.
 const HAS: [OperationKind; 10] = [

@@ -3,14 +3,13 @@
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
+use crate::support::{FilePath, POLICIES, TEXT, done, failed, make, settings};
+use contract::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::simulated::{Code, Simulated};
 use storage::stdio::Stdio;
-use storage::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
-
-use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
-use crate::support::{FilePath, POLICIES, TEXT, done, failed, make, settings};
 
 const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
@@ -28,6 +27,10 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
     for (operation, steps) in work(names) {
         let what = format!("{} {durability}: {operation:?}", storage.name());
         let kind = operation.kind();
+        let mut listed = steps.clone();
+        listed.dedup();
+        let list: Vec<Step> = kind.steps().iter().map(|part| part.step).collect();
+        assert_eq!(listed, list, "the list of operations has the steps of {what}");
         assert_eq!(done(session, &operation), steps_of(&steps, kind, durability), "{what}");
         match operation {
             Operation::Read { .. } => assert_eq!(session.content(), Some(&b"abc34567890123456789"[..]), "{what}"),

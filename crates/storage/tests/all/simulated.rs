@@ -3,10 +3,9 @@
 
 use std::path::Path;
 
-use storage::simulated::{Code, Corruption, Fault, Simulated, SimulatedSession};
-use storage::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage};
-
 use crate::support::{FilePath, POLICIES, Seen, TEXT, done, failed, make, perform, settings};
+use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage};
+use storage::simulated::{Code, Corruption, Fault, Simulated, SimulatedSession};
 
 const ROOT: &str = "/sim";
 const EIO: i32 = 5;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::path::Path;
 
-use storage::{
+use contract::{
     Durability, Failure, Location, Name, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
 };
 

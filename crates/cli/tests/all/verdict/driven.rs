@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use record::verdict::Steadiness;
 use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
 use runner::{Clock, Control, Drive, NoEvents, Pace, Place, Request, RequestedLocation, Stop, SystemClock};
-use storage::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 
@@ -53,6 +53,10 @@ impl<C: Clock> Storage for Timed<C> {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<TimedSession<C>, OpenError> {

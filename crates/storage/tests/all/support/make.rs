@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use storage::{Name, Operation};
+use contract::{Name, Operation};
 
 pub fn create<'a>(name: Name<'a>, content: &'a [u8]) -> Operation<'a> {
     Operation::Create { name, content }

@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::path::Path;
 
-use storage::{Durability, Name, Operation, OperationKind, Step};
+use contract::{Durability, Name, Operation, OperationKind, Step};
 
 use super::{FilePath, TEXT, make};
 

@@ -1,4 +1,8 @@
-//! What the worker loop and a storage say to each other.
+//! What the worker loop and a storage say to each other, apart from any storage: no system call is made here and no
+//! clock is read.
+//!
+//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their outcomes: at once
+//! from a session that performs one at a time, later from one that has several in flight.
 //!
 //! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those asked for.
 //! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
@@ -8,23 +12,61 @@ use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+pub use action::{Action, NameKind};
 pub use durability::{Durability, DurabilityError};
 pub use need::{Need, Unsupported};
-pub use operation::{Name, NoSteps, Operation, OperationKind, Step, Steps};
+pub use operation::{Bytes, Capability, Name, Operation, OperationKind};
+pub use step::{NoSteps, Part, Step, Steps, When};
 
+pub mod home;
+
+mod action;
 mod durability;
 mod need;
 mod operation;
+mod step;
+
+/// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
+/// mounts by default takes that.
+pub const DIRECT_ALIGNMENT: usize = 4096;
 
 /// The system's number for an error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Errno(pub i32);
 
-impl Errno {
-    /// The calling thread's last error.
-    pub fn last() -> Self {
-        Self(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+/// Names of errors that are answered to.
+macro_rules! errnos {
+    ($($name:ident = $number:ident,)+) => {
+        #[expect(missing_docs, reason = "the numbers of errno(3)")]
+        impl Errno {
+            $(pub const $name: Self = Self(libc::$number);)+
+        }
+    };
+}
+
+errnos! {
+    ACCESS = EACCES,
+    DQUOT = EDQUOT,
+    EXIST = EEXIST,
+    IO = EIO,
+    LOOP = ELOOP,
+    MFILE = EMFILE,
+    NAMETOOLONG = ENAMETOOLONG,
+    NFILE = ENFILE,
+    NOENT = ENOENT,
+    NOSPC = ENOSPC,
+    NOTDIR = ENOTDIR,
+    NOTEMPTY = ENOTEMPTY,
+    PERM = EPERM,
+    ROFS = EROFS,
+    WOULDBLOCK = EWOULDBLOCK,
+}
+
+impl From<Errno> for std::io::Error {
+    fn from(errno: Errno) -> Self {
+        Self::from_raw_os_error(errno.0)
     }
 }
 
@@ -85,7 +127,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn system(step: Step, errno: Errno) -> Self {
+    /// A step that the system has answered with an error, before any bytes were moved.
+    pub fn system(step: Step, errno: Errno) -> Self {
         Self {
             step,
             cause: Cause::System(errno),
@@ -94,7 +137,7 @@ impl Failure {
     }
 
     /// An answer that is not what it must be.
-    pub(crate) fn wrong(step: Step, cause: Cause) -> Self {
+    pub fn wrong(step: Step, cause: Cause) -> Self {
         Self {
             step,
             cause,
@@ -102,7 +145,8 @@ impl Failure {
         }
     }
 
-    pub(crate) fn having_moved(self, moved_bytes: u64) -> Self {
+    /// The same failure after so many bytes.
+    pub fn having_moved(self, moved_bytes: u64) -> Self {
         Self {
             moved_bytes: Some(moved_bytes),
             ..self
@@ -234,7 +278,7 @@ impl Location {
 }
 
 /// By what a directory is known again, as stat(2) gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     /// The number of its file system.
     pub device: u64,
@@ -254,7 +298,7 @@ pub struct Settings {
     /// What is synced, and when.
     pub durability: Durability,
     /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples of
-    /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
+    /// [`DIRECT_ALIGNMENT`].
     pub direct: bool,
     /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes to one buffer.
     /// Else successive blocks lie one behind the other in a buffer of this size, rounded up to whole blocks; what is
@@ -312,6 +356,9 @@ pub trait Storage: Sync {
     /// # Errors
     /// The first thing that it does not have.
     fn supports(&self, need: &Need) -> Result<(), Unsupported>;
+
+    /// Where the files of a run live that it performs operations on; `None` where it makes none.
+    fn home(&self) -> Option<Arc<dyn home::Home>>;
 
     /// Opens a session, on the worker's own thread, which holds no open files of its own: all but standard
     /// input, output and error are closed there where the system lets a thread have a table of its own.

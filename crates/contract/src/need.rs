@@ -1,6 +1,6 @@
 //! What a workload asks of a storage, and what a storage says that lacks it.
 
-use super::{Durability, OperationKind};
+use crate::{Durability, OperationKind};
 
 /// What a workload is going to ask of a storage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

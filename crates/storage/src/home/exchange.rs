@@ -1,23 +1,15 @@
 //! Whether a place can be taken from under a run. Who may rename a directory may put another one in its place, with links to
 //! files of whoever runs there: for root that is everything.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use contract::home::Exchanger;
 use rustix::fs::{AtFlags, CWD, getxattr, statat};
 use rustix::io::Errno;
 
-/// Somebody who may rename, or exchange, a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Other {
-    /// The directory whose entries are theirs to rename.
-    pub directory: PathBuf,
-    /// Who, in words.
-    pub who: String,
-}
-
 /// For root: who else may rename a directory, or one above it. Others have nothing to lose there that those could not take
 /// from them anyway. A directory that is not there is for others to tell.
-pub(crate) fn who_may_rename(path: &Path) -> Result<Option<Other>, Errno> {
+pub(super) fn who_may_exchange(path: &Path) -> Result<Option<Exchanger>, Errno> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
@@ -33,7 +25,7 @@ pub(crate) fn who_may_rename(path: &Path) -> Result<Option<Other>, Errno> {
         let who = who_may_change(facts.st_uid, facts.st_gid, facts.st_mode)
             .or_else(|| named_in_list(directory, facts.st_mode));
         if let Some(who) = who {
-            return Ok(Some(Other {
+            return Ok(Some(Exchanger {
                 directory: directory.to_owned(),
                 who,
             }));
