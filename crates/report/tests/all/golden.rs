@@ -407,7 +407,7 @@ fn a_report_can_be_shown_in_other_formats_and_widths() {
     let is_row = |line: &&str| line.starts_with("| ");
     let lines: Vec<&str> = markdown.lines().collect();
     let mut tables = 0;
-    for table in lines.split(|line| !is_row(&line)).filter(|table| !table.is_empty()) {
+    for table in lines.split(|line| !is_row(line)).filter(|table| !table.is_empty()) {
         let columns = |line: &str| line.replace("\\|", "").matches('|').count();
         assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{table:#?}");
         tables += 1;
