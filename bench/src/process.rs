@@ -19,6 +19,9 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+/// A process that was killed has this long to be gone.
+const TO_BE_GONE: Duration = Duration::from_secs(10);
+
 /// The signal that came; 0: none did.
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
 /// The programs that run.
@@ -99,9 +102,16 @@ impl Started {
         self.child.id()
     }
 
-    /// Sends it a signal; one that has ended takes none.
+    /// Sends it a signal; one that has ended takes none. After SIGKILL the process that does its work is gone, too.
     pub fn signal(&self, signal: Signal) {
+        let id = self.id();
+        let others = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         let _ = kill_process_group(Pid::from_child(&self.child), signal);
+        let began = Instant::now();
+        let is_there = |other: &str| Path::new("/proc").join(other).exists();
+        while signal == Signal::KILL && others.split_whitespace().any(is_there) && began.elapsed() < TO_BE_GONE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// How it has ended, if it has.

@@ -1,10 +1,10 @@
-//! Bytes as commands of the classic prompt: the function that `crates/cli/tests/hostile.rs` gives its commands to.
+//! Bytes as commands of the classic prompt: the function that `crates/cli/tests/all/hostile.rs` gives its commands to.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/cli/tests/commanded/mod.rs"]
+#[path = "../../crates/cli/tests/all/commanded.rs"]
 mod commanded;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,10 +1,10 @@
-//! Bytes as a configuration file of others: the function that `crates/cli/tests/hostile.rs` gives its files to.
+//! Bytes as a configuration file of others: the function that `crates/cli/tests/all/hostile.rs` gives its files to.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/cli/tests/configured/mod.rs"]
+#[path = "../../crates/cli/tests/all/configured.rs"]
 mod configured;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Bytes as a file of records and submissions of others: the function that `crates/cli/tests/hostile.rs` gives its files to.
+//! Bytes as a file of records and submissions of others: the function that `crates/cli/tests/all/hostile.rs` gives its files to.
 //!
 //! Changes of single bytes leave hardly any JSON of a record's size as it must be, so every other change is one of a value:
 //! a number or a string becomes another.
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-#[path = "../../crates/cli/tests/handed/mod.rs"]
+#[path = "../../crates/cli/tests/all/handed.rs"]
 mod handed;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -165,7 +165,10 @@ fn run(dice: &mut Dice, long: Option<u64>) -> Face {
                 "deliver=2,delete=2,replace=2,read=1",
             ],
         };
-        add(format!("--mix {}", dice.one(mixes)));
+        // Readers need something to read.
+        let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
+        let mixes: Vec<&str> = mixes.iter().copied().filter(is_possible).collect();
+        add(format!("--mix {}", dice.one(&mixes)));
         add(format!(
             "--names {}",
             dice.one(&["decimal", "padded:16", "hashed:20", "maildir"])

@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Signal;
 
@@ -55,7 +55,7 @@ pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Resul
         mounts: Vec::new(),
         structure: BTreeSet::new(),
         to_clean: Vec::new(),
-        processes: Vec::new(),
+        since: SystemTime::now(),
         told: String::new(),
     };
     let performed = performance.perform(dice);
@@ -85,8 +85,8 @@ struct Performance<'a> {
     structure: BTreeSet<PathBuf>,
     /// Where runs may have left something.
     to_clean: Vec<PathBuf>,
-    /// The numbers of all programs that were started.
-    processes: Vec<u32>,
+    /// When the round began.
+    since: SystemTime,
     /// What the run and `clean` have said, on both streams.
     told: String,
 }
@@ -246,7 +246,6 @@ impl Performance<'_> {
             }
         }
         let started = Started::new(&mut command)?;
-        self.processes.push(started.id());
         Ok(started)
     }
 
@@ -485,7 +484,6 @@ impl Performance<'_> {
                 let mut command = Command::new(self.ours);
                 command.args(words.split(' ')).arg(&self.mail).stdin(Stdio::null());
                 let mut beside = Started::new(&mut command)?;
-                self.processes.push(beside.id());
                 std::thread::sleep(dice.up_to(Duration::from_millis(20)));
                 self.clean_all()?;
                 let status = beside.end_within(PATIENCE)?;
@@ -528,7 +526,6 @@ impl Performance<'_> {
     fn clean(&mut self, path: &Path) -> Result<(String, u8), Box<dyn Error>> {
         let mut command = Command::new(self.ours);
         let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
-        self.processes.push(clean.id());
         let ended = clean.end_within(PATIENCE)?;
         let [output, errors] = clean.streams()?;
         self.log(format!("clean {}: {ended:?}\n{output}{errors}", path.display()));
@@ -601,7 +598,7 @@ impl Performance<'_> {
         let named = |name: &str| {
             self.told
                 .lines()
-                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: as the ones before"))
+                .any(|line| line.contains(&format!("{name}:")) || line.contains("more: for reasons like those above"))
         };
         named(&format!("/{path}"))
             || named(&format!("/{}", path.replace(".old/", "/")))
@@ -686,9 +683,15 @@ impl Performance<'_> {
     fn no_state(&mut self) {
         for path in entries(Path::new(SHARED_MEMORY)) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let mut numbers = name.split(|character: char| !character.is_ascii_digit());
+            // postmark-USER-PROCESS-BEGAN; those that other runs have left are older, and those of others that go on have a process.
+            let numbers: Vec<u64> = name.split('-').filter_map(|number| number.parse().ok()).collect();
+            let &[_, process, began_unix_ns] = &numbers[..] else {
+                continue;
+            };
+            let began = SystemTime::UNIX_EPOCH + Duration::from_nanos(began_unix_ns);
             let is_ours = name.starts_with(PREFIX)
-                && numbers.any(|number| number.parse().is_ok_and(|number| self.processes.contains(&number)));
+                && began >= self.since
+                && !Path::new("/proc").join(process.to_string()).exists();
             if is_ours {
                 self.problem(format!("{} stays", path.display()));
                 let _ = fs::remove_file(&path);

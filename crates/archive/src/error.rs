@@ -16,10 +16,26 @@ pub enum ArchiveError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// A name of its path is a symbolic link that leads nowhere.
+    #[error(
+        "cannot open the archive {}: {} is a symbolic link to {}, which does not exist: mount or make that, remove the link, or give \
+         another with --archive FILE",
+        .path.display(),
+        .link.display(),
+        .to.display()
+    )]
+    DanglingLink {
+        /// The archive.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+        /// What it leads to.
+        to: PathBuf,
+    },
     /// The file, or its directory, cannot be opened or made.
     #[error("cannot {doing} the archive {}: {cause}: give another with --archive FILE, or --archive none", .path.display())]
     File {
-        /// Open, or make.
+        /// What was being done.
         doing: &'static str,
         /// The archive.
         path: PathBuf,
@@ -165,7 +181,7 @@ pub enum ArchiveError {
     #[error(
         "run {number} of the archive {} has the {what} '{}', which this program does not know: use a newer postmark",
         .path.display(),
-        record::harmless::harmless(word)
+        document::harmless::harmless(word)
     )]
     Unknown {
         /// The run's number.

@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -75,11 +75,15 @@ impl Archive {
             cause,
         };
         let missing = || ArchiveError::Missing { path: said.to_owned() };
-        match said.try_exists() {
-            Ok(true) => {}
-            Ok(false) if opening.make => make(said, opening.owner).map_err(|cause| failed("make", cause))?,
-            Ok(false) => return Err(missing()),
-            Err(cause) => return Err(failed("open", cause)),
+        if !said.try_exists().map_err(|cause| failed("open", cause))? {
+            if let Some((link, to)) = dangling_link(said) {
+                let path = said.to_owned();
+                return Err(ArchiveError::DanglingLink { path, link, to });
+            }
+            if !opening.make {
+                return Err(missing());
+            }
+            make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
         // SQLite takes names like ":memory:" and "file:…" for something else, and a journal lies beside the file, not beside a link
         // to it: it is given what the name leads to.
@@ -222,6 +226,13 @@ impl Archive {
 /// Device and inode of what a path leads to.
 pub(crate) fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
+}
+
+/// The symbolic link that keeps a path from being there, and what it leads to: the last name of the path that is there is one.
+fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
+    let to = std::fs::read_link(there).ok()?;
+    (!there.exists()).then(|| (there.to_owned(), to))
 }
 
 /// Makes an empty file, and the directories that it needs.

@@ -12,6 +12,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use record::read::BYTES_MAX;
 use record::{Record, RunId};
@@ -95,7 +96,9 @@ pub fn leave_beside(archive: &Path, owner: Option<Owner>, record: &Record) -> Re
 /// # Errors
 /// Why it could not.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    let path = path_of(archive, RunId::new(u128::from(std::process::id())));
+    // Of this moment: what a process of the same number left when it was killed here is not in the way.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let path = path_of(archive, RunId::new(now.as_nanos()));
     let draft = draft_of(&path);
     let made = new_file(&draft).and_then(|mut file| {
         // A file system that is full often takes an empty file.
@@ -136,45 +139,44 @@ pub fn waiting(archive: &Path) -> Vec<Waiting> {
 }
 
 impl Archive {
-    /// Adds the records that wait beside the archive, and removes their files. Says of each what became of it.
+    /// Adds the records that wait beside the archive, and removes their files. Tells of each what became of it.
     ///
     /// # Errors
-    /// Where nothing could be written: all that was not added waits still.
-    pub fn take_waiting(&mut self) -> Result<Vec<Pending>, ArchiveError> {
-        let mut done = Vec::new();
+    /// Where nothing could be written: all of which nothing was told wait still.
+    pub fn take_waiting(&mut self, tell: &mut dyn FnMut(Pending)) -> Result<(), ArchiveError> {
         let all = waiting(&self.path);
         let mut rest = all.as_slice();
         while !rest.is_empty() {
-            let mut read = Vec::new();
+            let (mut files, mut records) = (Vec::new(), Vec::new());
             let mut bytes = 0;
             while let [first, others @ ..] = rest {
-                if read.len() == AT_ONCE || bytes >= BYTES_AT_ONCE {
+                if records.len() == AT_ONCE || bytes >= BYTES_AT_ONCE {
                     break;
                 }
                 rest = others;
                 match self.read_waiting(first) {
                     Ok(Some((record, facts))) => {
                         bytes += facts.bytes;
-                        read.push((first, facts, record));
+                        files.push((first, facts));
+                        records.push(record);
                     }
                     // Another process was faster.
                     Ok(None) => {}
-                    Err(why) => done.push(Pending::Left {
+                    Err(why) => tell(Pending::Left {
                         path: first.path.clone(),
                         why,
                     }),
                 }
             }
-            let records: Vec<Record> = read.iter().map(|(_, _, record)| record.clone()).collect();
             if records.is_empty() {
                 continue;
             }
             let imported = self.import_all(&records)?;
-            for ((waiting, facts, _), imported) in read.iter().zip(imported) {
-                done.push(taken(waiting, facts, imported));
+            for ((waiting, facts), imported) in files.iter().zip(imported) {
+                tell(taken(waiting, facts, imported));
             }
         }
-        Ok(done)
+        Ok(())
     }
 
     /// The record in a file; nothing where the file is gone.

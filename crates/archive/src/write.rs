@@ -33,8 +33,9 @@ impl FromStr for Tag {
     type Err = InvalidTag;
 
     fn from_str(word: &str) -> Result<Self, InvalidTag> {
-        let is_wrong =
-            |character: char| character.is_whitespace() || character == ',' || record::harmless::is_harmful(character);
+        let is_wrong = |character: char| {
+            character.is_whitespace() || character == ',' || document::harmless::is_harmful(character)
+        };
         if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
             return Err(InvalidTag);
         }

@@ -19,7 +19,7 @@ use crate::said::ArchiveArgument;
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission, tags_and_note};
 pub use keeper::{Keeper, Kept};
-pub use place::{Chosen, Place, chosen};
+pub use place::{Chosen, Place, chosen_for_run};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.

@@ -17,7 +17,6 @@ pub mod warning;
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::path::Path;
-use std::process::ExitCode;
 
 use record::Edition;
 
@@ -30,7 +29,7 @@ pub use settings::Settings;
 ///
 /// Leaves with 0 when every run was complete, 1 when one failed or the streams did, else with the code that an
 /// interrupted run gave.
-pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> ExitCode {
+pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> u8 {
     // The lock is not held: a run's progress may come from elsewhere in the process.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = io::stdin().is_terminal() && output.is_terminal();
@@ -47,13 +46,13 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> 
         interpreter.session(file, &mut source, &mut output, &mut errors)
     };
     match result.and_then(|code| output.flush().map(|()| code)) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(error) => {
             // Nobody reads what a closed pipe does not take; all else deserves a word.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 let _ = writeln!(errors, "Error: the session ends: {error}");
             }
-            ExitCode::FAILURE
+            1
         }
     }
 }

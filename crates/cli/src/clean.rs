@@ -2,16 +2,20 @@
 
 use std::path::PathBuf;
 
-use record::harmless;
+use document::{Document, WIDTH, harmless};
 use runner::Cleaned;
 
+use crate::apart::Side;
 use crate::{Problem, print, tell};
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
 /// # Errors
 /// Where what was done cannot be told.
-pub fn clean(paths: &[PathBuf]) -> Result<u8, Problem> {
+pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
+    if let Some(code) = side.instead(paths.iter().map(PathBuf::as_path)) {
+        return Ok(code);
+    }
     let mut code = 0;
     for path in paths {
         let cleaned = match runner::clean(path) {
@@ -45,16 +49,16 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             others,
             others_more,
         } => {
-            let mut text = format!("{}: ", harmless::path(directory));
-            report::text::clean_up(&mut text, clean_up);
+            let mut document = Document::default();
+            let place = format!("{}: ", harmless::path(directory));
+            report::text::clean_up(&mut document, &place, clean_up);
             for other in others {
-                let other = harmless::harmless(other);
-                text.push_str(&format!("  The same run also used {other}: clean it, too\n"));
+                document.below(format!("The same run also used {other}: clean it, too"));
             }
             if *others_more > 0 {
-                text.push_str(&format!("  and {others_more} more\n"));
+                document.below(format!("and {others_more} more"));
             }
-            (text, !clean_up.left.is_empty())
+            (document::text(&document, WIDTH), !clean_up.left.is_empty())
         }
         Cleaned::Drafts { directory, names } => {
             let directory = harmless::path(directory);
@@ -74,6 +78,14 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
                 true,
             )
         }
+        Cleaned::InHands { directory, process } => (
+            format!(
+                "{}: nothing was touched: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its \
+                 pool: wait for that, then clean again\n",
+                harmless::path(directory)
+            ),
+            true,
+        ),
         Cleaned::Kept { directory } => (
             format!(
                 "{}: a pool that was kept for a later run (--reuse); nothing was touched: to remove it, give this directory \
@@ -82,9 +94,9 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             ),
             false,
         ),
-        Cleaned::NotBelieved { directory, why } => (
+        Cleaned::Untouched { directory, why } => (
             format!(
-                "{}: nothing was touched: there is a manifest of this name, but {}\n",
+                "{}: nothing was touched: {}\n",
                 harmless::path(directory),
                 harmless::harmless(why)
             ),

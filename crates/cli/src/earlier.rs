@@ -6,8 +6,8 @@ use std::io::Read;
 use std::path::Path;
 
 use archive::Name;
+use document::harmless;
 use record::Record;
-use record::harmless;
 use record::read::{BYTES_MAX, ReadError};
 
 use crate::meant::MeaningError;

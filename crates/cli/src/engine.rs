@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use record::{Classic, Outcome, Record, harmless};
+use document::harmless;
+use record::{Classic, Outcome, Record};
 use runner::{Clock, Place, RunSpec};
 use spec::StorageName;
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use document::harmless::{harmless, path as shown};
 use history::submissions::Numbered;
 use history::{Format, HistoryError, Library, Submission, SubmissionError, beside, show, submission, submissions};
 use record::Record;
 use record::documents::{DocumentError, Documents};
-use record::harmless::{harmless, path as shown};
 
 use crate::said::{ArchiveArgument, HistoryArguments, HistoryCommand};
 use crate::{Problem, earlier, print, tell};
@@ -82,7 +82,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
         }
         HistoryCommand::Beside { run, archive, format } => {
             let record = earlier::find(run, archive.archive.as_deref())?;
-            beside(&library, &record).map(|beside| {
+            beside(&library, &record, report::reason::describe).map(|beside| {
                 if let (Format::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
                     tell(format_args!("no published row: {none}"));
@@ -100,7 +100,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
 /// Where our own data are at fault.
 pub fn beside_in_text(record: &Record) -> Result<String, Problem> {
     let library = Library::read().map_err(HistoryProblem::from)?;
-    let beside = beside(&library, record).map_err(HistoryProblem::from)?;
+    let beside = beside(&library, record, report::reason::describe).map_err(HistoryProblem::from)?;
     Ok(beside.show(Format::Text))
 }
 

@@ -3,6 +3,7 @@
 //! [`said`] is the arguments and configuration files, [`meant`] what they come to, [`perform`] wires storage,
 //! clock and signals to a run, [`archive`] keeps runs, [`classic`] is the face of the original.
 
+pub mod apart;
 pub mod archive;
 pub mod classic;
 pub mod clean;
@@ -23,14 +24,15 @@ pub mod signals;
 pub mod sizing;
 pub mod verify_after;
 
-use std::io::Write;
+use std::io::{IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use record::harmless;
+use document::harmless;
 use runner::SystemClock;
 
+use apart::Side;
 use said::{Command, Said};
 
 /// What was said is wrong; nothing was touched.
@@ -38,6 +40,14 @@ const WRONG: u8 = 2;
 
 /// The whole program.
 pub fn main() -> ExitCode {
+    let side = Side::of_this_process();
+    let code = program(&side);
+    side.tell(code);
+    ExitCode::from(code)
+}
+
+/// All that is done, and the exit status.
+fn program(side: &Side) -> u8 {
     let parsed = Said::command().try_get_matches();
     let parsed = parsed.and_then(|matches| Ok((Said::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
@@ -60,6 +70,15 @@ pub fn main() -> ExitCode {
         .collect();
     let result = match said.command {
         None => {
+            // At a terminal the user sees what goes on, and signals are for who reads from it.
+            let apart = if std::io::stdin().is_terminal() {
+                None
+            } else {
+                side.instead_of_session()
+            };
+            if let Some(code) = apart {
+                return code;
+            }
             let mut engine = engine::RunnerEngine::new(SystemClock, words)
                 .with_room_check(!said.no_room_check)
                 .with_trust_in_others(said.allow_unsafe_target);
@@ -69,7 +88,7 @@ pub fn main() -> ExitCode {
             if let Some((_, matches)) = matches.subcommand() {
                 arguments.work.take_weights(matches);
             }
-            run::run(arguments, words)
+            run::run(arguments, words, side)
         }
         Some(Command::Plan(mut arguments)) => {
             if let Some((_, matches)) = matches.subcommand() {
@@ -87,18 +106,18 @@ pub fn main() -> ExitCode {
         Some(Command::Import(arguments)) => archive::import(&arguments),
         Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
         Some(Command::History(arguments)) => history::history(&arguments),
-        Some(Command::Clean(arguments)) => clean::clean(&arguments.paths),
-        Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments),
+        Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
+        Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments, side),
     };
     match result {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(problem) => {
             match &problem {
                 // With the line of the file that it is about.
                 Problem::Meaning(meant::MeaningError::Config { .. }) => complain(&problem.to_string()),
                 problem => tell(problem),
             }
-            ExitCode::from(problem.code())
+            problem.code()
         }
     }
 }
@@ -117,7 +136,7 @@ pub enum Problem {
     #[error("{lack} ({default} is the default of this work)")]
     Lacking {
         /// What.
-        lack: storage::Unsupported,
+        lack: contract::Unsupported,
         /// The storage.
         default: &'static str,
     },

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
-use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter, harmless};
+use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
 use runner::{Event, Events, Second, Stage};
 use serde::Serialize;
 
@@ -300,8 +300,7 @@ fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
         machine: second.machine.as_deref().map(Machine::of).unwrap_or_default(),
         lost,
     };
-    // Numbers and names: writing to memory cannot fail.
-    harmless::json(&serde_json::to_string(&line).unwrap_or_default()).into_owned() + "\n"
+    document::json_line(&line)
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@ mod config;
 mod error;
 mod like;
 
+use document::harmless;
 use observe::{Host, Sources};
-use record::{Sizing, harmless};
+use record::Sizing;
 use runner::Refused;
 use spec::{Asked, Options, RunSpec, SizesSaid};
 use workload::presets::{self, Machine};
@@ -168,7 +169,8 @@ impl Meant {
         match &self.sizing {
             Some(sizing) => format!(
                 "{lack}. {} Give a smaller --beyond-cache than {}, too",
-                sizing.sentence, sizing.beyond_cache
+                report::sizing::sentence(sizing, &self.spec.workload, &self.spec.drive),
+                sizing.beyond_cache
             ),
             None => lack,
         }

@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::harmless;
+use document::harmless;
 
 use crate::Problem;
 use crate::archive::Place;
@@ -48,6 +48,11 @@ impl Input {
             option,
             path: path.to_owned(),
         }
+    }
+
+    /// Whether another process reads the same of it: it is a file with a name of its own, and no pipe.
+    pub fn is_file(&self) -> bool {
+        self.path != Path::new("/dev/stdin") && self.path.is_file()
     }
 }
 
@@ -330,11 +335,14 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        let is_ours = move |facts: &Metadata| Some((facts.dev(), facts.ino())) == self.made && facts.len() == 0;
+        let Self { path, file, made } = self;
+        // Its `close` may wait for a server that hangs, whatever signal comes: the process's end closes it, when all is told.
+        std::mem::forget(file);
+        let is_ours = move |facts: &Metadata| Some((facts.dev(), facts.ino())) == made && facts.len() == 0;
         // What cannot be removed is an empty file; where that does not answer, so does nothing else there.
         let _ = runner::within(DISCARD_MAX, move || {
-            if fs::symlink_metadata(&self.path).is_ok_and(|facts| is_ours(&facts)) {
-                let _ = fs::remove_file(&self.path);
+            if fs::symlink_metadata(&path).is_ok_and(|facts| is_ours(&facts)) {
+                let _ = fs::remove_file(&path);
             }
         });
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use document::WIDTH;
 use observe::{Host, ProcessTimes, Sources};
 use record::{Fact, PlanRecord};
 use spec::{RunSpec, StorageName};
@@ -51,17 +52,19 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
         PlanFormat::Toml => to_config(meant)?,
         PlanFormat::Json => record(meant)?.to_json(),
         PlanFormat::Text => {
-            let mut text = report::plan::render(&record(meant)?);
+            let mut plan = report::plan::plan(&record(meant)?);
             if meant.spec.workload.transactions() == Workload::ENDLESS {
                 let planned = planned(&meant.spec.workload);
-                text.push_str(&format!(
-                    "\nThe transactions have no end of their own: this is of the first {planned} of each worker.\n"
+                plan.gap();
+                plan.line(format!(
+                    "The transactions have no end of their own: this is of the first {planned} of each worker."
                 ));
             }
             for note in &meant.notes {
-                text.push_str(&format!("\n{note}\n"));
+                plan.gap();
+                plan.line(note);
             }
-            text
+            document::text(&plan, WIDTH)
         }
     })
 }

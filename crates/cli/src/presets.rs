@@ -1,5 +1,6 @@
 //! `postmark presets`.
 
+use document::{Document, WIDTH};
 use workload::{Crew, Work, presets};
 
 use crate::meant::machine;
@@ -10,12 +11,15 @@ use crate::{Problem, print};
 /// # Errors
 /// Where the list cannot be delivered.
 pub fn list() -> Result<u8, Problem> {
-    let mut text = String::from("Workloads that have a name: postmark run --preset NAME\n");
+    let mut document = Document::default();
+    document.line("Workloads that have a name: postmark run --preset NAME");
     for preset in presets::all(&machine()) {
         let workload = &preset.workload;
-        text.push_str(&format!("\n{}\n  {}\n", preset.name, preset.what));
+        document.gap();
+        document.head(preset.name);
+        document.below(preset.what);
         if let Work::Classic(classic) = &workload.work {
-            text.push_str(&format!("  edition {}; from {}\n", classic.edition, preset.source));
+            document.below(format!("edition {}; from {}", classic.edition, preset.source));
             continue;
         }
         let (files, transactions) = (workload.files(), workload.transactions());
@@ -33,12 +37,10 @@ pub fn list() -> Result<u8, Problem> {
             .how
             .durability
             .map_or(String::new(), |policy| format!(", {policy}"));
-        text.push_str(&format!(
-            "  on this machine: {crew}{durability}\n  from {}\n",
-            preset.source
-        ));
+        document.below(format!("on this machine: {crew}{durability}"));
+        document.below(format!("from {}", preset.source));
     }
-    print(&text)?;
+    print(&document::text(&document, WIDTH))?;
     Ok(0)
 }
 

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use record::harmless::harmless;
-use record::units::counted;
+use document::harmless::harmless;
+use document::units::counted;
 use record::{Action, Load, Phase, SliceMeter, Stuck};
 use runner::{Event, Events, Progress, Second, Stage};
 

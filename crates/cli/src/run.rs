@@ -1,18 +1,19 @@
 //! `postmark run`.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use record::harmless;
-use record::{End, Level, Outcome, Reason, Record, Sizing, Verdict};
+use document::harmless;
+use record::{End, Level, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec, SystemClock};
 
+use crate::apart::Side;
 use crate::archive::{self, Chosen, Keeper, Kept};
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
-use crate::output::{OutputFile, Outputs, is_standard_output};
+use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::progress::Display;
@@ -23,7 +24,7 @@ use crate::{Problem, print, sizing, tell};
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
-pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Problem> {
+pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     let mut meant = mean(&arguments.work)?;
     judge(&arguments, &meant)?;
@@ -33,8 +34,16 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>) -> Result<u8, Proble
         (true, Format::Json) => Some(PlanFormat::Json),
         (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
     };
+    // What was read from a pipe cannot be read again.
+    if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
+        let targets = meant.spec.targets.iter().map(PathBuf::as_path);
+        let beside = [&arguments.output, &arguments.live, &meant.spec.journal];
+        if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
+            return Ok(code);
+        }
+    }
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
-    let chosen = archive::chosen(arguments.archive.as_deref())?;
+    let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
     let place = match &chosen {
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,
@@ -159,7 +168,6 @@ const NOT_ARCHIVED: u8 = 1;
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
-    record.hints.extend(hints(record));
 }
 
 /// Writes the whole record, and says where it is, or why it is not: behind a report that is seen, else on standard error. Whether it is not
@@ -260,7 +268,7 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
         return;
     }
     let reasons = verdict.reasons.iter().filter(|reason| reason.level() == Level::Invalid);
-    let reasons: Vec<String> = reasons.map(Reason::describe).collect();
+    let reasons: Vec<String> = reasons.map(report::reason::describe).collect();
     let report = output.map_or_else(String::new, |path| format!(" (report: {})", harmless::path(path)));
     tell(format_args!("the run is INVALID: {}{report}", reasons.join(" ")));
 }
@@ -299,24 +307,4 @@ fn classic(record: &Record, format: report::classic::Format) -> String {
         (Outcome::Complete, _) => report::classic::NO_REPORT.to_owned(),
         _ => report::classic::partial(figures),
     }
-}
-
-/// Advice about where the run was.
-fn hints(record: &Record) -> Vec<String> {
-    let mut hints = Vec::new();
-    for target in record.locations.iter().filter_map(|location| location.target.known()) {
-        let hint = match target.class.known() {
-            Some(observe::Class::Memory) => {
-                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
-            }
-            Some(observe::Class::Overlay) => {
-                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
-            }
-            _ => continue,
-        };
-        if !hints.iter().any(|known| known == hint) {
-            hints.push(hint.to_owned());
-        }
-    }
-    hints
 }

@@ -33,11 +33,11 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         deadly: Arc::new(AtomicBool::new(true)),
         caught: Arc::default(),
     };
-    let ignored = ignored_signals();
+    let ignored = Masks::of("self").ignored;
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the run, from a
         // script too, where a shell has what it starts in the background ignore SIGINT.
-        if signal == SIGHUP && ignored & (1 << (signal - 1)) != 0 {
+        if signal == SIGHUP && ignored.has(signal) {
             continue;
         }
         // Performed in this order when a signal comes.
@@ -50,13 +50,40 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     Ok(HANDLERS.get_or_init(|| handlers))
 }
 
-/// The signals that this process ignores, a bit each from signal 1 on: `SigIgn` of proc(5). None where that
-/// cannot be read.
-fn ignored_signals() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .unwrap_or(0)
+/// Signals, a bit each from signal 1 on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mask(u64);
+
+impl Mask {
+    /// Whether it has this one.
+    pub fn has(self, signal: i32) -> bool {
+        self.0 & (1 << (signal - 1)) != 0
+    }
+}
+
+/// What a process does with signals: proc_pid_status(5). Nothing where that cannot be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Masks {
+    /// It ignores them.
+    pub ignored: Mask,
+    /// It has handlers for them.
+    pub caught: Mask,
+}
+
+impl Masks {
+    /// Of a process: its number, or `self`.
+    pub fn of(process: &str) -> Self {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let mask = |name| {
+            let mask = status.lines().find_map(|line| line.strip_prefix(name));
+            let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+            Mask(mask.unwrap_or(0))
+        };
+        Self {
+            ignored: mask("SigIgn:"),
+            caught: mask("SigCgt:"),
+        }
+    }
 }
 
 /// Takes signals for a run as long as it lives.

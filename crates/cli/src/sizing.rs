@@ -7,12 +7,12 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use document::harmless;
 use observe::{CacheBound, Class, Fact, Host, Sources, Target};
-use record::harmless;
-use record::units::{bytes, counted, grouped};
 use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
+use report::sizing::sentence;
 use runner::{Cache, Drive, Keeping, Pace, RunSpec, Stop, SystemClock};
-use workload::{Crew, Workload};
+use workload::Workload;
 
 use crate::Problem;
 use crate::meant::{MeaningError, Meant};
@@ -71,7 +71,7 @@ pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), Me
         Err(error) => return refuse(error.to_string()),
     };
     let sized = workload.with_files(extent.files);
-    let mut sizing = Sizing {
+    let sizing = Sizing {
         beyond_cache: factor,
         cache_bytes: cache.bytes,
         cache_is: match cache.bound {
@@ -82,11 +82,10 @@ pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), Me
         files: extent.files.saturating_mul(pools),
         calibration: None,
         transactions: None,
-        sentence: String::new(),
     };
-    sizing.sentence = format!("{}.", chosen(&sizing, &sized));
     if let Err(wrong) = sized.validate() {
-        return refuse(format!("{} And: {wrong}", sizing.sentence));
+        let chosen = sentence(&sizing, &sized, &Drive::default());
+        return refuse(format!("{chosen} And: {wrong}"));
     }
     Ok((sized, sizing))
 }
@@ -134,14 +133,10 @@ pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
     let calibration = short_run(meant, &sizing)?;
     sizing.transactions = expected(&calibration, &meant.spec.drive);
     sizing.calibration = Some(calibration);
-    sizing.sentence = format!(
-        "{}; {}.",
-        chosen(&sizing, &meant.spec.workload),
-        takes(&sizing, &calibration, meant)
-    );
     if !quiet {
         // Nobody may be reading; the record has it, too.
-        let _ = writeln!(std::io::stderr(), "{}", harmless::shown(&sizing.sentence));
+        let said = sentence(&sizing, &meant.spec.workload, &meant.spec.drive);
+        let _ = writeln!(std::io::stderr(), "{}", harmless::shown(said));
     }
     meant.sizing = Some(sizing);
     Ok(())
@@ -247,92 +242,11 @@ fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     Some((per_second * time.as_secs_f64()) as u64)
 }
 
-/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control group's limit)`.
-fn chosen(sizing: &Sizing, workload: &Workload) -> String {
-    let each = match workload.crew {
-        Crew::Private { workers } if workers > 1 => {
-            format!(", {} for each of {workers} workers,", grouped(workload.files()))
-        }
-        Crew::Private { .. } | Crew::Shared { .. } => String::new(),
-    };
-    format!(
-        "Chose {}{each} of {} on average, {} in all, {} times the cache of {} ({})",
-        counted(sizing.files, "file"),
-        bytes(sizing.mean_file_bytes),
-        bytes(sizing.files as f64 * sizing.mean_file_bytes),
-        sizing.beyond_cache,
-        bytes(sizing.cache_bytes as f64),
-        sizing.cache_is
-    )
-}
-
-/// What that takes, as far as a calibration tells.
-fn takes(sizing: &Sizing, calibration: &Calibration, meant: &Meant) -> String {
-    let mut text = format!(
-        "a calibration of {} had {} files a second on the device",
-        time(calibration.duration_ns as f64 / 1e9),
-        about(calibration.created_per_second)
-    );
-    if let Some(rate) = calibration.transactions_per_second {
-        text.push_str(&format!(
-            " and performed {} transactions a second in a pool that fits in the cache",
-            about(rate)
-        ));
-    }
-    let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
-    text.push_str(&format!(": preparing takes about {preparing}"));
-    match (
-        sizing.transactions,
-        meant.spec.drive.stop,
-        calibration.transactions_per_second,
-    ) {
-        (Some(count), Stop::After(length), _) => text.push_str(&format!(
-            ", and {} of transactions{} are about {} at the most",
-            time(length.as_secs_f64()),
-            if meant.spec.drive.ladder.is_some() {
-                " on each rung"
-            } else {
-                ""
-            },
-            about(count as f64)
-        )),
-        // Those without end are ended by something that nobody can foretell.
-        (_, _, Some(rate)) if meant.spec.workload.transactions() < Workload::ENDLESS => {
-            let all = meant.spec.workload.transactions() as f64 * f64::from(meant.spec.workload.crew.workers());
-            text.push_str(&format!(
-                ", and the transactions about {} at the least",
-                time(all / rate)
-            ));
-        }
-        _ => {}
-    }
-    text
-}
-
-/// A number of which two digits are worth something.
-fn about(number: f64) -> String {
-    if number < 10.0 {
-        return format!("{number:.1}");
-    }
-    let unit = 10_f64.powf(number.log10().floor() - 1.0);
-    grouped(((number / unit).round() * unit).round() as u64)
-}
-
-/// A length of time as it is spoken of.
-fn time(seconds: f64) -> String {
-    match seconds {
-        _ if seconds < 10.0 => format!("{seconds:.1} s"),
-        _ if seconds < 300.0 => format!("{seconds:.0} s"),
-        _ if seconds < 18_000.0 => format!("{:.0} min", seconds / 60.0),
-        _ => format!("{} h", about(seconds / 3_600.0)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use workload::sizes::Sizes;
-    use workload::{Classic, Mix};
+    use workload::{Classic, Crew, Mix};
 
     #[test]
     fn pools_hold_what_was_asked_for_together() {
@@ -363,7 +277,6 @@ mod tests {
                 (cache, f64::from(1 << 20))
             );
             assert_eq!(sizing.calibration, None);
-            assert!(sizing.sentence.starts_with("Chose "), "{}", sizing.sentence);
             assert_eq!(sized.with_files(7), workload.with_files(7), "nothing else is changed");
         }
     }
@@ -425,21 +338,5 @@ mod tests {
         }
         let idle = calibration(1_000.0, None);
         assert_eq!(expected(&idle, &drive(after, Pace::Closed)), None);
-    }
-
-    #[test]
-    fn numbers_are_told_as_they_are_worth() {
-        for (number, told) in [
-            (0.0, "0.0"),
-            (3.24, "3.2"),
-            (12.6, "13"),
-            (12_345.0, "12,000"),
-            (99_600.0, "100,000"),
-        ] {
-            assert_eq!(about(number), told);
-        }
-        for (seconds, told) in [(1.84, "1.8 s"), (85.3, "85 s"), (1_500.0, "25 min"), (36_000.0, "10 h")] {
-            assert_eq!(time(seconds), told);
-        }
     }
 }

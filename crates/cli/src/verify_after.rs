@@ -1,8 +1,9 @@
 //! `postmark verify-after`: what a crash has taken of what was acknowledged.
 
-use record::harmless::{self, harmless};
-use runner::{LossKind, Verified};
+use document::{Document, WIDTH};
+use runner::Verified;
 
+use crate::apart::Side;
 use crate::said::{VerifyArguments, VerifyFormat};
 use crate::{Problem, print};
 
@@ -13,40 +14,34 @@ const LOST: u8 = 1;
 ///
 /// # Errors
 /// Where nothing can be said, or the answer cannot be delivered.
-pub fn verify_after(arguments: &VerifyArguments) -> Result<u8, Problem> {
+pub fn verify_after(arguments: &VerifyArguments, side: &Side) -> Result<u8, Problem> {
+    if let Some(code) = side.instead([arguments.path.as_path(), &arguments.journal]) {
+        return Ok(code);
+    }
     let verified = runner::verify_after(&arguments.path, &arguments.journal)?;
     print(&match arguments.format {
-        VerifyFormat::Text => text(&verified),
-        VerifyFormat::Json => json(&verified),
+        VerifyFormat::Text => document::text(&text(&verified), WIDTH),
+        VerifyFormat::Json => document::json(&verified),
     })?;
     Ok(if verified.losses() == 0 { 0 } else { LOST })
 }
 
-fn json(verified: &Verified) -> String {
-    // Maps have string keys and numbers are finite: writing to memory cannot fail.
-    let text = serde_json::to_string_pretty(verified).unwrap_or_default();
-    let mut text = harmless::json(&text).into_owned();
-    text.push('\n');
-    text
-}
-
-fn text(verified: &Verified) -> String {
-    let mut text = format!(
-        "Journal of {}, durability {}, workers {}\n",
-        harmless(&verified.tool),
-        harmless(&verified.policy),
-        verified.workers
-    );
+fn text(verified: &Verified) -> Document {
+    let mut document = Document::default();
+    document.line(format!(
+        "Journal of {}, durability {}, workers {}",
+        verified.tool, verified.policy, verified.workers
+    ));
     for directory in &verified.directories {
-        text.push_str(&match directory {
-            Some(directory) => format!("Directory {}\n", harmless(directory)),
-            None => "Directory: removed, as the run had ended\n".to_owned(),
+        document.line(match directory {
+            Some(directory) => format!("Directory {directory}"),
+            None => "Directory: removed, as the run had ended".to_owned(),
         });
     }
     let acknowledged = &verified.acknowledged;
-    text.push_str(&format!(
+    document.line(format!(
         "Acknowledged: {} operations ({} creations, {} deliveries, {} replacements, {} renames, {} deletions, {} \
-         appends, {} overwrites, {} truncations, {} others)\n",
+         appends, {} overwrites, {} truncations, {} others)",
         acknowledged.total(),
         acknowledged.creations,
         acknowledged.deliveries,
@@ -58,52 +53,39 @@ fn text(verified: &Verified) -> String {
         acknowledged.truncations,
         acknowledged.other,
     ));
-    text.push_str(&format!(
-        "Not acknowledged, so nothing is expected of them: {} operations\n",
+    document.line(format!(
+        "Not acknowledged, so nothing is expected of them: {} operations",
         verified.in_flight
     ));
     if !verified.complete_journal {
-        text.push_str("The journal's last line is torn: it acknowledges nothing\n");
+        document.line("The journal's last line is torn: it acknowledges nothing");
     }
     if !verified.contents_checked {
-        text.push_str(
-            "Contents are text, the same in every file: only sizes were compared (give --contents incompressible)\n",
+        document.line(
+            "Contents are text, the same in every file: only sizes were compared (give --contents incompressible)",
         );
     }
     if verified.may_be_removed {
-        text.push_str("The run had ended and may have removed its files: what is gone is no loss\n");
+        document.line("The run had ended and may have removed its files: what is gone is no loss");
     }
-    losses(&mut text, verified);
-    text
+    losses(&mut document, verified);
+    document
 }
 
-fn losses(text: &mut String, verified: &Verified) {
-    let losses = verified.losses();
+fn losses(document: &mut Document, verified: &Verified) {
+    let (losses, checked) = (verified.losses(), verified.checked);
     if losses == 0 {
-        text.push_str(&format!(
-            "Nothing is lost: {} paths are as acknowledged\n",
-            verified.checked
-        ));
-        return;
+        return document.line(format!("Nothing is lost: {checked} paths are as acknowledged"));
     }
-    text.push_str(&format!(
-        "LOST: {losses} of {} paths are not as acknowledged\n",
-        verified.checked
-    ));
-    for count in &verified.lost_counts {
-        let kind: LossKind = count.kind;
-        text.push_str(&format!(
-            "  {} of {}: {}\n",
-            kind.name(),
-            count.what.name(),
-            count.count
-        ));
+    document.warning(format!("LOST: {losses} of {checked} paths are not as acknowledged"));
+    for lost in &verified.lost_counts {
+        document.below(format!("{} of {}: {}", lost.kind.name(), lost.what.name(), lost.count));
     }
     for loss in &verified.lost {
-        text.push_str(&format!("  {}\n", harmless::shown(loss)));
+        document.below(loss.to_string());
     }
     let named = verified.lost.len() as u64;
     if named < losses {
-        text.push_str(&format!("  and {} more\n", losses - named));
+        document.below(format!("and {} more", losses - named));
     }
 }

@@ -1,13 +1,13 @@
 //! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
 
-use record::harmless;
-use record::units::{bytes, counted, grouped, seconds};
-use record::{Edition, Fact, Level, Record, StorageName, Summary};
+use document::units::{bytes, counted, grouped, seconds};
+use document::{Cell, Document, Number, Table};
+use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
 use serde::Serialize;
 
 use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
+use crate::format::Format;
 use crate::library::{HistoryError, Library, Row};
-use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
 use crate::plain::why_not_plain;
 use crate::shape::{Shape, differences};
 use crate::show::kebab;
@@ -73,12 +73,15 @@ pub struct Beside {
     pub comparable: Vec<String>,
 }
 
+/// Says what a reason of a verdict has found: reports have the sentences.
+pub type Say = fn(&Reason) -> String;
+
 /// A run beside everything of the same configuration: classic work with the same files, transactions, subdirectories and
 /// processes, and the original's defaults for the rest, in whichever edition.
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
-pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError> {
+pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, HistoryError> {
     let summary = Summary::of(record);
     let shape = Shape::of(&record.spec.workload);
     let mut beside = Beside {
@@ -119,7 +122,7 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, HistoryError
         });
     }
     beside.comparable = operations(edition, &beside.rows);
-    beside.comparable.extend(comparable(record, &summary, &shape));
+    beside.comparable.extend(comparable(record, &summary, &shape, say));
     Ok(beside)
 }
 
@@ -229,7 +232,7 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
 }
 
 /// What else a reader of the factors has to know.
-fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> {
+fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record
         .spec
@@ -261,7 +264,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> 
             record.spec.durability
         ),
     ];
-    sentences.extend(of_this_run(record, summary));
+    sentences.extend(of_this_run(record, summary, say));
     sentences.push(
         "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
          which file system is the better one."
@@ -271,7 +274,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape) -> Vec<String> 
 }
 
 /// What only this run has.
-fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
+fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.storage != StorageName::Stdio {
         sentences.push(format!(
@@ -284,11 +287,7 @@ fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
         sentences.push(format!(
             "This run is {}: {}",
             summary.verdict.level.name(),
-            summary
-                .verdict
-                .reasons
-                .first()
-                .map_or_else(String::new, |reason| reason.describe())
+            summary.verdict.reasons.first().map_or_else(String::new, say)
         ));
     }
     sentences
@@ -297,37 +296,24 @@ fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
 impl Beside {
     /// The comparison in a format.
     pub fn show(&self, format: Format) -> String {
-        match format {
-            Format::Json => {
-                // Numbers are finite and keys are strings: writing to memory cannot fail.
-                let text = serde_json::to_string_pretty(self).unwrap_or_default();
-                let mut text = harmless::json(&text).into_owned();
-                text.push('\n');
-                text
-            }
-            Format::Csv => render(&[Block::Sheet(self.flat().ours_but(&[]))], &Csv),
-            Format::Text => render(&self.blocks(), &Text),
-            Format::Markdown => render(&self.blocks(), &Markdown),
-        }
+        format.show(self, || self.flat(), || self.blocks())
     }
 
-    fn blocks(&self) -> Vec<Block> {
+    fn blocks(&self) -> Document {
         let edition = self
             .edition
             .known()
             .map_or_else(String::new, |edition| format!(", edition {edition}"));
-        let mut blocks = vec![Block::Title(format!(
-            "Beside what was published: {}{edition}",
-            self.configuration
-        ))];
+        let mut document = Document::default();
+        document.title(format!("Beside what was published: {}{edition}", self.configuration));
         if let Some(none) = &self.none {
-            blocks.push(Block::Words(format!("No published row: {none}.")));
-            return blocks;
+            document.words(format!("No published row: {none}."));
+            return document;
         }
-        blocks.push(Block::Sheet(self.sheet()));
-        blocks.push(Block::Words(String::new()));
-        blocks.extend(self.comparable.iter().cloned().map(Block::Item));
-        blocks
+        document.table(self.table());
+        document.gap();
+        document.items(&self.comparable);
+        document
     }
 }
 
@@ -357,32 +343,35 @@ impl BesideRow {
 
 impl Beside {
     /// A row for ours and for each of theirs, with the figures that some of them have.
-    fn sheet(&self) -> Sheet {
-        let mut sheet = Sheet::new(3, &["published", "in", "edition"]);
+    fn table(&self) -> Table {
+        let mut table = Table::new(3, &["published", "in", "edition"]).folding();
         let edition = self.edition.known().map_or("", |edition| edition.name());
-        let mut ours = vec!["this run".to_owned(), String::new(), edition.to_owned()];
-        let mut theirs: Vec<Vec<String>> = self.rows.iter().map(lead).collect();
+        let mut ours: Vec<Cell> = vec!["this run".into(), Cell::Empty, edition.into()];
+        let mut theirs: Vec<Vec<Cell>> = self.rows.iter().map(lead).collect();
         for (figure, header, of_ours) in FIGURES {
             if self.rows.iter().all(|row| row.against(figure).is_none()) {
                 continue;
             }
-            sheet.header.extend([header.to_owned(), "times as fast".to_owned()]);
-            ours.extend([self.ours.as_ref().map_or_else(String::new, of_ours), String::new()]);
+            table.column(header, false);
+            table.column("times as fast", false);
+            ours.extend([
+                self.ours.as_ref().map_or(Cell::Empty, |ours| of_ours(ours).into()),
+                Cell::Empty,
+            ]);
             for (cells, row) in theirs.iter_mut().zip(&self.rows) {
-                match row.against(figure) {
-                    Some(against) => cells.extend([against.printed.clone(), format!("{} x", amount(against.factor))]),
-                    None => cells.extend(["-".to_owned(), "-".to_owned()]),
-                }
+                let against = row.against(figure);
+                cells.push(against.map(|against| against.printed.as_str()).into());
+                cells.push(against.map(|against| format!("{} x", amount(against.factor))).into());
             }
         }
-        sheet.rows.push(ours);
-        sheet.rows.extend(theirs);
-        sheet
+        table.row(ours);
+        theirs.into_iter().for_each(|row| table.row(row));
+        table
     }
 
     /// A line for each figure of each row.
-    fn flat(&self) -> Sheet {
-        let mut sheet = Sheet::new(
+    fn flat(&self) -> Table {
+        let mut table = Table::new(
             0,
             &[
                 "source",
@@ -399,34 +388,34 @@ impl Beside {
         );
         for row in &self.rows {
             for against in &row.figures {
-                sheet.rows.push(vec![
-                    row.source.clone(),
-                    row.tables.join(" "),
-                    row.column.clone(),
-                    row.contributor.known().cloned().unwrap_or_default(),
-                    row.edition.clone(),
-                    kebab(against.figure),
-                    against.printed.clone(),
-                    against.theirs.to_string(),
-                    against.ours.to_string(),
-                    against.factor.to_string(),
+                table.row(vec![
+                    Cell::ours(&row.source),
+                    Cell::ours(row.tables.join(" ")),
+                    Cell::ours(&row.column),
+                    row.contributor.known().map(Cell::ours).into(),
+                    Cell::ours(&row.edition),
+                    Cell::ours(kebab(against.figure)),
+                    Cell::ours(&against.printed),
+                    Number::Rate(against.theirs).into(),
+                    Number::Rate(against.ours).into(),
+                    Number::Rate(against.factor).into(),
                 ]);
             }
         }
-        sheet
+        table
     }
 }
 
 /// What a row is called.
-fn lead(row: &BesideRow) -> Vec<String> {
+fn lead(row: &BesideRow) -> Vec<Cell> {
     let contributor = row
         .contributor
         .known()
         .map_or_else(String::new, |name| format!(" [{name}]"));
     vec![
-        format!("{}{contributor}", row.column),
-        row.tables.first().cloned().unwrap_or_default(),
-        row.edition.clone(),
+        format!("{}{contributor}", row.column).into(),
+        row.tables.first().cloned().unwrap_or_default().into(),
+        row.edition.as_str().into(),
     ]
 }
 

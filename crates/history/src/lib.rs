@@ -9,9 +9,9 @@
 
 pub mod beside;
 pub mod editions;
+mod format;
 pub mod improvements;
 pub mod library;
-mod markup;
 pub mod number;
 pub mod plain;
 pub mod shape;
@@ -21,8 +21,8 @@ pub mod submission;
 pub mod submissions;
 
 pub use beside::{Beside, beside};
+pub use format::Format;
 pub use library::{HistoryError, Library, Row};
-pub use markup::Format;
 pub use number::{Interval, Number, Unit};
 pub use plain::{NotPlain, why_not_plain};
 pub use shape::Shape;

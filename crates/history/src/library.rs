@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use record::harmless::harmless;
+use document::harmless::harmless;
 use workload::stream::StreamError;
 
 use crate::source::{Cell, Claim, ClaimKind, Configuration, Coordinates, Figure, Place, Source, System, Table};

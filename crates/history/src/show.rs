@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use record::{Fact, harmless};
+use document::{Cell, Document, Number, Table as Sheet, WIDTH};
+use record::Fact;
 use serde::Serialize;
 
 use crate::Interval;
 use crate::editions::{Finding, Made, told_of_converted};
+use crate::format::Format;
 use crate::improvements::{Agreement, ClaimChecked, Recomputed};
 use crate::library::{HistoryError, Library};
-use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
 use crate::source::{Configuration, Place, Source, System, Table};
 
 /// The version of the JSON that [`show`] writes.
@@ -27,29 +28,29 @@ struct Shown<'a> {
 
 /// The names of sources and tables, as text.
 pub fn list(library: &Library) -> String {
-    let mut blocks = vec![Block::Title(
-        "Published results: postmark history show [NAME] [--format text|csv|json|markdown]".to_owned(),
-    )];
-    let mut sheet = Sheet::new(5, &["name", "what", "configurations", "systems", "cells"]);
+    let mut document = Document::default();
+    document.title("Published results: postmark history show [NAME] [--format text|csv|json|markdown]");
+    let mut sheet = Sheet::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
     for source in &library.sources {
-        blocks.push(Block::Item(format!("{}: {}", source.name, source.in_short())));
+        document.item(format!("{}: {}", source.name, source.in_short()));
         for table in &source.tables {
             let configurations = configurations(source, table);
-            sheet.rows.push(vec![
-                table.name.clone(),
-                shortened(&table.title),
+            sheet.row(vec![
+                table.name.as_str().into(),
+                shortened(&table.title).into(),
                 match configurations.as_slice() {
                     [one] => one.name.clone(),
                     several => format!("{} configurations", several.len()),
-                },
-                systems(source, table).len().to_string(),
-                table.places().count().to_string(),
+                }
+                .into(),
+                Number::Ordinal(systems(source, table).len() as u64).into(),
+                Number::Ordinal(table.places().count() as u64).into(),
             ]);
         }
     }
-    blocks.push(Block::Heading("Their tables".to_owned()));
-    blocks.push(Block::Sheet(sheet));
-    render(&blocks, &Text)
+    document.heading("Their tables");
+    document.table(sheet);
+    document::text(&document, WIDTH)
 }
 
 /// Of a title the beginning.
@@ -84,18 +85,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
         improvements,
         claims,
     };
-    Ok(match format {
-        Format::Json => {
-            // Numbers are finite and keys are strings: writing to memory cannot fail.
-            let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
-            let mut text = harmless::json(&text).into_owned();
-            text.push('\n');
-            text
-        }
-        Format::Csv => render(&[Block::Sheet(flat(&shown).ours_but(&[]))], &Csv),
-        Format::Text => render(&blocks(&shown), &Text),
-        Format::Markdown => render(&blocks(&shown), &Markdown),
-    })
+    Ok(format.show(&shown, || flat(&shown), || blocks(&shown)))
 }
 
 /// A fact in words.
@@ -135,69 +125,57 @@ fn systems<'a>(source: &'a Source, table: &Table) -> Vec<&'a System> {
     source.systems.iter().filter(is_used).collect()
 }
 
-fn blocks(shown: &Shown<'_>) -> Vec<Block> {
-    let mut blocks = Vec::new();
+fn blocks(shown: &Shown<'_>) -> Document {
+    let mut document = Document::default();
     for source in shown.sources {
-        about(&mut blocks, source);
+        about(&mut document, source);
         for table in &source.tables {
-            blocks.push(Block::Heading(format!("{}: {}", table.name, table.title)));
+            document.heading(format!("{}: {}", table.name, table.title));
             for configuration in configurations(source, table) {
-                blocks.push(Block::Item(format!(
+                document.item(format!(
                     "{}: {}; edition {}; {}",
                     configuration.name,
                     configuration.in_short(),
                     told(&configuration.edition),
                     configuration.parameters
-                )));
+                ));
             }
-            blocks.push(Block::Sheet(as_printed(table)));
-            notes(&mut blocks, table);
-            editions(&mut blocks, shown, table);
-            improvements(&mut blocks, shown, table);
+            document.table(as_printed(table));
+            notes(&mut document, table);
+            editions(&mut document, shown, table);
+            improvements(&mut document, shown, table);
         }
-        claims(&mut blocks, shown, source);
-        blocks.push(Block::Words(String::new()));
+        claims(&mut document, shown, source);
+        document.gap();
     }
-    blocks
+    document
 }
 
-fn about(blocks: &mut Vec<Block>, source: &Source) {
-    blocks.push(Block::Title(format!("{}: {}", source.name, source.in_short())));
-    blocks.push(Block::Words(source.what.clone()));
+fn about(document: &mut Document, source: &Source) {
+    document.title(format!("{}: {}", source.name, source.in_short()));
+    document.words(source.what.as_str());
     for (what, fact) in [
         ("Title", &source.title),
         ("Authors", &source.authors),
         ("Publisher", &source.publisher),
         ("Program", &source.program),
     ] {
-        blocks.push(Block::Item(format!("{what} {}", told(fact))));
+        document.item(format!("{what} {}", told(fact)));
     }
-    blocks.push(Block::Item(format!("Year {}", told(&source.year))));
+    document.item(format!("Year {}", told(&source.year)));
     let lines = source.environment.iter().chain(&source.notes);
-    blocks.extend(lines.cloned().map(Block::Item));
-    blocks.push(Block::Heading("Systems, with contributors in brackets".to_owned()));
+    document.items(lines);
+    document.heading("Systems, with contributors in brackets");
     let used = |system: &&System| {
         let mut tables = source.tables.iter();
         tables.any(|table| systems(source, table).contains(system))
     };
     let systems = source.systems.iter().filter(used);
-    blocks.extend(systems.map(|system| Block::Item(described(system))));
+    document.items(systems.map(described));
 }
 
 /// The table as it was printed.
 fn as_printed(table: &Table) -> Sheet {
-    let header = table.columns.iter().map(|column| match &column.group {
-        Some(group) => format!("{group} {}", column.label),
-        None => column.label.clone(),
-    });
-    let row = |line: &crate::source::Line| {
-        let cells = line
-            .cells
-            .iter()
-            .map(|cell| cell.0.known().map_or("?", |number| number.printed.as_str()));
-        let labels = line.labels.iter().map(String::as_str);
-        labels.chain(cells).map(str::to_owned).collect()
-    };
     let stub = table
         .stub
         .iter()
@@ -206,16 +184,28 @@ fn as_printed(table: &Table) -> Sheet {
             Some(group) if at > 0 => format!("{group} {label}"),
             _ => label.clone(),
         });
-    let mut sheet = Sheet::new(table.stub.len(), &[]);
-    sheet.header = stub.chain(header).collect();
-    sheet.rows = table.rows.iter().map(row).collect();
+    let header = table.columns.iter().map(|column| match &column.group {
+        Some(group) => format!("{group} {}", column.label),
+        None => column.label.clone(),
+    });
+    let header: Vec<String> = stub.chain(header).collect();
+    let mut sheet = Sheet::new(table.stub.len(), &header).folding();
+    for line in &table.rows {
+        let printed = |cell: &crate::Cell| {
+            cell.0
+                .known()
+                .map_or(Cell::ours("?"), |number| Cell::ours(&number.printed))
+        };
+        let labels = line.labels.iter().map(Cell::ours);
+        sheet.row(labels.chain(line.cells.iter().map(printed)).collect());
+    }
     sheet
 }
 
 /// What one has to know, and why cells are missing: the same reason once.
-fn notes(blocks: &mut Vec<Block>, table: &Table) {
+fn notes(document: &mut Document, table: &Table) {
     let of_rows = table.rows.iter().flat_map(|line| &line.notes);
-    blocks.extend(table.notes.iter().chain(of_rows).cloned().map(Block::Item));
+    document.items(table.notes.iter().chain(of_rows));
     let mut missing: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for place in table.places().filter(|place| !place.cell.0.is_known()) {
         let name = format!("{} of {}", place.column.label, first_label(&place));
@@ -225,7 +215,7 @@ fn notes(blocks: &mut Vec<Block>, table: &Table) {
             .push(name);
     }
     for (why, cells) in missing {
-        blocks.push(Block::Item(format!("?: {} {why}", cells.join(", "))));
+        document.item(format!("?: {} {why}", cells.join(", ")));
     }
 }
 
@@ -234,7 +224,7 @@ fn first_label<'a>(place: &Place<'a>) -> &'a str {
     labels.find(|label| !label.is_empty()).unwrap_or("the row")
 }
 
-fn editions(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
+fn editions(document: &mut Document, shown: &Shown<'_>, table: &Table) {
     let findings: Vec<&Finding> = shown
         .findings
         .iter()
@@ -243,43 +233,43 @@ fn editions(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
     let Some(first) = findings.first() else {
         return;
     };
-    let mut sheet = Sheet::new(1, &["data read over written", "printed", "from", "to"]);
+    let mut sheet = Sheet::new(1, &["data read over written", "printed", "from", "to"]).folding();
     for planned in &first.planned {
-        sheet.header.push(match planned.subdirectories {
+        let of = match planned.subdirectories {
             1 if first.planned.len() > 2 => format!("edition {} without subdirectories", planned.edition),
             _ => format!("edition {}", planned.edition),
-        });
+        };
+        sheet.column(of, false);
     }
-    sheet.header.push("made by".to_owned());
-    let number = |number: f64| format!("{number:.5}");
+    sheet.column("made by", false);
+    let number = |number: f64| Number::Decimal(number, 5);
     for finding in &findings {
         let mut row = vec![
-            finding.column.clone(),
-            number(finding.printed_ratio),
-            number(finding.ratio.low),
-            number(finding.ratio.high),
+            finding.column.as_str().into(),
+            number(finding.printed_ratio).into(),
+            number(finding.ratio.low).into(),
+            number(finding.ratio.high).into(),
         ];
-        row.extend(finding.planned.iter().map(|planned| {
-            let ratio = number(planned.ratio);
-            if planned.fits { format!("{ratio} fits") } else { ratio }
-        }));
-        row.push(finding.made.in_short());
-        sheet.rows.push(row);
+        let fits = |is_so: bool| if is_so { " fits" } else { "" };
+        let planned = finding.planned.iter();
+        row.extend(planned.map(|planned| Cell::Number(number(planned.ratio), fits(planned.fits))));
+        row.push(finding.made.in_short().into());
+        sheet.row(row);
     }
-    blocks.push(Block::Words(String::new()));
-    blocks.push(Block::Sheet(sheet));
+    document.gap();
+    document.table(sheet);
     let wrong = findings.iter().filter(|finding| !finding.converted.is_empty());
     let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
-    blocks.extend(told_of_converted(&wrong).map(Block::Item));
+    document.items(told_of_converted(&wrong));
     for finding in findings {
-        doubts(blocks, finding);
+        doubts(document, finding);
     }
 }
 
 /// What is known about a row that no edition has made, or whose times contradict one another.
-fn doubts(blocks: &mut Vec<Block>, finding: &Finding) {
+fn doubts(document: &mut Document, finding: &Finding) {
     let is_neither = if let Made::Neither { cause } = &finding.made {
-        blocks.push(Block::Item(format!("{} fits neither edition. {cause}", finding.column)));
+        document.item(format!("{} fits neither edition. {cause}", finding.column));
         true
     } else {
         false
@@ -290,23 +280,23 @@ fn doubts(blocks: &mut Vec<Block>, finding: &Finding) {
             format!("; the transactions alone took {}", seconds(transactions))
         });
         let impossible = if asked.is_impossible() { ", which cannot be" } else { "" };
-        blocks.push(Block::Item(format!(
+        document.item(format!(
             "{}, if edition {} made it: {} in all by the data read, {} by the data written{transactions}{impossible}",
             finding.column,
             asked.edition,
             seconds(asked.by_data_read),
             seconds(asked.by_data_written)
-        )));
+        ));
     }
     for misprint in &finding.misprints {
-        blocks.push(Block::Item(format!(
+        document.item(format!(
             "{}: {} in place of {} would fit edition {}",
             finding.column, misprint.instead, misprint.printed, misprint.edition
-        )));
+        ));
     }
 }
 
-fn improvements(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
+fn improvements(document: &mut Document, shown: &Shown<'_>, table: &Table) {
     let of_table: Vec<&Recomputed> = shown
         .improvements
         .iter()
@@ -318,10 +308,10 @@ fn improvements(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
     let (printed, missing): (Vec<&Recomputed>, Vec<&Recomputed>) =
         of_table.into_iter().partition(|one| one.printed.is_known());
     let exact = printed.iter().filter(|one| one.agreement == Agreement::Exact).count();
-    blocks.push(Block::Item(format!(
+    document.item(format!(
         "Of {} printed improvements {exact} are what the printed rates give.",
         printed.len()
-    )));
+    ));
     for one in printed {
         let how = match &one.agreement {
             Agreement::Exact => continue,
@@ -329,15 +319,15 @@ fn improvements(blocks: &mut Vec<Block>, shown: &Shown<'_>, table: &Table) {
             Agreement::Differs { by } => format!("it differs by {by:+.2} percentage points"),
             Agreement::Unknown { why } => format!("it cannot be checked, since {why}"),
         };
-        blocks.push(Block::Item(format!(
+        document.item(format!(
             "{}: printed {}; {}; {how}",
             one.what,
             one.printed.known().map_or("?", String::as_str),
             percents(one)
-        )));
+        ));
     }
     for one in missing {
-        blocks.push(Block::Item(format!("{}: not in the copy; {}", one.what, percents(one))));
+        document.item(format!("{}: not in the copy; {}", one.what, percents(one)));
     }
 }
 
@@ -350,12 +340,12 @@ fn percents(one: &Recomputed) -> String {
 }
 
 /// What the source's text says of its tables, and what these say.
-fn claims(blocks: &mut Vec<Block>, shown: &Shown<'_>, source: &Source) {
+fn claims(document: &mut Document, shown: &Shown<'_>, source: &Source) {
     let of_source: Vec<&ClaimChecked> = shown.claims.iter().filter(|one| one.source == source.name).collect();
     if of_source.is_empty() {
         return;
     }
-    blocks.push(Block::Heading("What the text says of these tables".to_owned()));
+    document.heading("What the text says of these tables");
     for checked in of_source {
         let ratios = checked.recomputed.iter().map(|ratio| {
             let Interval { low, high } = ratio.factor;
@@ -367,7 +357,7 @@ fn claims(blocks: &mut Vec<Block>, shown: &Shown<'_>, source: &Source) {
             )
         });
         let ratios: Vec<String> = ratios.collect();
-        blocks.push(Block::Item(format!(
+        document.item(format!(
             "{}: {}. {}: the rates give {}",
             checked.claim.words,
             checked.claim.printed,
@@ -377,7 +367,7 @@ fn claims(blocks: &mut Vec<Block>, shown: &Shown<'_>, source: &Source) {
                 other => format!("Cannot be checked wholly ({})", other.why().unwrap_or("does not apply")),
             },
             ratios.join("; ")
-        )));
+        ));
     }
 }
 
@@ -409,23 +399,23 @@ fn flat(shown: &Shown<'_>) -> Sheet {
     for source in shown.sources {
         for table in &source.tables {
             for place in table.places() {
-                sheet.rows.push(flat_row(shown, source, table, &place));
+                sheet.row(flat_row(shown, source, table, &place));
             }
         }
     }
     sheet
 }
 
-fn flat_row(shown: &Shown<'_>, source: &Source, table: &Table, place: &Place<'_>) -> Vec<String> {
+fn flat_row(shown: &Shown<'_>, source: &Source, table: &Table, place: &Place<'_>) -> Vec<Cell> {
     let of = &place.of;
-    let text = |name: &Option<String>| name.clone().unwrap_or_default();
+    let text = |name: &Option<String>| Cell::ours(name.as_deref().unwrap_or_default());
     let system = of.system.as_deref().and_then(|name| source.system(name));
     // A range goes over several, and has no numbers of one.
     let configuration = match of.configurations.as_slice() {
         [name] => source.configuration(name),
         _ => None,
     };
-    let count = |number: fn(&Configuration) -> u64| configuration.map_or(String::new(), |one| number(one).to_string());
+    let count = |number: fn(&Configuration) -> u64| Cell::from(configuration.map(|one| Number::Count(number(one))));
     let finding = shown.findings.iter().find(|finding| {
         finding.table == table.name
             && Some(&finding.system) == of.system.as_ref()
@@ -437,29 +427,24 @@ fn flat_row(shown: &Shown<'_>, source: &Source, table: &Table, place: &Place<'_>
         .or_else(|| stated.map(|edition| edition.name().to_owned()));
     let number = place.cell.0.known();
     vec![
-        source.name.clone(),
-        table.name.clone(),
+        Cell::ours(&source.name),
+        Cell::ours(&table.name),
         text(&of.system),
         text(&of.over),
         text(&of.variant),
-        system
-            .and_then(|system| system.contributor.known())
-            .cloned()
-            .unwrap_or_default(),
-        of.configurations.join(" "),
+        text(&system.and_then(|system| system.contributor.known()).cloned()),
+        Cell::ours(of.configurations.join(" ")),
         count(|one| one.files),
         count(|one| one.transactions),
         count(|one| one.subdirectories.into()),
         count(|one| one.processes.into()),
-        edition.unwrap_or_default(),
-        of.figure.map_or_else(String::new, kebab),
-        of.unit.map_or_else(String::new, |unit| unit.name().to_owned()),
-        number.map_or_else(String::new, |number| number.printed.clone()),
-        number.map_or_else(String::new, |number| number.value.to_string()),
-        number
-            .and_then(|number| number.to)
-            .map_or_else(String::new, |to| to.to_string()),
-        place.cell.0.why().unwrap_or_default().to_owned(),
+        text(&edition),
+        text(&of.figure.map(kebab)),
+        Cell::ours(of.unit.map_or("", |unit| unit.name())),
+        text(&number.map(|number| number.printed.clone())),
+        number.map(|number| Number::Rate(number.value)).into(),
+        number.and_then(|number| number.to).map(Number::Rate).into(),
+        Cell::ours(place.cell.0.why().unwrap_or_default()),
     ]
 }
 

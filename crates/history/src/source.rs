@@ -359,7 +359,7 @@ impl Source {
 impl Configuration {
     /// The numbers that make it, in a few words.
     pub fn in_short(&self) -> String {
-        use record::units::{counted, grouped};
+        use document::units::{counted, grouped};
         let mut words = format!(
             "{}, {}",
             counted(self.files, "file"),

@@ -4,7 +4,7 @@
 //! fingerprint, and who and what. Reading trusts nothing: sizes are bounded, numbers are finite, and strings with characters
 //! that a terminal obeys, or a reader does not see, are refused.
 
-use record::harmless::{harmless, is_harmful};
+use document::harmless::{harmless, is_harmful};
 use record::{Level, Record, Summary, Tool};
 use serde::{Deserialize, Serialize};
 use workload::presets::{self, Machine};

@@ -4,16 +4,16 @@
 //! Rows of a table intend the same operations: that is what the configuration's fingerprint says, and whose fingerprint is
 //! another stands apart, with the reason.
 
-use record::harmless;
-use record::units::{counted, grouped};
+use document::units::{counted, grouped};
+use document::{Cell, Document, Number, Table};
 use record::{Edition, Fact};
 use serde::Serialize;
 use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
 
 use crate::editions::{Plans, converted, in_short, made_by, meant, told_of_converted};
+use crate::format::Format;
 use crate::library::{HistoryError, Library, Row};
-use crate::markup::{Block, Csv, Format, Markdown, Sheet, Text, render};
 use crate::shape::{Shape, differences};
 use crate::show::{described, told};
 use crate::source::{Configuration, Figure};
@@ -283,61 +283,50 @@ pub fn show(groups: &[Group], format: Format) -> String {
         schema: u32,
         configurations: &'a [Group],
     }
-    match format {
-        Format::Json => {
-            // Numbers are finite and keys are strings: writing to memory cannot fail.
-            let shown = Shown {
-                schema: SCHEMA_VERSION,
-                configurations: groups,
-            };
-            let text = serde_json::to_string_pretty(&shown).unwrap_or_default();
-            let mut text = harmless::json(&text).into_owned();
-            text.push('\n');
-            text
-        }
-        Format::Csv => render(&[Block::Sheet(flat(groups))], &Csv),
-        Format::Text => render(&blocks(groups), &Text),
-        Format::Markdown => render(&blocks(groups), &Markdown),
-    }
+    let shown = Shown {
+        schema: SCHEMA_VERSION,
+        configurations: groups,
+    };
+    format.show(&shown, || flat(groups), || blocks(groups))
 }
 
-fn blocks(groups: &[Group]) -> Vec<Block> {
+fn blocks(groups: &[Group]) -> Document {
+    let mut document = Document::default();
     if groups.is_empty() {
-        return vec![Block::Words("No submissions: postmark import FILE".to_owned())];
+        document.words("No submissions: postmark import FILE");
     }
-    let mut blocks = Vec::new();
     for group in groups {
-        if !blocks.is_empty() {
-            blocks.push(Block::Words(String::new()));
+        if !document.is_empty() {
+            document.gap();
         }
         let edition = group.edition();
         let edition = edition.map_or_else(String::new, |edition| format!(", edition {edition}"));
-        blocks.push(Block::Title(format!("{}{edition}", group.label)));
-        blocks.push(Block::Words(format!("Fingerprint {}", told(&group.fingerprint))));
+        document.title(format!("{}{edition}", group.label));
+        document.words(format!("Fingerprint {}", told(&group.fingerprint)));
         let (others, published): (Vec<&PublishedColumn>, Vec<&PublishedColumn>) =
             group.published.iter().partition(|column| is_of_another(group, column));
         let inside: Vec<&Numbered> = group.submissions.iter().collect();
-        let items = inside.iter().map(|one| Block::Item(words(one))).collect();
-        part(&mut blocks, group, &published, &inside, items);
+        let items = inside.iter().map(|one| words(one)).collect();
+        part(&mut document, group, &published, &inside, items);
         if !others.is_empty() {
-            blocks.push(Block::Heading(format!(
+            document.heading(format!(
                 "{}, made by another edition, or by neither: other sizes of files",
                 group.label
-            )));
-            part(&mut blocks, group, &others, &[], Vec::new());
+            ));
+            part(&mut document, group, &others, &[], Vec::new());
         }
         if !group.apart.is_empty() {
-            blocks.push(Block::Heading(format!(
+            document.heading(format!(
                 "{}, with other fingerprints: not comparable with those above",
                 group.label
-            )));
+            ));
             let items = group.apart.iter();
-            let items = items.map(|Apart { submission, why }| Block::Item(format!("{}: {why}", words(submission))));
+            let items = items.map(|Apart { submission, why }| format!("{}: {why}", words(submission)));
             let apart: Vec<&Numbered> = group.apart.iter().map(|apart| &apart.submission).collect();
-            part(&mut blocks, group, &[], &apart, items.collect());
+            part(&mut document, group, &[], &apart, items.collect());
         }
     }
-    blocks
+    document
 }
 
 /// Whether another edition than the group's made a column, for all that is known.
@@ -349,24 +338,24 @@ fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
 
 /// What columns are, and the table that they make.
 fn part(
-    blocks: &mut Vec<Block>,
+    document: &mut Document,
     group: &Group,
     published: &[&PublishedColumn],
     submissions: &[&Numbered],
-    items: Vec<Block>,
+    items: Vec<String>,
 ) {
     if published.is_empty() && submissions.is_empty() {
         return;
     }
     for column in published {
-        blocks.push(Block::Item(format!("{} ({})", column.system, column.tables.join(", "))));
+        document.item(format!("{} ({})", column.system, column.tables.join(", ")));
     }
     let wrong = published.iter().filter(|column| column.is_converted);
     let wrong: Vec<&str> = wrong.map(|column| column.column.as_str()).collect();
-    blocks.extend(told_of_converted(&wrong).map(Block::Item));
-    blocks.extend(items);
-    blocks.push(Block::Words(String::new()));
-    blocks.push(Block::Sheet(sheet(group, published, submissions)));
+    document.items(told_of_converted(&wrong));
+    document.items(items);
+    document.gap();
+    document.table(table(group, published, submissions));
 }
 
 /// What a submission's column stands for.
@@ -385,18 +374,18 @@ fn words(one: &Numbered) -> String {
 }
 
 /// The layout of the page: a column for each system, a row for each figure.
-fn sheet(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Sheet {
+fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Table {
     let processes = group.shape.map_or(1, |(shape, _)| shape.processes);
     let label = if group.shape.is_some() {
         group.label.as_str()
     } else {
         "mix"
     };
-    let mut sheet = Sheet::new(1, &[label]);
-    sheet
-        .header
-        .extend(published.iter().map(|column| column.column.clone()));
-    sheet.header.extend(submissions.iter().map(|one| one.head()));
+    let mut table = Table::new(1, &[label]).folding();
+    let heads = published.iter().map(|column| column.column.clone());
+    for head in heads.chain(submissions.iter().map(|one| one.head())) {
+        table.column(head, false);
+    }
     let each = if processes > 1 { ", of each process" } else { "" };
     for (name, figure, ours) in FIGURES {
         let is_published = published.iter().any(|column| column.figure(figure).is_some());
@@ -405,27 +394,27 @@ fn sheet(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
             continue;
         }
         let of_all = figure == Figure::Elapsed;
-        let mut row = vec![format!("{name}{}", if of_all { "" } else { each })];
+        let mut row = vec![format!("{name}{}", if of_all { "" } else { each }).into()];
         row.extend(published.iter().map(|column| {
             let printed = column.figure(figure).map(|one| without_unit(&one.printed));
-            printed.unwrap_or_else(|| "-".to_owned())
+            Cell::from(printed)
         }));
         let rates = submissions.iter().map(|one| one.submission.rates.of_each(processes));
-        row.extend(rates.map(|rates| rate(ours(rates))));
-        sheet.rows.push(row);
+        row.extend(rates.map(|rates| Cell::from(rate(ours(rates)))));
+        table.row(row);
     }
-    let mut edition = vec!["Edition".to_owned()];
-    edition.extend(published.iter().map(|column| column.edition.clone()));
-    let of = |one: &&Numbered| Shape::of(&one.submission.workload).map_or("-", |(_, edition)| edition.name());
-    edition.extend(submissions.iter().map(|one| of(one).to_owned()));
-    sheet.rows.push(edition);
+    let mut edition: Vec<Cell> = vec!["Edition".into()];
+    edition.extend(published.iter().map(|column| Cell::ours(&column.edition)));
+    let of = |one: &&Numbered| Shape::of(&one.submission.workload).map(|(_, edition)| edition.name());
+    edition.extend(submissions.iter().map(|one| Cell::from(of(one))));
+    table.row(edition);
     if !submissions.is_empty() {
-        let mut verdict = vec!["Verdict".to_owned()];
-        verdict.extend(published.iter().map(|_| "-".to_owned()));
-        verdict.extend(submissions.iter().map(|one| one.submission.verdict.name().to_owned()));
-        sheet.rows.push(verdict);
+        let mut verdict: Vec<Cell> = vec!["Verdict".into()];
+        verdict.extend(published.iter().map(|_| Cell::Missing));
+        verdict.extend(submissions.iter().map(|one| Cell::ours(one.submission.verdict.name())));
+        table.row(verdict);
     }
-    sheet
+    table
 }
 
 type OfRates = fn(Rates) -> f64;
@@ -460,7 +449,7 @@ fn rate(rate: f64) -> String {
 }
 
 /// A line for each submission and each published column.
-fn flat(groups: &[Group]) -> Sheet {
+fn flat(groups: &[Group]) -> Table {
     let header = [
         "configuration",
         "edition",
@@ -480,61 +469,48 @@ fn flat(groups: &[Group]) -> Sheet {
         "published_in",
         "apart",
     ];
-    let of_others = [
-        "configuration",
-        "contributor",
-        "system",
-        "storage",
-        "durability",
-        "tool",
-        "apart",
-    ];
-    let mut sheet = Sheet::new(0, &header).ours_but(&of_others);
+    let mut table = Table::new(0, &header);
     for group in groups {
-        sheet
-            .rows
-            .extend(group.published.iter().map(|column| flat_published(group, column)));
+        let published = group.published.iter();
+        published.for_each(|column| table.row(flat_published(group, column)));
         let inside = group.submissions.iter().map(|submission| (submission, ""));
         let apart = group.apart.iter().map(|apart| (&apart.submission, apart.why.as_str()));
-        sheet
-            .rows
-            .extend(inside.chain(apart).map(|(one, why)| flat_submitted(group, one, why)));
+        let submitted = inside.chain(apart);
+        submitted.for_each(|(one, why)| table.row(flat_submitted(group, one, why)));
     }
-    sheet
+    table
 }
 
-fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<String> {
-    let mut row = vec![group.label.clone(), column.edition.clone(), String::new()];
-    row.push(column.contributor.known().cloned().unwrap_or_default());
-    row.extend([column.system.clone(), String::new(), String::new()]);
-    row.extend(FIGURES.map(|(_, figure, _)| {
-        let value = column.figure(figure).map(|one| one.value.to_string());
-        value.unwrap_or_default()
-    }));
-    row.extend([String::new(), String::new(), String::new(), String::new()]);
-    row.extend([column.tables.join(" "), String::new()]);
+fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
+    let mut row = vec![group.label.as_str().into(), Cell::ours(&column.edition), Cell::Empty];
+    row.push(column.contributor.known().map(String::as_str).into());
+    row.extend([column.system.as_str().into(), Cell::Empty, Cell::Empty]);
+    row.extend(FIGURES.map(|(_, figure, _)| column.figure(figure).map(|one| Number::Rate(one.value)).into()));
+    row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
+    row.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
     row
 }
 
-fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<String> {
+fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<Cell> {
     let submission = &one.submission;
-    let mut row = vec![
-        group.label.clone(),
-        Shape::of(&submission.workload).map_or_else(String::new, |(_, edition)| edition.to_string()),
-        one.number.to_string(),
-        submission.contributor.clone(),
-        submission.system.clone(),
-        submission.storage.clone(),
-        submission.durability.clone(),
+    let edition = Shape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
+    let mut row: Vec<Cell> = vec![
+        group.label.as_str().into(),
+        edition.into(),
+        Number::Ordinal(one.number).into(),
+        submission.contributor.as_str().into(),
+        submission.system.as_str().into(),
+        submission.storage.as_str().into(),
+        submission.durability.as_str().into(),
     ];
-    row.extend(FIGURES.map(|(_, _, ours)| ours(submission.rates).to_string()));
+    row.extend(FIGURES.map(|(_, _, ours)| Number::Rate(ours(submission.rates)).into()));
     row.extend([
-        submission.verdict.name().to_owned(),
-        submission.fingerprint.as_str().to_owned(),
-        format!("{} {}", submission.tool.name, submission.tool.version),
-        submission.when_unix_ns.to_string(),
-        String::new(),
-        why.to_owned(),
+        Cell::ours(submission.verdict.name()),
+        Cell::ours(submission.fingerprint.as_str()),
+        format!("{} {}", submission.tool.name, submission.tool.version).into(),
+        Number::Ordinal(submission.when_unix_ns).into(),
+        Cell::Empty,
+        why.into(),
     ]);
     row
 }

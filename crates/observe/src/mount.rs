@@ -5,7 +5,7 @@
 //!
 //! Names are text: bytes that are not UTF-8 become U+FFFD.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
 use schemars::JsonSchema;
@@ -122,6 +122,42 @@ impl MountTable {
             Some(mount) => Fact::Known(mount.clone()),
             None => unavailable(path, format!("{MOUNTINFO} has no mount for it")),
         }
+    }
+
+    /// Whether the path of a file or directory, which need not exist, leads onto a file system that somebody serves
+    /// ([`Mount::has_server`]). Nothing on such a file system is looked at: that could take for ever.
+    pub fn leads_to_server(&self, path: &Path) -> bool {
+        // Paths with more links than the system follows lead nowhere.
+        let mut links_left = 40;
+        // From the last name to the first.
+        let names = |path: &Path| -> Vec<PathBuf> {
+            let components = path.components().map(|component| component.as_os_str().into());
+            components.rev().collect()
+        };
+        let mut ahead = names(path);
+        let mut here = std::env::current_dir().unwrap_or_default();
+        while let Some(name) = ahead.pop() {
+            if name == Path::new("..") {
+                here.pop();
+                continue;
+            }
+            here.push(&name);
+            // The last of equals covers the others.
+            let above = self.mounts.iter().filter(|mount| here.starts_with(&mount.mount_point));
+            if above
+                .max_by_key(|mount| mount.mount_point.len())
+                .is_some_and(Mount::has_server)
+            {
+                return true;
+            }
+            let target = std::fs::read_link(&here);
+            if let Some(target) = target.ok().filter(|_| links_left > 0) {
+                links_left -= 1;
+                here.pop();
+                ahead.extend(names(&target));
+            }
+        }
+        false
     }
 
     /// The pure part of [`MountTable::mount_of`], for a canonical path.
@@ -302,5 +338,53 @@ mod tests {
     fn a_path_that_is_not_there_is_unavailable() {
         let fact = table().mount_of(Path::new("/no/such/path"));
         assert!(fact.why().unwrap().contains("/no/such/path"));
+    }
+
+    #[test]
+    fn a_path_leads_to_a_server_by_its_mounts_and_links() {
+        let scene = tempfile::tempdir().unwrap();
+        let place = scene.path().canonicalize().unwrap();
+        for (link, target) in [("in", "served/deep"), ("out", "plain"), ("to-itself", "to-itself")] {
+            std::os::unix::fs::symlink(target, place.join(link)).unwrap();
+        }
+        for directory in ["served", "plain", "again"] {
+            std::fs::create_dir(place.join(directory)).unwrap();
+        }
+        let line = |id: u32, point: &str, kind: &str| {
+            let place = place.display();
+            format!("{id} 1 0:{id} / {place}/{point} rw - {kind} source rw\n")
+        };
+        let lines = [
+            line(50, "served", "fuse.sshfs"),
+            line(51, "served/deep/local", "tmpfs"),
+            line(52, "again", "nfs4"),
+            line(53, "again", "tmpfs"),
+            line(54, "automatic", "autofs"),
+        ];
+        let table = MountTable::parse(&(TABLE.to_owned() + &lines.concat())).unwrap();
+        let leads = |path: &str| table.leads_to_server(&place.join(path));
+        // The way to what is mounted below a server leads over it.
+        for path in [
+            "served",
+            "served/new/file",
+            "in",
+            "in/../x",
+            "out/../in/file",
+            "served/deep/local",
+            "automatic/home",
+        ] {
+            assert!(leads(path), "{path}");
+        }
+        for path in [
+            "",
+            "plain/served",
+            "out/file",
+            "in-no-case",
+            "to-itself/served",
+            "again/file",
+            "served/..",
+        ] {
+            assert_eq!(leads(path), path == "served/..", "{path}");
+        }
     }
 }

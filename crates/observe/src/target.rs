@@ -32,6 +32,13 @@ pub enum Class {
 }
 
 impl Mount {
+    /// Whether a process or a machine answers for the file system, and may cease to: FUSE, all of the class network, and what is mounted when it is
+    /// first looked at.
+    pub fn has_server(&self) -> bool {
+        let kind = self.file_system_type.as_str();
+        kind == "autofs" || kind.starts_with("fuse") || self.class() == Class::Network
+    }
+
     /// The class of the mounted file system.
     pub fn class(&self) -> Class {
         const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];

@@ -37,8 +37,6 @@ pub struct Sizing {
     /// Transactions that are expected in the time that was said, of all workers; nothing where no time was, or nothing
     /// was calibrated.
     pub transactions: Option<u64>,
-    /// All of it in one sentence.
-    pub sentence: String,
 }
 
 /// A short run of the same work on the same target, with a pool that fits in the cache.

@@ -6,7 +6,6 @@
 pub mod classic;
 pub mod documents;
 pub mod driven;
-pub mod harmless;
 pub mod headline;
 pub mod id;
 pub mod ladder;
@@ -18,10 +17,10 @@ pub mod read;
 pub mod run;
 pub mod schema;
 pub mod summary;
-pub mod units;
 pub mod verdict;
 
 pub use classic::ClassicFigures;
+pub use document::{harmless, units};
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use headline::{Entry, Headline, State};
 pub use id::RunId;
@@ -40,8 +39,8 @@ pub use run::{
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{
-    Cache, Climb, Drive, Durability, Keeping, Ladder, OnError, Pace, Place, RunSpec, SteadyAsked, SteadyRule, Stop,
-    StorageName,
+    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, OnError, Pace, Place, RunSpec, SteadyAsked,
+    SteadyRule, Stop, StorageName,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use verdict::{Level, Reason, Verdict};

@@ -6,7 +6,6 @@ use spec::RunSpec;
 use workload::{Followed, Plan};
 
 use crate::driven::Sizing;
-use crate::harmless;
 use crate::run::{Room, Tool};
 
 /// See the module's text.
@@ -36,10 +35,6 @@ pub struct PlanRecord {
 impl PlanRecord {
     /// The plan as JSON.
     pub fn to_json(&self) -> String {
-        // Maps have string keys and numbers are finite: writing to memory cannot fail.
-        let text = serde_json::to_string_pretty(self).unwrap_or_default();
-        let mut text = harmless::json(&text).into_owned();
-        text.push('\n');
-        text
+        document::json(self)
     }
 }

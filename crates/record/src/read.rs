@@ -15,9 +15,9 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use workload::{Action, Role};
 
-use crate::harmless;
 use crate::part::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
+use document::harmless;
 
 /// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
 pub const BYTES_MAX: usize = 256 << 20;

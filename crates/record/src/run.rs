@@ -10,7 +10,6 @@ use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
-use crate::harmless;
 use crate::id::RunId;
 use crate::ladder::Rung;
 use crate::machine::MachineOverTime;
@@ -538,7 +537,7 @@ pub struct Record {
     pub room: Option<Room>,
     /// What was performed.
     pub actual: Actual,
-    /// Advice about the result.
+    /// What was made of the words that may surprise.
     pub hints: Vec<String>,
 }
 
@@ -559,11 +558,7 @@ impl Record {
             summary: Summary::of(self),
             record: self,
         };
-        // Maps have string keys and numbers are finite: writing to memory cannot fail.
-        let text = serde_json::to_string(&document).unwrap_or_default();
-        let mut text = harmless::json(&text).into_owned();
-        text.push('\n');
-        text
+        document::json_line(&document)
     }
 
     /// A record from its JSON, which is not trusted: [`crate::read`] has the limits. The summary beside it is not read: it

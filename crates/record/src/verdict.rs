@@ -15,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 use crate::run::{Outcome, PhaseRecord, Record};
-use crate::units::percent;
 
 pub mod limits;
 
@@ -25,7 +24,7 @@ mod memory;
 mod pace;
 mod reason;
 
-pub use self::reason::Reason;
+pub use self::reason::{Reason, share};
 
 /// How good a run's numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -106,64 +105,14 @@ impl Steadiness {
         }
     }
 
-    /// The numbers and what they may be at most, in words that end a sentence.
-    pub fn in_numbers(&self) -> String {
-        match self {
-            Self::Slope(drift) => format!(
-                "the rate changed by {}{}; up to {} is no matter.",
-                signed(drift.drift),
-                interval(drift),
-                percent(drift.limit)
-            ),
-            Self::Rounds(steady) => format!(
-                "the rates of {} rounds lie {} apart (up to {} is no matter), and the line through them changes by {} (up \
-                 to {}).",
-                steady.window,
-                percent(steady.excursion),
-                percent(measure::steady::EXCURSION_MAX),
-                percent(steady.slope_excursion),
-                percent(measure::steady::SLOPE_EXCURSION_MAX)
-            ),
-        }
-    }
-
-    /// The same in a few words.
-    pub fn in_short(&self) -> String {
-        match self {
-            Self::Slope(drift) => format!("drift {}", signed(drift.drift)),
-            Self::Rounds(steady) => format!("{} rounds within {}", steady.window, percent(steady.excursion)),
-        }
-    }
-
     /// Of what is not steady: whether that is certain. The slope rule may also not know.
-    fn is_told(&self) -> bool {
+    pub fn is_told(&self) -> bool {
         match self {
             Self::Slope(drift) => drift
                 .interval
                 .is_some_and(|(low, high)| low > drift.limit || high < -drift.limit),
             Self::Rounds(_) => true,
         }
-    }
-
-    fn describe(&self) -> String {
-        let what = if self.is_told() {
-            "The run was not steady"
-        } else {
-            "It cannot be told whether the run was steady"
-        };
-        format!("{what}: {}", self.in_numbers())
-    }
-}
-
-/// With its sign, in percent.
-fn signed(fraction: f64) -> String {
-    format!("{:+.1} %", fraction * 100.0)
-}
-
-fn interval(drift: &Drift) -> String {
-    match drift.interval {
-        Some((low, high)) => format!(" (with 95 % confidence by {} to {})", signed(low), signed(high)),
-        None => " (its seconds hang together too closely to say how sure that is)".to_owned(),
     }
 }
 

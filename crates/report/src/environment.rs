@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use document::{Block, Cell, Document, Number, kept};
 use record::{Fact, Host, Record, Target};
-
-use crate::text::line;
-use crate::units::{bytes, percent};
 
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
@@ -25,64 +23,72 @@ pub(crate) fn places(record: &Record) -> String {
 }
 
 /// Machine and targets, a line each.
-pub(crate) fn render(text: &mut String, record: &Record) {
-    line(text, format_args!("Where it ran"));
-    host(text, &record.host);
+pub(crate) fn render(document: &mut Document, record: &Record) {
+    document.head("Where it ran");
+    host(document, &record.host);
     let counted = &record.during.counted;
     let seconds = |ns: &u64| format!("{:.3} s", *ns as f64 / 1e9);
-    line(
-        text,
-        format_args!(
-            "  Clock     {}; load average {}; steal {}; busy {}",
+    document.pair(
+        1,
+        "Clock",
+        format!(
+            "{}; load average {}; steal {}; busy {}",
             fact(&record.host.clock_source, String::clone),
             fact(&record.host.load_average, |load| format!(
                 "{:.2} (1 min)",
                 load.one_minute
             )),
-            fact(&counted.steal_fraction(), |share| percent(*share)),
-            fact(&counted.busy_fraction(), |share| percent(*share)),
+            fact(&counted.steal_fraction(), |share| Number::Share(*share)),
+            fact(&counted.busy_fraction(), |share| Number::Share(*share))
         ),
     );
-    line(
-        text,
-        format_args!(
-            "  Process   user {}, system {}",
+    document.pair(
+        1,
+        "Process",
+        format!(
+            "user {}, system {}",
             fact(&counted.process.as_ref().map(|process| process.user_ns), seconds),
-            fact(&counted.process.as_ref().map(|process| process.system_ns), seconds),
+            fact(&counted.process.as_ref().map(|process| process.system_ns), seconds)
         ),
     );
     for location in &record.locations {
         if let Fact::NotApplicable = location.target {
             continue;
         }
-        line(
-            text,
-            format_args!("  Location  {} (weight {})", location.directory, location.weight),
+        document.pair(
+            1,
+            "Location",
+            format!("{} (weight {})", location.directory, location.weight),
         );
         match &location.target {
-            Fact::Known(target) => self::target(text, target),
-            unknown => line(text, format_args!("    {}", fact(unknown, |_| String::new()))),
+            Fact::Known(target) => self::target(document, target),
+            unknown => document.push(Block::Words {
+                depth: 2,
+                text: kept(&fact(unknown, |_| "").to_string()),
+            }),
         }
     }
 }
 
-fn host(text: &mut String, host: &Host) {
+fn host(document: &mut Document, host: &Host) {
     let kernel = &host.kernel;
-    line(
-        text,
-        format_args!(
-            "  Host      {}, {} {} {}",
+    document.pair(
+        1,
+        "Host",
+        format!(
+            "{}, {} {} {}",
             host.hostname, kernel.sysname, kernel.release, kernel.machine
         ),
     );
     let processors = &host.processors;
-    line(
-        text,
-        format_args!(
-            "  CPU       {}, {} online, {} usable{}",
+    document.pair(
+        1,
+        "CPU",
+        format!(
+            "{}, {} online, {} usable{}",
             fact(&processors.model, String::clone),
-            fact(&processors.online, u64::to_string),
-            fact(&processors.usable, u64::to_string),
+            fact(&processors.online, |count| Number::Ordinal(*count)),
+            fact(&processors.usable, |count| Number::Ordinal(*count)),
             if processors.hypervisor.known() == Some(&true) {
                 ", virtual machine"
             } else {
@@ -91,14 +97,15 @@ fn host(text: &mut String, host: &Host) {
         ),
     );
     let cgroup_limit = host.cgroup.clone().and_then(|cgroup| cgroup.memory_limit_bytes);
-    line(
-        text,
-        format_args!(
-            "  Memory    {}, {} available; control group's limit: {}",
+    document.pair(
+        1,
+        "Memory",
+        format!(
+            "{}, {} available; control group's limit: {}",
             fact(&host.memory_total_bytes, size),
             fact(&host.memory_available_bytes, size),
             match &cgroup_limit {
-                Fact::NotApplicable => "none".to_owned(),
+                Fact::NotApplicable => "none".into(),
                 limit => fact(limit, size),
             }
         ),
@@ -106,7 +113,7 @@ fn host(text: &mut String, host: &Host) {
 }
 
 /// A target's mount, room and device, a line each; what is unknown says why.
-pub(crate) fn target(text: &mut String, target: &Target) {
+pub(crate) fn target(document: &mut Document, target: &Target) {
     let mount = fact(&target.mount, |mount| {
         format!(
             "{} on {} type {} ({}; {})",
@@ -117,37 +124,37 @@ pub(crate) fn target(text: &mut String, target: &Target) {
             mount.super_options.join(",")
         )
     });
-    line(text, format_args!("    Mount   {mount}"));
+    document.pair(2, "Mount", mount.to_string());
     let room = fact(&target.space, |space| {
         format!(
             "{} of {} available to users, blocks of {}, inodes available: {}; {} full",
             fact(&space.available_bytes, size),
             fact(&space.total_bytes, size),
-            bytes(space.block_size_bytes as f64),
+            Number::Bytes(space.block_size_bytes as f64),
             match &space.inodes_available {
-                Fact::NotApplicable => "not counted".to_owned(),
-                inodes => fact(inodes, u64::to_string),
+                Fact::NotApplicable => "not counted".into(),
+                inodes => fact(inodes, |count| Number::Ordinal(*count)),
             },
-            fact(&target.fill_fraction, |share| percent(*share)),
+            fact(&target.fill_fraction, |share| Number::Share(*share)),
         )
     });
-    line(text, format_args!("    Room    {room}"));
+    document.pair(2, "Room", room.to_string());
     let device = match &target.device {
-        Fact::NotApplicable => "none".to_owned(),
+        Fact::NotApplicable => "none".into(),
         device => fact(device, |device| device.one_line()),
     };
-    line(text, format_args!("    Device  {device}"));
+    document.pair(2, "Device", device.to_string());
 }
 
-fn size(number: &u64) -> String {
-    bytes(*number as f64)
+fn size(number: &u64) -> Number {
+    Number::Bytes(*number as f64)
 }
 
-/// A fact in words; what is unknown says why.
-pub(crate) fn fact<T>(fact: &Fact<T>, words: impl Fn(&T) -> String) -> String {
+/// A fact, as words; what is unknown says why.
+pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
-        Fact::Known(value) => words(value),
-        Fact::NotApplicable => "not applicable".to_owned(),
-        Fact::Unavailable(why) => format!("unknown ({why})"),
+        Fact::Known(value) => known(value).into(),
+        Fact::NotApplicable => Cell::Missing,
+        Fact::Unavailable(why) => Cell::Unavailable(why.clone()),
     }
 }

@@ -1,8 +1,8 @@
 //! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each rung of a ladder.
 
-use record::harmless;
+use document::units::utc;
+use document::{Cell, Number, csv_rows};
 use record::summary::Percentile;
-use record::units::utc;
 use record::{Entry, Load, OperationSummary, Record, RungSummary, Summary};
 
 /// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty.
@@ -13,81 +13,80 @@ pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,stora
 pub fn csv(entry: &Entry, record: &Record) -> String {
     let run = run(entry);
     let summary = Summary::of(record);
-    let mut text = String::new();
+    let mut rows = Vec::new();
     for phase in &summary.phases {
-        for of_kind in &phase.operations {
-            text.push_str(&format!("{run},{},{}\r\n", phase.phase.name(), operation(of_kind)));
-        }
+        let of_kind = |of_kind| [run.clone(), operation(phase.phase.name(), of_kind)].concat();
+        rows.extend(phase.operations.iter().map(of_kind));
     }
-    for (number, rung) in summary.ladder.iter().flat_map(|ladder| ladder.rungs.iter().enumerate()) {
-        text.push_str(&format!("{run},{}\r\n", self::rung(number, rung)));
-    }
-    text
+    let rungs = summary.ladder.iter().flat_map(|ladder| ladder.rungs.iter().enumerate());
+    rows.extend(rungs.map(|(number, rung)| [run.clone(), self::rung(number, rung)].concat()));
+    csv_rows(&rows, "\r\n")
 }
 
-fn run(entry: &Entry) -> String {
+fn run(entry: &Entry) -> Vec<Cell> {
     let headline = &entry.headline;
-    let word = |text: &str| harmless::csv(text).into_owned();
-    [
-        entry.number.map_or_else(String::new, |number| number.to_string()),
-        headline.id.to_string(),
-        utc(headline.begun_unix_ns),
-        word(&headline.host),
-        word(&headline.file_system().unwrap_or_default()),
-        word(headline.preset.as_deref().unwrap_or_default()),
-        word(&headline.storage),
-        headline.workers.to_string(),
-        headline.state.name().to_owned(),
-        headline.verdict.name().to_owned(),
+    vec![
+        entry.number.map(Number::Ordinal).into(),
+        Cell::ours(headline.id.to_string()),
+        Cell::ours(utc(headline.begun_unix_ns)),
+        headline.host.as_str().into(),
+        headline.file_system().into(),
+        headline.preset.as_deref().into(),
+        headline.storage.as_str().into(),
+        Number::Ordinal(headline.workers.into()).into(),
+        Cell::ours(headline.state.name()),
+        Cell::ours(headline.verdict.name()),
     ]
-    .join(",")
 }
 
-fn operation(of_kind: &OperationSummary) -> String {
+fn operation(phase: &str, of_kind: &OperationSummary) -> Vec<Cell> {
     let percentile = |percent: f64| {
         let same = |known: &&Percentile| (known.percent - percent).abs() < 1e-9;
         of_kind.percentiles.iter().find(same).map(|known| known.ns)
     };
-    [
-        of_kind.role.name().to_owned(),
-        of_kind.action.name().to_owned(),
-        of_kind.operations.count.to_string(),
-        known(of_kind.operations.per_second),
-        of_kind.bytes.count.to_string(),
-        of_kind.failed.to_string(),
-        known(of_kind.mean_ns),
-        known(percentile(50.0)),
-        known(percentile(99.0)),
-        known(percentile(99.9)),
-        known(of_kind.max_ns),
-    ]
-    .join(",")
+    let mut cells = [phase, of_kind.role.name(), of_kind.action.name()]
+        .map(Cell::ours)
+        .to_vec();
+    cells.extend([
+        Number::Count(of_kind.operations.count).into(),
+        of_kind.operations.per_second.map(Number::Rate).into(),
+        Number::Count(of_kind.bytes.count).into(),
+        Number::Count(of_kind.failed).into(),
+    ]);
+    cells.extend(times(
+        of_kind.mean_ns,
+        [50.0, 99.0, 99.9].map(percentile),
+        of_kind.max_ns,
+    ));
+    cells
 }
 
 /// The transactions of a rung, of all roles and kinds together.
-fn rung(number: usize, rung: &RungSummary) -> String {
+fn rung(number: usize, rung: &RungSummary) -> Vec<Cell> {
     let load = match rung.load {
         Load::Closed => "closed".to_owned(),
         Load::Rate(rate) => format!("{rate}/s"),
         Load::Workers(workers) => format!("{workers} workers"),
     };
-    [
-        format!("rung {}: {load}", number + 1),
-        "all".to_owned(),
-        "transaction".to_owned(),
-        rung.transactions.to_string(),
-        known(rung.achieved_per_second),
-        String::new(),
-        rung.failed.to_string(),
-        known(rung.mean_ns),
-        known(rung.p50_ns),
-        known(rung.p99_ns),
-        known(rung.p999_ns),
-        known(rung.max_ns),
-    ]
-    .join(",")
+    let mut cells = vec![Cell::ours(format!("rung {}: {load}", number + 1))];
+    cells.extend(["all", "transaction"].map(Cell::ours));
+    cells.extend([
+        Number::Count(rung.transactions).into(),
+        rung.achieved_per_second.map(Number::Rate).into(),
+        Cell::Empty,
+        Number::Count(rung.failed).into(),
+    ]);
+    cells.extend(times(
+        rung.mean_ns,
+        [rung.p50_ns, rung.p99_ns, rung.p999_ns],
+        rung.max_ns,
+    ));
+    cells
 }
 
-fn known<T: ToString>(number: Option<T>) -> String {
-    number.map_or_else(String::new, |number| number.to_string())
+/// Mean, percentiles, greatest; in nanoseconds.
+fn times(mean_ns: Option<f64>, percentiles: [Option<u64>; 3], max_ns: Option<u64>) -> [Cell; 5] {
+    let [p50, p99, p99_9] = percentiles.map(|ns| ns.map(Number::Seconds).into());
+    let max = max_ns.map(Number::Seconds).into();
+    [mean_ns.map(Number::Microseconds).into(), p50, p99, p99_9, max]
 }

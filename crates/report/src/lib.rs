@@ -6,7 +6,6 @@ mod environment;
 pub mod export;
 pub mod list;
 pub mod plan;
-mod table;
+pub mod reason;
+pub mod sizing;
 pub mod text;
-
-pub(crate) use record::units;

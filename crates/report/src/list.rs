@@ -1,74 +1,120 @@
-//! Lists of runs as text, JSON, CSV and Markdown. Strings of records are made harmless.
+//! Lists of runs as text, JSON, CSV and Markdown: what columns show, once, and which of them a format has.
 
-use record::harmless::{self, harmless};
+use document::harmless::{self, harmless};
+use document::units::utc;
+use document::{Cell, Document, Number, Table, WIDTH};
 use record::headline::class_name;
-use record::units::{microseconds, rate, utc};
 use record::{Entry, State};
-
-use crate::table::Table;
 
 /// Longer words are cut in tables of text, in characters.
 const WORD_MAX: usize = 10;
+
+/// A column: what stands over it, whether it is words, and what it shows of an entry.
+type Column = (&'static str, bool, fn(&Entry) -> Cell);
+
+fn table(entries: &[Entry], columns: &[Column]) -> Table {
+    let mut table = Table::new(0, &[""; 0]);
+    for (header, is_words, _) in columns {
+        table.column(*header, *is_words);
+    }
+    for entry in entries {
+        table.row(columns.iter().map(|(_, _, cell)| cell(entry)).collect());
+    }
+    table
+}
+
+fn number(entry: &Entry) -> Cell {
+    entry.number.map(Number::Ordinal).into()
+}
+
+fn begun(entry: &Entry) -> Cell {
+    Cell::ours(utc(entry.headline.begun_unix_ns))
+}
+
+fn host(entry: &Entry) -> Cell {
+    entry.headline.host.as_str().into()
+}
+
+fn file_systems(entry: &Entry) -> Cell {
+    entry.headline.file_system().into()
+}
+
+fn preset(entry: &Entry) -> Cell {
+    entry.headline.preset.as_deref().into()
+}
+
+fn storage(entry: &Entry) -> Cell {
+    entry.headline.storage.as_str().into()
+}
+
+fn workers(entry: &Entry) -> Cell {
+    Number::Ordinal(entry.headline.workers.into()).into()
+}
+
+fn rate(entry: &Entry) -> Cell {
+    entry.headline.transactions_per_second.map(Number::Rate).into()
+}
+
+fn p99(entry: &Entry) -> Cell {
+    let ns = entry.headline.p99_ns;
+    ns.map(|ns| Number::Microseconds(ns as f64)).into()
+}
+
+/// The verdict of a run that came to its end, else how it ended.
+fn verdict(entry: &Entry) -> Cell {
+    Cell::ours(match entry.headline.state {
+        State::Complete => entry.headline.verdict.name(),
+        state => state.name(),
+    })
+}
+
+fn tags(entry: &Entry) -> Cell {
+    entry.tags.join(" ").into()
+}
+
+fn note(entry: &Entry) -> Cell {
+    entry.note.as_deref().unwrap_or_default().into()
+}
+
+/// Of a longer word the beginning.
+fn cut(cell: Cell) -> Cell {
+    let Cell::Text(text) = cell else {
+        return cell;
+    };
+    let text = harmless(&text);
+    if text.chars().count() <= WORD_MAX {
+        return text.into_owned().into();
+    }
+    let mut short: String = text.chars().take(WORD_MAX - 1).collect();
+    short.push('…');
+    short.into()
+}
 
 /// A table for people; times are of UTC.
 pub fn text(entries: &[Entry]) -> String {
     if entries.is_empty() {
         return "No runs\n".to_owned();
     }
+    let to_the_minute = |entry: &Entry| {
+        let begun = utc(entry.headline.begun_unix_ns);
+        Cell::ours(&begun[..begun.len() - 3])
+    };
+    let mut columns: Vec<Column> = vec![
+        ("run", true, number),
+        ("begun (UTC)", true, to_the_minute),
+        ("host", true, |entry| cut(host(entry))),
+        ("on", true, |entry| cut(file_systems(entry))),
+        ("preset", true, |entry| cut(preset(entry))),
+        ("verdict", true, verdict),
+        ("tags", true, tags),
+        ("trans/s", false, rate),
+        ("p99 µs", false, p99),
+    ];
     let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
-    let mut header = vec!["run", "begun (UTC)", "host", "on", "preset", "verdict"];
-    if has_tags {
-        header.push("tags");
-    }
-    let words = header.len();
-    header.extend(["trans/s", "p99 µs"]);
-    let mut table = Table::new(words, &header);
-    for entry in entries {
-        let headline = &entry.headline;
-        let begun = utc(headline.begun_unix_ns);
-        let mut row = vec![
-            number(entry),
-            // To the minute.
-            begun[..begun.len() - 3].to_owned(),
-            cut(&headline.host),
-            cut(headline.file_system().as_deref().unwrap_or("-")),
-            cut(headline.preset.as_deref().unwrap_or("-")),
-            verdict(entry).to_owned(),
-        ];
-        if has_tags {
-            row.push(harmless(&entry.tags.join(" ")).into_owned());
-        }
-        row.push(rate(headline.transactions_per_second));
-        row.push(
-            headline
-                .p99_ns
-                .map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)),
-        );
-        table.row(row);
-    }
-    table.render()
-}
-
-/// The verdict of a run that came to its end, else how it ended.
-fn verdict(entry: &Entry) -> &'static str {
-    match entry.headline.state {
-        State::Complete => entry.headline.verdict.name(),
-        state => state.name(),
-    }
-}
-
-fn number(entry: &Entry) -> String {
-    entry.number.map_or_else(|| "-".to_owned(), |number| number.to_string())
-}
-
-fn cut(text: &str) -> String {
-    let text = harmless(text);
-    if text.chars().count() <= WORD_MAX {
-        return text.into_owned();
-    }
-    let mut short: String = text.chars().take(WORD_MAX - 1).collect();
-    short.push('…');
-    short
+    columns.retain(|(header, ..)| has_tags || *header != "tags");
+    let mut document = Document::default();
+    document.table(table(entries, &columns));
+    document::text(&document, WIDTH)
 }
 
 /// An array of entries, one a line.
@@ -84,90 +130,48 @@ pub fn json(entries: &[Entry]) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// The names of [`columns`], which are those of the JSON.
-const COLUMNS: [&str; 16] = [
-    "number",
-    "id",
-    "state",
-    "begun_utc",
-    "host",
-    "file_systems",
-    "device_class",
-    "preset",
-    "storage",
-    "workers",
-    "transactions_per_second",
-    "p99_ns",
-    "verdict",
-    "fingerprint",
-    "tags",
-    "note",
-];
-
-/// A table for spreadsheets (RFC 4180), with a header.
+/// A table for spreadsheets (RFC 4180), with a header, whose names are those of the JSON.
 pub fn csv(entries: &[Entry]) -> String {
-    let mut text = COLUMNS.join(",");
-    text.push_str("\r\n");
-    for entry in entries {
-        text.push_str(&columns(entry).join(","));
-        text.push_str("\r\n");
-    }
-    text
-}
-
-fn columns(entry: &Entry) -> [String; 16] {
-    let headline = &entry.headline;
-    let word = |text: &str| harmless::csv(text).into_owned();
-    let or_empty = |text: Option<String>| text.map_or_else(String::new, |text| word(&text));
-    [
-        entry.number.map_or_else(String::new, |number| number.to_string()),
-        headline.id.to_string(),
-        headline.state.name().to_owned(),
-        utc(headline.begun_unix_ns),
-        word(&headline.host),
-        or_empty(headline.file_system()),
-        headline.device_class.map_or("", class_name).to_owned(),
-        or_empty(headline.preset.clone()),
-        word(&headline.storage),
-        headline.workers.to_string(),
-        headline
-            .transactions_per_second
-            .map_or_else(String::new, |rate| rate.to_string()),
-        headline.p99_ns.map_or_else(String::new, |ns| ns.to_string()),
-        headline.verdict.name().to_owned(),
-        word(&headline.fingerprint),
-        word(&entry.tags.join(" ")),
-        or_empty(entry.note.clone()),
-    ]
+    let columns: [Column; 16] = [
+        ("number", false, number),
+        ("id", true, |entry| Cell::ours(entry.headline.id.to_string())),
+        ("state", true, |entry| Cell::ours(entry.headline.state.name())),
+        ("begun_utc", true, begun),
+        ("host", true, host),
+        ("file_systems", true, file_systems),
+        ("device_class", true, |entry| {
+            Cell::ours(entry.headline.device_class.map_or("", class_name))
+        }),
+        ("preset", true, preset),
+        ("storage", true, storage),
+        ("workers", false, workers),
+        ("transactions_per_second", false, rate),
+        ("p99_ns", false, p99),
+        ("verdict", true, |entry| Cell::ours(entry.headline.verdict.name())),
+        ("fingerprint", true, |entry| entry.headline.fingerprint.as_str().into()),
+        ("tags", true, tags),
+        ("note", true, note),
+    ];
+    document::csv(&table(entries, &columns), "\r\n")
 }
 
 /// A table for documents (GitHub Flavored Markdown), a line for each run.
 pub fn markdown(entries: &[Entry]) -> String {
-    let mut text = String::from(
-        "| run | begun (UTC) | host | file system | preset | storage | workers | transactions/s | p99 (µs) | verdict | tags | note |\n\
-         |---|---|---|---|---|---|---:|---:|---:|---|---|---|\n",
-    );
-    for entry in entries {
-        let headline = &entry.headline;
-        let word = |text: &str| harmless::markdown(text).into_owned();
-        let or_dash = |text: Option<String>| text.map_or_else(|| "-".to_owned(), |text| word(&text));
-        let cells = [
-            number(entry),
-            utc(headline.begun_unix_ns),
-            word(&headline.host),
-            or_dash(headline.file_system()),
-            or_dash(headline.preset.clone()),
-            word(&headline.storage),
-            headline.workers.to_string(),
-            rate(headline.transactions_per_second),
-            headline
-                .p99_ns
-                .map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64)),
-            verdict(entry).to_owned(),
-            word(&entry.tags.join(" ")),
-            word(entry.note.as_deref().unwrap_or_default()),
-        ];
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-    text
+    let columns: [Column; 12] = [
+        ("run", true, number),
+        ("begun (UTC)", true, begun),
+        ("host", true, host),
+        ("file system", true, file_systems),
+        ("preset", true, preset),
+        ("storage", true, storage),
+        ("workers", false, workers),
+        ("transactions/s", false, rate),
+        ("p99 (µs)", false, p99),
+        ("verdict", true, verdict),
+        ("tags", true, tags),
+        ("note", true, note),
+    ];
+    let mut document = Document::default();
+    document.table(table(entries, &columns));
+    document::markdown(&document)
 }

@@ -9,48 +9,64 @@ mod phases;
 mod times;
 mod verdict;
 
-use std::fmt::Write;
-
-use record::harmless::Escaping;
+use document::units::{grouped, rate, seconds};
+use document::{Cell, Document, Number, Table, WIDTH};
 use record::summary::PaperFigures;
-use record::{End, Outcome, Phase, Rate, Record, Role, Summary};
+use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
-pub(crate) use self::heading::{how, kind, sentence, workload_lines, wrapped};
+pub(crate) use self::heading::{how, kind, workload_lines};
 use crate::environment;
-use crate::table::Table;
-use crate::units::{bytes, grouped, rate, seconds};
 
-/// The whole report.
+/// The whole report as text.
 pub fn render(record: &Record) -> String {
-    let summary = Summary::of(record);
-    let mut text = String::new();
-    heading::render(&mut text, record, &summary);
-    outcome(&mut text, record);
-    if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
-        ladder::steady(&mut text, asked, phase);
-    }
-    text.push('\n');
-    ladder::render(&mut text, &summary);
-    phases::render(&mut text, &summary);
-    times::render(&mut text, record, &summary);
-    machine::render(&mut text, record, &summary);
-    elapsed(&mut text, &summary);
-    text.push('\n');
-    environment::render(&mut text, record);
-    own_cost::render(&mut text, record, &summary);
-    findings::render(&mut text, record, &summary);
-    for hint in &record.hints {
-        line(&mut text, format_args!("Note: {hint}"));
-    }
-    text
+    document::text(&report(record), WIDTH)
 }
 
-/// Adds a line. What stands in it is made harmless: no name of a record begins a line of its own, or is obeyed by a terminal.
-pub(crate) fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = Escaping(&mut *text).write_fmt(arguments);
-    text.push('\n');
+/// The whole report.
+pub fn report(record: &Record) -> Document {
+    let summary = Summary::of(record);
+    let mut report = Document::default();
+    let document = &mut report;
+    heading::render(document, record, &summary);
+    outcome(document, record);
+    if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
+        ladder::steady(document, asked, phase);
+    }
+    document.gap();
+    ladder::render(document, &summary);
+    phases::render(document, &summary);
+    times::render(document, record, &summary);
+    machine::render(document, record, &summary);
+    elapsed(document, &summary);
+    document.gap();
+    environment::render(document, record);
+    own_cost::render(document, record, &summary);
+    findings::render(document, record, &summary);
+    for hint in record.hints.iter().map(String::as_str).chain(advice(record)) {
+        document.line(format!("Note: {hint}"));
+    }
+    report
+}
+
+/// Advice about where the run was.
+fn advice(record: &Record) -> Vec<&'static str> {
+    let mut advice = Vec::new();
+    for target in record.locations.iter().filter_map(|location| location.target.known()) {
+        let hint = match target.class.known() {
+            Some(Class::Memory) => {
+                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
+            }
+            Some(Class::Overlay) => {
+                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
+            }
+            _ => continue,
+        };
+        if !advice.contains(&hint) {
+            advice.push(hint);
+        }
+    }
+    advice
 }
 
 /// How a role stands beneath its phase: workers that do everything have no name.
@@ -61,61 +77,42 @@ fn role(role: Role) -> String {
     }
 }
 
-fn outcome(text: &mut String, record: &Record) {
+fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}
-        Outcome::Interrupted { signal } => line(
-            text,
-            format_args!("PARTIAL: interrupted by signal {signal}; every number below is of the part that was done."),
-        ),
-        Outcome::Unfinished => line(
-            text,
-            format_args!(
-                "UNFINISHED: the program was killed before the run's end, or goes on still; every number below is of the phases that were completed."
-            ),
-        ),
+        Outcome::Interrupted { signal } => document.warning(format!("PARTIAL: interrupted by signal {signal}; every number below is of the part that was done.")),
+        Outcome::Unfinished => document.warning("UNFINISHED: the program was killed before the run's end, or goes on still; every number below is of the phases that were completed."),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => {
-            line(text, format_args!("FAILED: {why}"));
-            line(
-                text,
-                format_args!("PARTIAL: every number below is of the part that was done before."),
-            );
+            document.warning(format!("FAILED: {why}"));
+            document.warning("PARTIAL: every number below is of the part that was done before.");
         }
     }
     match record.actual.end.known() {
         None | Some(End::Complete) => {}
-        Some(End::OutOfFiles) => line(
-            text,
-            format_args!("The pool ran dry before the last transaction: give more files or fewer transactions."),
-        ),
-        Some(End::OutOfReach) => line(
-            text,
-            format_args!(
-                "The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."
-            ),
-        ),
+        Some(End::OutOfFiles) => document.line("The pool ran dry before the last transaction: give more files or fewer transactions."),
+        Some(End::OutOfReach) => document.line("The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."),
     }
 }
 
 /// The paper's list, or what other workloads have of it.
-fn elapsed(text: &mut String, summary: &Summary) {
+fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
-        Some(paper) => self::paper(text, paper),
-        None => line(
-            text,
-            format_args!("Elapsed {} s, all phases together", seconds(summary.elapsed_ns)),
-        ),
+        Some(paper) => self::paper(document, paper),
+        None => document.line(format!(
+            "Elapsed {} s, all phases together",
+            seconds(summary.elapsed_ns)
+        )),
     }
 }
 
-fn paper(text: &mut String, paper: &PaperFigures) {
-    line(text, format_args!("The list of the 1997 paper (section III)"));
+fn paper(document: &mut Document, paper: &PaperFigures) {
+    document.head("The list of the 1997 paper (section III)");
     let mut table = Table::new(1, &["", "total", "per second"]);
     let mut files = |name: &str, value: Rate, unit: &str| {
         table.row(vec![
-            name.to_owned(),
-            format!("{} {unit}", grouped(value.count)),
-            format!("{} {unit}/s", rate(value.per_second)),
+            name.into(),
+            format!("{} {unit}", grouped(value.count)).into(),
+            format!("{} {unit}/s", rate(value.per_second)).into(),
         ]);
     };
     files("Transactions", paper.transactions, "transactions");
@@ -128,18 +125,14 @@ fn paper(text: &mut String, paper: &PaperFigures) {
     files("  deletion alone", paper.deleted_alone, "files");
     files("  mixed with transactions", paper.deleted_mixed, "files");
     for (name, value) in [("Data read", paper.bytes_read), ("Data written", paper.bytes_written)] {
-        let rate = value
-            .per_second
-            .map_or_else(|| "-".to_owned(), |rate| format!("{}/s", bytes(rate)));
-        table.row(vec![name.to_owned(), format!("{} bytes", grouped(value.count)), rate]);
+        let rate = value.per_second.map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
+        let count = Cell::Number(Number::Count(value.count), " bytes");
+        table.row(vec![name.into(), count, rate.into()]);
     }
-    line(
-        text,
-        format_args!(
-            "  Elapsed {} s, of which transactions {} s",
-            seconds(paper.elapsed_ns),
-            seconds(paper.transactions_ns)
-        ),
-    );
-    text.push_str(&table.render());
+    document.below(format!(
+        "Elapsed {} s, of which transactions {} s",
+        seconds(paper.elapsed_ns),
+        seconds(paper.transactions_ns)
+    ));
+    document.table(table);
 }

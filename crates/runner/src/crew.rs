@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
+use contract::{Durability, Identity, Location, Settings, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
 use spec::{Cache, Pace, RunSpec};
-use storage::{Durability, Identity, Location, PathBuffer, Settings, Storage};
+use storage::PathBuffer;
 use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
 use workload::names::NameKind;

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use contract::{Failure, Step};
 use observe::Fact;
 use record::ErrorRecord;
 use spec::OnError;
-use storage::{Failure, Step};
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};

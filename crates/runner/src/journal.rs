@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
+use contract::Operation;
 use spec::{Place, RunSpec};
-use storage::Operation;
 use workload::{Crew, Intent};
 
 use crate::failures::Failed;

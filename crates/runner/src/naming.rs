@@ -2,7 +2,8 @@
 
 use std::ffi::CStr;
 
-use storage::{Name, Operation, PathBuffer};
+use contract::{Name, Operation};
+use storage::PathBuffer;
 use workload::layout::Layout;
 use workload::names::{NameKind, Names, push_decimal};
 use workload::{Action, Intent, Work};

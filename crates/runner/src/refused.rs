@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use contract::Unsupported;
 use spec::Contradiction;
-use storage::Unsupported;
 use workload::stream::StreamError;
 
 use crate::site::PrepareError;

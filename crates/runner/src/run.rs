@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use contract::home::Home;
+use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
 use spec::{Cache, Place, RunSpec};
-use storage::{Need, OperationKind, PathBuffer, Storage};
+use storage::PathBuffer;
 use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
@@ -53,6 +55,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
 ) -> Result<Record, Refused> {
     request.check()?;
     storage.supports(&need(request))?;
+    let home = home(request, storage)?;
     let before = take_control.taken().unwrap_or_default();
     let mut stuck = Vec::new();
     let mut waiter = Waiter {
@@ -64,7 +67,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let host = Host::read(&Sources::default());
     memory::refuse_without(request, &host)?;
     let start = look(request, &mut waiter)?;
-    ask_of_targets(request, &start.directories, &mut waiter)?;
+    ask_of_targets(request, &home, &start.directories, &mut waiter)?;
     refuse_without_room(request, &start)?;
     // Of thousands of workers it takes seconds: refusals do not wait for it.
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
@@ -77,7 +80,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         events: &mut *events,
         stuck: &mut stuck,
     };
-    let taken = wait_for_place(request, &start, (&host, &devices, clock.now_ns()), &mut waiter)?;
+    let taken = wait_for_place(request, (&start, &home), (&host, &devices, clock.now_ns()), &mut waiter)?;
     let count = || (Clocks::read(&sources), Counters::read(&sources, &devices));
     let before = count();
     let during = || {
@@ -208,8 +211,8 @@ fn close<T: Send + 'static>(of_target: T, path: String, waiter: &mut Waiter<'_>)
     let _ = waiter.wait_for(&Call::new("close what is open in", path), move || drop(of_target));
 }
 
-/// What is open on a target that does not answer stays open. By its `close` a FUSE server that hangs would keep a thread that
-/// not even the process's end ends; that end itself closes without waiting for an answer.
+/// What is open on a target that does not answer stays open: closing it could keep this thread for ever. At its end the process may have
+/// to wait there; who waits for it does not.
 fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
@@ -236,16 +239,17 @@ fn not_asked(path: String) -> CleanUp {
 /// Takes the place; the inner error where nothing was answered, so that nobody knows what was made.
 fn wait_for_place(
     request: &RunSpec,
-    start: &Start,
+    (start, home): (&Start, &Option<Arc<dyn Home>>),
     (host, devices, now_ns): (&Host, &Fact<WatchedDevices>, u64),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, NoAnswer>, Refused> {
-    if request.place == Place::Nowhere {
+    let Some(home) = home else {
         return Ok(Ok(Taken::nowhere(request)));
-    }
+    };
     let call = Call::new(TAKE_PLACE, paths(&start.directories));
     let asked = request.clone();
     let taking = Taking {
+        home: Arc::clone(home),
         directories: start.directories.clone(),
         hostname: host.hostname.clone(),
         devices: devices.clone(),
@@ -293,11 +297,16 @@ fn open_journal(
 }
 
 /// [`refuse_inability`], which asks the targets.
-fn ask_of_targets(request: &RunSpec, directories: &[PathBuf], waiter: &mut Waiter<'_>) -> Result<(), Refused> {
-    let (asked, all) = (request.clone(), directories.to_vec());
+fn ask_of_targets(
+    request: &RunSpec,
+    home: &Option<Arc<dyn Home>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<(), Refused> {
+    let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
     let what = "look at";
     let call = Call::new(what, paths(directories));
-    let answer = waiter.wait_for(&call, move || refuse_inability(&asked, &all));
+    let answer = waiter.wait_for(&call, move || refuse_inability(&asked, home.as_deref(), &all));
     answer.unwrap_or_else(|why| {
         let paths = call.path;
         Err(Refused::NoAnswer { what, paths, why })
@@ -325,7 +334,8 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
     request.check()?;
     storage.supports(&need(request))?;
     unwatched(request, |waiter| {
-        ask_of_targets(request, &directories(request)?, waiter)
+        let home = home(request, storage)?;
+        ask_of_targets(request, &home, &directories(request)?, waiter)
     })
 }
 
@@ -365,7 +375,7 @@ fn need(request: &RunSpec) -> Need {
     let mut operations: Vec<OperationKind> = Phase::ALL
         .into_iter()
         .flat_map(|phase| workload.actions(phase))
-        .filter_map(kind)
+        .filter_map(Action::performs)
         .collect();
     if workload.directories() > 0 {
         operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
@@ -385,33 +395,16 @@ fn need(request: &RunSpec) -> Need {
     }
 }
 
-/// The operations that an action of a mix may be.
-fn kind(action: Action) -> Option<OperationKind> {
-    use OperationKind as Kind;
-    Some(match action {
-        Action::Nothing => return None,
-        Action::Create => Kind::Create,
-        Action::Read => Kind::Read,
-        Action::Append => Kind::Append,
-        Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Kind::Delete,
-        Action::ReadRange => Kind::ReadRange,
-        Action::Overwrite => Kind::Overwrite,
-        Action::Truncate => Kind::Truncate,
-        Action::Stat => Kind::Stat,
-        Action::SetAttributes => Kind::SetAttributes,
-        Action::Rename => Kind::Rename,
-        Action::Replace => Kind::Replace,
-        Action::Deliver => Kind::Deliver,
-        Action::Link => Kind::Link,
-        Action::SymbolicLink => Kind::SymbolicLink,
-        Action::ReadLink => Kind::ReadLink,
-        Action::SetExtended => Kind::SetExtended,
-        Action::GetExtended => Kind::GetExtended,
-        Action::List => Kind::List,
-        Action::ListWithStat => Kind::ListWithStat,
-        Action::MakeDirectory => Kind::MakeDirectory,
-        Action::RemoveDirectory => Kind::RemoveDirectory,
-    })
+/// Where the run's files live; nothing for a run that makes none.
+fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+    match (request.place, storage.home()) {
+        (Place::Nowhere, _) => Ok(None),
+        (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
+        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
+            "the storage {} makes no files: take --storage posix",
+            storage.name()
+        ))),
+    }
 }
 
 /// Looks at the targets and their room; touches nothing.
@@ -462,7 +455,7 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
 }
 
 /// Wishes that this machine or target cannot fulfil.
-fn refuse_inability(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refused> {
+fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
             return Err(Refused::Unable(format!(
@@ -470,11 +463,11 @@ fn refuse_inability(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Re
             )));
         }
     }
-    let nowhere = request.place == Place::Nowhere;
-    if !nowhere {
+    let nowhere = home.is_none();
+    if let Some(home) = home {
         for directory in directories {
             let subdirectories = workload_subdirectories(request);
-            site::refuse_untrusted(directory, request.trusts_others, subdirectories)?;
+            site::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
         }
     }
     if request.direct {
@@ -487,8 +480,9 @@ fn refuse_inability(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Re
             }
         }
     }
-    let extended = [Action::SetExtended, Action::GetExtended];
-    let wants_extended = |mix: &workload::Mix| extended.iter().any(|action| mix.weights.get(*action) > 0);
+    let is_extended =
+        |action: Action| action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes);
+    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
@@ -535,6 +529,7 @@ impl Taken {
 
 /// What a run takes with it to its place.
 struct Taking {
+    home: Arc<dyn Home>,
     directories: Vec<PathBuf>,
     hostname: String,
     devices: Fact<WatchedDevices>,
@@ -552,6 +547,7 @@ fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
 fn take_place_with(
     request: &RunSpec,
     Taking {
+        home,
         directories,
         hostname,
         devices,
@@ -562,11 +558,11 @@ fn take_place_with(
     let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&directories, workload, &makes(workload), life)?;
+        let taken = site::take_kept(&home, &directories, workload, &makes(workload), life)?;
         taken.grounds.life.lies_in(taken.grounds.all.len());
         let grounds = taken.grounds.all.iter().enumerate();
         let grounds = grounds
-            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, Some(ground.identity()), number));
+            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, ground.identity(), number));
         return Ok(Taken {
             grounds: grounds.collect(),
             site: Arc::new(taken.grounds),
@@ -584,6 +580,7 @@ fn take_place_with(
         Crew::Shared { .. } => 1,
     };
     let wish = Wish {
+        home,
         locations: directories,
         in_own_directories: request.place == Place::OwnDirectory,
         makes: makes(workload),
@@ -613,7 +610,7 @@ fn take_place_with(
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };
-            Ground::new(&shown, directory, Some(ground.identity()), *number)
+            Ground::new(&shown, directory, ground.identity(), *number)
         })
         .collect();
     Ok(Taken {

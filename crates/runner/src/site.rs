@@ -11,20 +11,17 @@ pub mod manifest;
 pub(crate) mod ownership;
 mod prepare;
 mod removal;
-mod trust;
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use contract::home::{Directory, EntryKind, Facts, Home, Mark, Stamp};
+use contract::{Errno, Identity};
 use record::CleanUp;
-use rustix::fs::{AtFlags, Mode, Stat, fstat, stat, statat, unlinkat};
-use rustix::io::Errno;
-use storage::Identity;
 
-pub use clean::{CleanError, Cleaned, clean};
+pub use clean::{CleanError, Cleaned, clean, clean_in};
 pub(crate) use kept::take_kept;
 pub use prepare::PrepareError;
 pub(crate) use prepare::{Wish, prepare, refuse_untrusted};
@@ -32,7 +29,7 @@ pub(crate) use prepare::{Wish, prepare, refuse_untrusted};
 use crate::advice;
 use life::Life;
 use manifest::{Kept, Kind, Manifest, worker_directory};
-use ownership::{Evidence, Ownership, Stamp};
+use ownership::{Evidence, Ownership};
 use removal::Removal;
 
 /// A run's place.
@@ -64,22 +61,21 @@ pub(crate) trait Site: Send + Sync {
 
 /// File systems, each by a directory of it that is held open. A value that may be used from any thread.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Volumes(Arc<Vec<OwnedFd>>);
+pub(crate) struct Volumes(Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
     /// Writes back everything: syncfs(2).
     pub(crate) fn sync(&self) -> Result<(), String> {
         self.0
             .iter()
-            .try_for_each(|directory| rustix::fs::syncfs(directory).map_err(|errno| errno.to_string()))
+            .try_for_each(|directory| directory.sync_file_system().map_err(|errno| errno.to_string()))
     }
 
     /// The free space of all together; nothing where one does not tell.
     pub(crate) fn free_bytes(&self) -> Option<u64> {
         let mut sum = (!self.0.is_empty()).then_some(0_u64)?;
         for directory in self.0.iter() {
-            let facts = rustix::fs::fstatvfs(directory).ok()?;
-            sum += facts.f_bfree * facts.f_frsize;
+            sum += directory.free_bytes()?;
         }
         Some(sum)
     }
@@ -106,7 +102,7 @@ impl Site for NoSite {
     }
 
     fn keep(&self, _: Kept) -> Result<(), String> {
-        Err("nothing can be kept nowhere".to_owned())
+        Err("this storage makes no files that could be kept".to_owned())
     }
 
     fn volumes(&self) -> Volumes {
@@ -125,17 +121,19 @@ impl Site for NoSite {
 /// By what a place is known again: the directory at its path.
 #[derive(Debug)]
 struct Landmark {
+    home: Arc<dyn Home>,
     /// From the root.
     directory: PathBuf,
-    identity: Identity,
+    identity: Option<Identity>,
 }
 
 impl Landmark {
     fn look(&self) -> Result<(), String> {
         let path = self.directory.display();
-        match stat(&self.directory) {
-            Ok(now) if identity(&now) == self.identity => Ok(()),
-            Ok(now) if now.st_dev != self.identity.device => Err(format!(
+        let device = |identity: Option<Identity>| identity.map(|identity| identity.device);
+        match self.home.facts(&self.directory) {
+            Ok(now) if now.identity == self.identity => Ok(()),
+            Ok(now) if device(now.identity) != device(self.identity) => Err(format!(
                 "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
             )),
             Ok(_) => Err(format!(
@@ -145,7 +143,7 @@ impl Landmark {
                 "{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"
             )),
             Err(errno) => {
-                let advice = advice::for_errno(Some(errno.raw_os_error()));
+                let advice = advice::for_errno(Some(errno.0));
                 Err(format!("{path} cannot be examined any more: {errno}{advice}"))
             }
         }
@@ -180,15 +178,15 @@ pub(crate) struct Ground {
     /// The directory of the files, from the root.
     pub(crate) directory: PathBuf,
     /// The same, held open: it stays reachable when its path does not.
-    held: OwnedFd,
+    held: Arc<dyn Directory>,
     /// Where the user's own directory is held: the one above, or the same.
-    users: OwnedFd,
+    users: Arc<dyn Directory>,
     manifest: Manifest,
     /// Whose the run's files are, and when the first one may have been made.
-    owner: u32,
-    began: Stamp,
+    owner: Option<u32>,
+    began: Option<Stamp>,
     /// Locked as long as the run lives.
-    lock: Mutex<File>,
+    lock: Mutex<Option<Box<dyn Mark>>>,
     landmark: Arc<Landmark>,
 }
 
@@ -201,7 +199,7 @@ pub(crate) struct Grounds {
 
 impl Ground {
     /// By what the directory of the files is known again.
-    pub(crate) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Option<Identity> {
         self.landmark.identity
     }
 
@@ -210,7 +208,7 @@ impl Ground {
     fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
-        removal.directory(&self.held, &self.directory);
+        removal.directory(&*self.held, &self.directory);
         let (mut done, all_gone) = removal.finish();
         if all_gone {
             self.unmark(&mut done);
@@ -232,33 +230,30 @@ impl Ground {
 
     /// Whether the manifest is still there.
     fn is_marked(&self) -> bool {
-        !matches!(
-            statat(&self.held, manifest::NAME, AtFlags::SYMLINK_NOFOLLOW),
-            Err(Errno::NOENT)
-        )
+        !matches!(self.held.facts_of(manifest::NAME.as_bytes()), Err(Errno::NOENT))
     }
 
     /// Says in the manifest whether the pool is kept.
     fn rewrite(&self, kept: Option<Kept>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
             kept,
-            born: Some(self.began),
+            born: self.began,
             life: life.name().map(str::to_owned),
-            process: rustix::process::getpid().as_raw_nonzero().get() as u32,
+            process: std::process::id(),
             ..self.manifest.clone()
         };
         let lock = manifest
-            .rewrite(&self.held)
+            .rewrite(&*self.held)
             .map_err(|errno| format!("cannot write the manifest in {}: {errno}", self.directory.display()))?;
-        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = lock;
+        *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
         Ok(())
     }
 
-    /// Whether the run's own directory still has this name in the user's.
-    fn is_named(&self, name: &OsStr) -> Result<(), Errno> {
-        let named = statat(&self.users, name, AtFlags::SYMLINK_NOFOLLOW)?;
-        if identity(&named) == self.landmark.identity {
-            Ok(())
+    /// What the run's own directory is in the user's, where it still has this name there.
+    fn named(&self, name: &OsStr) -> Result<Facts, Errno> {
+        let named = self.users.facts_of(name.as_bytes())?;
+        if named.kind == EntryKind::Directory && named.identity == self.landmark.identity {
+            Ok(named)
         } else {
             Err(Errno::NOENT)
         }
@@ -266,32 +261,39 @@ impl Ground {
 
     fn unmark(&self, done: &mut CleanUp) {
         let name = self.directory.file_name().unwrap_or_default();
-        let is_beside_users = self.manifest.kind == Kind::Location || self.is_named(name).is_ok();
-        let mut unmarked = unlinkat(&self.held, manifest::NAME, AtFlags::empty());
+        let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
+        let mut unmarked = manifest::remove_by_name(&*self.held, manifest::NAME);
+        if unmarked.is_ok() {
+            // On NFS and FUSE it is gone when it is closed.
+            *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            manifest::wait_for_closed(&*self.held);
+        }
         if self.manifest.kind == Kind::OwnDirectory {
             unmarked = unmarked
-                .and_then(|()| self.is_named(name))
-                .and_then(|()| unlinkat(&self.users, name, AtFlags::REMOVEDIR));
+                .and_then(|()| self.named(name))
+                .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
+            // An empty directory without a manifest is also removed by whoever cleans at the same time.
+            if unmarked == Err(Errno::NOENT) && self.held.facts().is_ok_and(|held| held.names == Some(0)) {
+                unmarked = Ok(());
+            }
             if unmarked.is_ok() {
                 done.directories += 1;
             }
         }
         // Times that cannot be set back are no reason to fail: the directory may be another owner's.
         if is_beside_users {
-            let _ = self.manifest.before.restore(&self.users);
+            let _ = self.manifest.before.restore(&*self.users);
         }
         if let Err(errno) = unmarked {
-            done.left
-                .extend(left(&self.directory, format!("cannot be removed: {errno}")).left);
+            let why = match errno {
+                Errno::NOENT => {
+                    "it is not there any more: somebody moved it, and it is empty where it is now".to_owned()
+                }
+                errno => format!("cannot be removed: {errno}{}", advice::for_errno(Some(errno.0))),
+            };
+            done.left.extend(left(&self.directory, why).left);
             done.incomplete = true;
         }
-    }
-}
-
-fn identity(facts: &Stat) -> Identity {
-    Identity {
-        device: facts.st_dev,
-        inode: facts.st_ino,
     }
 }
 
@@ -366,25 +368,21 @@ impl Site for Grounds {
         let mut devices = Vec::new();
         let mut held = Vec::new();
         for ground in &self.all {
-            if !devices.contains(&ground.identity().device) {
-                devices.push(ground.identity().device);
-                // One that cannot be held twice is synced with the others' or not at all: it says so in no number.
-                held.extend(rustix::io::dup(&ground.held));
+            let device = ground.identity().map(|identity| identity.device);
+            if device.is_none() || !devices.contains(&device) {
+                devices.push(device);
+                held.push(Arc::clone(&ground.held));
             }
         }
         Volumes(Arc::new(held))
     }
 
     fn own_bytes(&self) -> u64 {
-        let bytes = |blocks: i64| u64::try_from(blocks).unwrap_or(0) * 512;
+        let bytes = |facts: Result<Facts, Errno>| facts.ok().and_then(|facts| facts.allocated_bytes).unwrap_or(0);
         let of_a_ground = |ground: &Ground| {
-            let own = fstat(&ground.held).map_or(0, |facts| bytes(facts.st_blocks));
             let workers = (0..ground.manifest.workers).filter(|_| ground.manifest.workers > 1);
-            let of_a_worker = |worker| {
-                let facts = statat(&ground.held, worker_directory(worker), AtFlags::SYMLINK_NOFOLLOW);
-                facts.map_or(0, |facts| bytes(facts.st_blocks))
-            };
-            own + workers.map(of_a_worker).sum::<u64>()
+            let of_a_worker = |worker| bytes(ground.held.facts_of(worker_directory(worker).as_bytes()));
+            bytes(ground.held.facts()) + workers.map(of_a_worker).sum::<u64>()
         };
         self.all.iter().map(of_a_ground).sum()
     }
@@ -405,14 +403,13 @@ impl Grounds {
         for ground in &self.all {
             for worker in 0..workers {
                 let name = worker_directory(worker);
-                let made = rustix::fs::mkdirat(&ground.held, &name, Mode::from_raw_mode(0o755));
-                if let Err(errno) = made {
+                if let Err(errno) = ground.held.make(name.as_bytes(), 0o755) {
                     let path = ground.directory.join(&name);
                     self.leave(&Evidence::default(), &mut |_| ());
                     return Err(prepare::system("make the directory", &path, errno));
                 }
             }
-            if let Err(errno) = manifest::sync_directory(&ground.held) {
+            if let Err(errno) = ground.held.sync() {
                 let path = ground.directory.clone();
                 self.leave(&Evidence::default(), &mut |_| ());
                 return Err(prepare::system("sync", &path, errno));
@@ -423,19 +420,27 @@ impl Grounds {
 }
 
 impl Ground {
-    fn new(directory: PathBuf, held: OwnedFd, users: OwnedFd, manifest: Manifest, lock: File) -> Result<Self, Errno> {
+    fn new(
+        home: Arc<dyn Home>,
+        directory: PathBuf,
+        held: Arc<dyn Directory>,
+        users: Arc<dyn Directory>,
+        manifest: Manifest,
+        lock: Box<dyn Mark>,
+    ) -> Result<Self, Errno> {
         Ok(Self {
-            owner: Manifest::owner(&held)?,
-            began: ownership::began(&held, &manifest)?,
+            owner: Manifest::owner(&*held)?,
+            began: ownership::began(&*held, &manifest)?,
             landmark: Arc::new(Landmark {
+                home,
                 directory: directory.clone(),
-                identity: identity(&fstat(&held)?),
+                identity: held.facts()?.identity,
             }),
             directory,
             held,
             users,
             manifest,
-            lock: Mutex::new(lock),
+            lock: Mutex::new(Some(lock)),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Where a worker's intents come from: the stream of a private pool, or a pool that several workers share.
 
+use contract::Listing;
 use record::Histogram;
-use storage::Listing;
 use workload::names::NameKind;
 use workload::prepared::Prepared;
 use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, Stream};

@@ -1,8 +1,8 @@
 //! How latencies are taken: not at all, of operations, or of their steps, too.
 
+use contract::{NoSteps, Step, Steps};
 use measure::{Histogram, Meter, SliceMeter, Slowest};
 use record::{OperationRecord, StepRecord};
-use storage::{NoSteps, Step, Steps};
 use workload::{Action, Intent, Role};
 
 use crate::clock::Clock;

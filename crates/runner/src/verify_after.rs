@@ -6,18 +6,20 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use contract::home::{EntryKind, Home};
 use serde::Serialize;
+use storage::home::KernelHome;
 use workload::Action;
 use workload::contents::Contents;
 
 use crate::journal::entry::{self, Header, Line, Unreadable};
 use crate::journal::replay::{Acked, Key, NameState, Replay};
-use crate::journal::tree::Tree;
+use crate::journal::tree::{Place, Tree};
 
 /// So many losses are named; all are counted.
 pub const NAMED_MAX: usize = 1000;
@@ -255,6 +257,14 @@ impl VerifyError {
 /// # Errors
 /// Where nothing can be said: the journal cannot be read or was changed, or the run's directory is not there.
 pub fn verify_after(path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
+    verify_after_in(&KernelHome, path, journal)
+}
+
+/// The same where the run's files live in a home.
+///
+/// # Errors
+/// As there.
+pub fn verify_after_in(home: &dyn Home, path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
     let History {
         header,
         replay,
@@ -265,7 +275,7 @@ pub fn verify_after(path: &Path, journal: &Path) -> Result<Verified, VerifyError
     // Where it is not said how much the run has removed after its workers had ended, it may be all.
     let may_be_removed = removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
-    let directories = find_directories(path, &header, may_be_gone)?;
+    let directories = find_directories(home, path, &header, may_be_gone)?;
     let contents = header
         .workload
         .contents
@@ -290,7 +300,7 @@ pub fn verify_after(path: &Path, journal: &Path) -> Result<Verified, VerifyError
         workers: header.workers,
         directories: directories
             .iter()
-            .map(|found| found.as_ref().map(|found| found.to_string_lossy().into_owned()))
+            .map(|found| found.as_ref().map(|found| found.path.to_string_lossy().into_owned()))
             .collect(),
         acknowledged: Acknowledged::of(&replay),
         in_flight: replay.in_flight(),
@@ -369,8 +379,15 @@ fn read(path: &Path) -> Result<History, VerifyError> {
 }
 
 /// The directory of each location's files, where it is now.
-fn find_directories(path: &Path, header: &Header, may_be_gone: bool) -> Result<Vec<Option<PathBuf>>, VerifyError> {
-    let given = fs::canonicalize(path).map_err(|error| VerifyError::system("find", path, error))?;
+fn find_directories(
+    home: &dyn Home,
+    path: &Path,
+    header: &Header,
+    may_be_gone: bool,
+) -> Result<Vec<Option<Place>>, VerifyError> {
+    let given = home
+        .real_path(path)
+        .map_err(|errno| VerifyError::system("find", path, errno.into()))?;
     let was: Vec<PathBuf> = header
         .directories
         .iter()
@@ -389,32 +406,43 @@ fn find_directories(path: &Path, header: &Header, may_be_gone: bool) -> Result<V
                 || directory.parent() == Some(given.as_path())
                 || !was.iter().any(|other| is_like(&other));
             let found = is_meant
-                .then(|| find(&given, name, header.own_directories, is_one))
+                .then(|| find(home, &given, name, (header.own_directories, is_one)))
                 .flatten();
             // The other locations are where they were.
-            let found = found.or_else(|| (!is_one && directory.is_dir()).then(|| directory.clone()));
+            let found = found.or_else(|| (!is_one && is_directory(home, directory)).then(|| directory.clone()));
             match found {
                 None if !may_be_gone => Err(VerifyError::NoDirectory {
                     path: path.to_owned(),
                     name: name.to_string_lossy().into_owned(),
                 }),
-                found => Ok(found),
+                None => Ok(None),
+                Some(path) => match home.open(&path) {
+                    Ok(held) => Ok(Some(Place { path, held })),
+                    Err(errno) => Err(VerifyError::system("open the directory", &path, errno.into())),
+                },
             }
         })
         .collect()
 }
 
 /// The directory that is meant with what was given.
-fn find(given: &Path, name: &OsStr, is_own: bool, is_one: bool) -> Option<PathBuf> {
+fn find(home: &dyn Home, given: &Path, name: &OsStr, (is_own, is_one): (bool, bool)) -> Option<PathBuf> {
     if given.file_name() == Some(name) || (is_one && !is_own) {
         return Some(given.to_owned());
     }
     let inside = given.join(name);
-    (is_own && fs::symlink_metadata(&inside).is_ok_and(|facts| facts.is_dir())).then_some(inside)
+    let is_there = || home.open(given).and_then(|given| given.facts_of(name.as_bytes()));
+    (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
+}
+
+fn is_directory(home: &dyn Home, path: &Path) -> bool {
+    home.facts(path).is_ok_and(|facts| facts.kind == EntryKind::Directory)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn header(directories: &[PathBuf], own_directories: bool) -> Header {
@@ -422,7 +450,7 @@ mod tests {
             postmark_journal: entry::VERSION,
             tool: "postmark".to_owned(),
             workload: workload::Mix::default().into(),
-            durability: storage::Durability::None,
+            durability: contract::Durability::None,
             directories: directories
                 .iter()
                 .map(|directory| directory.to_string_lossy().into_owned())
@@ -442,7 +470,14 @@ mod tests {
         }
         let find = |given: &Path, was: &[&PathBuf], own| {
             let was: Vec<PathBuf> = was.iter().map(|was| (*was).clone()).collect();
-            find_directories(given, &header(&was, own), false).map_err(|error| error.to_string())
+            let found = find_directories(&KernelHome, given, &header(&was, own), false);
+            let paths = |found: Vec<Option<Place>>| {
+                found
+                    .into_iter()
+                    .map(|found| found.map(|found| found.path))
+                    .collect::<Vec<_>>()
+            };
+            found.map(paths).map_err(|error| error.to_string())
         };
         let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
         // Both have one name: the one that was given by its path, the other where it was.

@@ -2,9 +2,9 @@
 //! the record and reports makes no call on a target itself, nor does it close what is open there: a server that hangs
 //! keeps a thread in the kernel, whatever signal comes.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -52,9 +52,18 @@ fn wait<A: Send + 'static>(
     progress: &AtomicU64,
 ) -> Result<A, NoAnswer> {
     let (answer, answers) = mpsc::channel();
+    // An answer is either taken by who waits or given to `late`, also where it comes at the moment of giving up.
+    let given_up = Arc::new(Mutex::new(false));
+    let is_late = Arc::clone(&given_up);
     let acting = thread::Builder::new().name("target".to_owned()).spawn(move || {
-        if let Err(mpsc::SendError(unheard)) = answer.send(act()) {
-            late(unheard);
+        let acted = act();
+        let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_late {
+            drop(is_late);
+            late(acted);
+        } else {
+            // Whoever has not given up waits.
+            let _ = answer.send(acted);
         }
     });
     acting.map_err(NoAnswer::NoThread)?;
@@ -70,7 +79,7 @@ fn wait<A: Send + 'static>(
             (seen, since) = (now, Instant::now());
         }
         if !goes_on(since.elapsed()) {
-            // It may have come at this very moment.
+            *given_up.lock().unwrap_or_else(PoisonError::into_inner) = true;
             return answers.try_recv().map_err(|_| NoAnswer::Late(since.elapsed()));
         }
     }

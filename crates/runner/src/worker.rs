@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use contract::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord};
 use spec::Cache;
-use storage::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
 use workload::contents::Contents;
 use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use storage::DurabilityError;
+use contract::DurabilityError;
 use workload::arrivals::{ArrivalProcess, InvalidArrivals};
 use workload::layout::Shape;
 use workload::sizes::{InvalidSizes, SIZE_MAX_BYTES, Sizes};

@@ -17,14 +17,14 @@ mod serial;
 mod values;
 mod work;
 
+pub use contract::Durability;
 pub use contradiction::Contradiction;
 pub use drive::{Drive, Ladder, Pace, SteadyAsked, SteadyRule, Stop};
 pub use how::{Cache, Keeping, OnError, Place, StorageName, directory};
 pub use ladder::{Climb, GoalSaid, LadderSaid};
-pub use limits::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
+pub use limits::{BISECTIONS_MAX, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNGS_MAX};
 pub use options::{LocationSaid, Options};
 pub use resolve::{Asked, Resolved, resolve};
 pub use run_spec::RunSpec;
-pub use storage::Durability;
 pub use values::{Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName};
 pub use work::Read;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// Each location is looked at before a run, and held open in it.
-pub(crate) const LOCATIONS_MAX: usize = 16_384;
+/// The most locations of a run: each is looked at before it, held open in it, and read again with its record.
+pub const LOCATIONS_MAX: usize = 16_384;
 /// What contents that go past the page cache have to be multiples of.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// A rung is measured for at least so long.

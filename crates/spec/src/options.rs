@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use contract::Durability;
 use serde::{Deserialize, Serialize};
-use storage::Durability;
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::layout::Shape;
@@ -154,10 +154,8 @@ options! {
     #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
     dedup: f64,
 
-    /// Operations with weights instead of the classic pairs, like read=5,append=2,create=2,delete=2. There are create,
-    /// read, read-range, append, overwrite, truncate, delete, stat, set-attributes, rename, replace, deliver, link, symlink,
-    /// readlink, set-xattr, get-xattr, list, list-stat, mkdir and rmdir.
-    #[arg(long, value_name = "OPERATION=N,…", help_heading = "Mixes")]
+    /// Operations with weights instead of the classic pairs.
+    #[arg(long, help = mix_help(), value_name = "OPERATION=N,…", help_heading = "Mixes")]
     mix: Weights,
     /// How much an append adds; written as --size is [default: 1 to the largest new file].
     #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
@@ -332,4 +330,12 @@ options! {
     /// and no measurement: it waits for the journal.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     journal: PathBuf,
+}
+
+/// The help of `--mix`, with all words that it takes.
+fn mix_help() -> String {
+    format!(
+        "Operations with weights instead of the classic pairs, like read=5,append=2,create=2,delete=2. There are {}",
+        Weights::words()
+    )
 }

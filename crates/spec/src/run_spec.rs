@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use contract::Durability;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use storage::Durability;
 use workload::presets::Preset;
 use workload::{Work, Workload};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::contract::{OpenError, Settings};
-use crate::direct::DIRECT_ALIGNMENT;
+use contract::DIRECT_ALIGNMENT;
+use contract::{OpenError, Settings};
 
 /// Memory that begins at a multiple of [`DIRECT_ALIGNMENT`].
 #[derive(Debug)]

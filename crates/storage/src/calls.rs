@@ -8,10 +8,10 @@ use std::ffi::c_int;
 use std::marker::PhantomData;
 
 use crate::buffers::{Answers, Reads, Writes};
-use crate::contract::{
+use crate::system::{At, System};
+use contract::{
     Errno, Failure, Listing, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
 };
-use crate::system::{At, System};
 use durability::Policy;
 
 mod attributes;
@@ -200,15 +200,15 @@ macro_rules! asks_its_calls {
             self.$calls.content()
         }
 
-        fn listing(&self) -> Option<$crate::Listing> {
+        fn listing(&self) -> Option<contract::Listing> {
             self.$calls.listing()
         }
 
-        fn names(&mut self, directory: $crate::Name<'_>) -> Result<Vec<Vec<u8>>, $crate::Failure> {
+        fn names(&mut self, directory: contract::Name<'_>) -> Result<Vec<Vec<u8>>, contract::Failure> {
             self.$calls.names(directory)
         }
 
-        fn sync_file_system(&mut self, location: usize) -> $crate::Outcome {
+        fn sync_file_system(&mut self, location: usize) -> contract::Outcome {
             self.$calls.sync_file_system(location)
         }
     };

@@ -1,4 +1,4 @@
-//! Input and output past the page cache: what it asks of memory, and whether a file system has it.
+//! Whether a file system has input and output past the page cache.
 
 use std::ffi::CString;
 use std::fs::File;
@@ -8,11 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::buffers::Memory;
+use contract::DIRECT_ALIGNMENT;
 
-/// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
-/// mounts by default takes that.
-pub const DIRECT_ALIGNMENT: usize = 4096;
+use crate::buffers::Memory;
 
 /// Whether files in a directory can be read and written past the page cache. One block is written to a file without
 /// a name; where the file system has no such files, to one with a name of its own, which is removed again.

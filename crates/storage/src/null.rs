@@ -1,8 +1,10 @@
 //! `null`: nothing is done. What a run on it takes is the tool's own cost. It keeps no contents and knows no names.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
-use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use contract::home::Home;
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +23,10 @@ impl Storage for Null {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        None
     }
 
     fn open(&self, _: &Settings) -> Result<NullSession, OpenError> {

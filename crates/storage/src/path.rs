@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, NulError};
 
-use crate::contract::Name;
+use contract::Name;
 
 /// Holds the path of a location and behind it the relative name of one file at a time.
 #[derive(Clone, Debug)]

@@ -1,9 +1,13 @@
 //! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for what is done to
 //! them and no more, and no call is made that does nothing.
 
+use std::sync::Arc;
+
 use crate::calls::{Calls, Style, asks_its_calls};
-use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use crate::home::KernelHome;
 use crate::system::Kernel;
+use contract::home::Home;
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,6 +38,10 @@ impl Storage for Posix {
 
     fn supports(&self, _: &Need) -> Result<(), Unsupported> {
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(KernelHome))
     }
 
     fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {

@@ -2,9 +2,13 @@
 //! safe: names are resolved from the held directory of the location and no link is followed; creation is exclusive,
 //! where the original opens whatever is there.
 
+use std::sync::Arc;
+
 use crate::calls::{Calls, Style, asks_its_calls};
-use crate::contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use crate::home::KernelHome;
 use crate::system::Kernel;
+use contract::home::Home;
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,6 +42,10 @@ impl Storage for Raw {
             return Err(Unsupported::Direct { storage: self.name() });
         }
         Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(KernelHome))
     }
 
     fn open(&self, settings: &Settings) -> Result<RawSession, OpenError> {

@@ -10,17 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::calls::Calls;
-use crate::contract::{
+use crate::posix::PosixStyle;
+use crate::raw::RawStyle;
+use contract::home::Home;
+use contract::{
     Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Storage, Submitted,
     Ticket, Unsupported,
 };
-use crate::posix::PosixStyle;
-use crate::raw::RawStyle;
 pub use corruption::Corruption;
 use state::{Kind, State};
 use system::SimulatedSystem;
 
 mod corruption;
+mod home;
 mod state;
 mod system;
 
@@ -152,6 +154,34 @@ impl Simulated {
         self
     }
 
+    /// Makes a directory, in which runs can be at home.
+    pub fn with_directory(self, name: &str) -> Self {
+        self.state().make_root(name.as_bytes());
+        self
+    }
+
+    /// Cuts the power at the call of this number, from 0: from then on nothing is done and every answer is an error. What was
+    /// done before stays.
+    pub fn cut_at(self, call: u64) -> Self {
+        self.state().cut_at = Some(call);
+        self
+    }
+
+    /// Power is there again; nobody has anything open, and whoever was at work is gone.
+    pub fn restart(&self) {
+        let mut state = self.state();
+        state.cut_at = None;
+        state.was_restarted = true;
+        state.open.clear();
+        state.locked.clear();
+    }
+
+    /// Files have neither an identity nor a birth, as where a server keeps none.
+    pub fn forgetting_files(self) -> Self {
+        self.state().forgets_files = true;
+        self
+    }
+
     /// The corruptions that have struck so far, with the numbers that they were asked for.
     pub fn corruptions_struck(&self) -> Vec<(u64, Corruption)> {
         self.state().corruptions.struck().to_vec()
@@ -236,6 +266,10 @@ impl Storage for Simulated {
             Code::Raw if need.direct => Err(Unsupported::Direct { storage: self.name() }),
             Code::Raw | Code::Posix => Ok(()),
         }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(self.clone()))
     }
 
     fn open(&self, settings: &Settings) -> Result<SimulatedSession, OpenError> {

@@ -3,17 +3,19 @@
 //! `O_NOFOLLOW`, and fdopen makes the stream; creation is exclusive. What is written may fail as late as in fclose: that
 //! is a failed write. An interrupted call of a stream is a failure here: what of a block it has taken is not known.
 //! What has nothing to do with contents is done as `raw` does it.
-
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use crate::calls::{Calls, asks_its_calls, at};
-use crate::contract::{
-    Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationKind, Outcome, Session, Settings,
-    Step, Steps, Storage, Submitted, Ticket, Unsupported,
-};
+use crate::home::KernelHome;
 use crate::raw::RawStyle;
-use crate::system::{Kernel, System};
+use crate::system::{Kernel, System, last_errno};
+use contract::home::Home;
+use contract::{
+    Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step,
+    Steps, Storage, Submitted, Ticket, Unsupported,
+};
 
 /// The storage of this module.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,13 +41,21 @@ impl Storage for Stdio {
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         supports_policy(need.durability, need.direct)?;
-        match need.operations.iter().find(|operation| !has(**operation)) {
+        match need
+            .operations
+            .iter()
+            .find(|operation| !HAS.contains(&operation.needs()))
+        {
             Some(&operation) => Err(Unsupported::Operation {
                 storage: NAME,
                 operation,
             }),
             None => Ok(()),
         }
+    }
+
+    fn home(&self) -> Option<Arc<dyn Home>> {
+        Some(Arc::new(KernelHome))
     }
 
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
@@ -76,27 +86,8 @@ fn supports_policy(durability: Durability, direct: bool) -> Result<(), Unsupport
     }
 }
 
-/// Whether this storage has an operation.
-const fn has(operation: OperationKind) -> bool {
-    matches!(
-        operation,
-        OperationKind::Create | OperationKind::Append | OperationKind::Read
-    ) || is_of_names(operation)
-}
-
-/// Whether it has nothing to do with contents.
-const fn is_of_names(operation: OperationKind) -> bool {
-    matches!(
-        operation,
-        OperationKind::Delete
-            | OperationKind::MakeDirectory
-            | OperationKind::RemoveDirectory
-            | OperationKind::Stat
-            | OperationKind::Rename
-            | OperationKind::List
-            | OperationKind::ListWithStat
-    )
-}
+/// What this storage has.
+const HAS: [Capability; 2] = [Capability::Contents, Capability::Names];
 
 /// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
 struct Stream(NonNull<libc::FILE>);
@@ -106,7 +97,7 @@ impl Stream {
     fn over(file: c_int, mode: &CStr) -> Result<Self, Errno> {
         // SAFETY: the file is open and the mode is a C string that outlives the call.
         let stream = unsafe { libc::fdopen(file, mode.as_ptr()) };
-        NonNull::new(stream).map(Self).ok_or_else(Errno::last)
+        NonNull::new(stream).map(Self).ok_or_else(last_errno)
     }
 
     /// Whether the whole block was taken.
@@ -131,7 +122,7 @@ impl Stream {
         // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
         let answer = unsafe {
             if libc::fflush(self.0.as_ptr()) != 0 {
-                return Err(Errno::last());
+                return Err(last_errno());
             }
             let file = libc::fileno(self.0.as_ptr());
             if contents_only {
@@ -140,7 +131,7 @@ impl Stream {
                 libc::fsync(file)
             }
         };
-        if answer == 0 { Ok(()) } else { Err(Errno::last()) }
+        if answer == 0 { Ok(()) } else { Err(last_errno()) }
     }
 
     fn close(self) -> Result<(), Errno> {
@@ -148,7 +139,7 @@ impl Stream {
         if unsafe { libc::fclose(self.0.as_ptr()) } == 0 {
             Ok(())
         } else {
-            Err(Errno::last())
+            Err(last_errno())
         }
     }
 }
@@ -185,7 +176,7 @@ impl StdioSession {
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for block in content.chunks(self.write_block) {
             if !stream.write(block) {
-                return Err(closed_after(stream, Step::Write, Errno::last()));
+                return Err(closed_after(stream, Step::Write, last_errno()));
             }
         }
         steps.ended(Step::Write);
@@ -213,7 +204,7 @@ impl StdioSession {
             done += read as u64;
             if read < length {
                 let cause = if stream.has_error() {
-                    Cause::System(Errno::last())
+                    Cause::System(last_errno())
                 } else {
                     Cause::EndedEarly {
                         read: done,
@@ -251,7 +242,10 @@ impl StdioSession {
             Operation::Read { name, bytes } => return self.read(name, bytes, steps),
             _ => {
                 let kind = operation.kind();
-                assert!(is_of_names(kind), "stdio has no '{kind}', as Storage::supports says");
+                assert!(
+                    kind.needs() == Capability::Names,
+                    "stdio has no '{kind}', as Storage::supports says"
+                );
                 return self.calls.perform(operation, steps);
             }
         }

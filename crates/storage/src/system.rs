@@ -2,12 +2,17 @@
 
 use std::ffi::{CStr, c_int};
 
-use crate::contract::Errno;
+use contract::Errno;
 
 pub(crate) use kernel::Kernel;
 
 pub(crate) mod entries;
 mod kernel;
+
+/// The calling thread's last error.
+pub(crate) fn last_errno() -> Errno {
+    Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+}
 
 /// How a call finds its file.
 #[derive(Clone, Copy, Debug)]

@@ -31,6 +31,12 @@ impl Weights {
         self
     }
 
+    /// The words of all operations that a mix can have.
+    pub fn words() -> String {
+        let words: Vec<&str> = Action::asked_for().map(Action::name).collect();
+        words.join(", ")
+    }
+
     /// The actions that have a weight.
     pub fn actions(&self) -> impl Iterator<Item = Action> + '_ {
         Action::operations().filter(|action| self.get(*action) > 0)
@@ -88,9 +94,7 @@ impl FromStr for Weights {
             let (name, weight) = part
                 .split_once('=')
                 .ok_or_else(|| InvalidMix::WeightForm(part.to_owned()))?;
-            let action = Action::operations()
-                .find(|action| action.is_asked_for() && action.name() == name.trim())
-                .ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
+            let action = Action::of_mix(name.trim()).ok_or_else(|| InvalidMix::NoAction(name.trim().to_owned()))?;
             if weights.get(action) > 0 {
                 return Err(InvalidMix::Twice(action.name()));
             }
@@ -139,7 +143,7 @@ pub enum InvalidMix {
     )]
     WeightForm(String),
     /// No such operation.
-    #[error("mix: there is no operation '{0}'; there are {all}", all = all_actions())]
+    #[error("mix: there is no operation '{0}'; there are {all}", all = Weights::words())]
     NoAction(String),
     /// An operation named twice.
     #[error("mix: the operation {0} is named twice: give it one weight")]
@@ -200,14 +204,6 @@ pub enum InvalidMix {
     /// A location without a share.
     #[error("weight 0: give every location a weight of at least 1, or leave it out")]
     NoWeight,
-}
-
-fn all_actions() -> String {
-    let names: Vec<&str> = Action::operations()
-        .filter(|action| action.is_asked_for())
-        .map(Action::name)
-        .collect();
-    names.join(", ")
 }
 
 /// A mix, complete. Serialised in this form in records.

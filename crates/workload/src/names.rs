@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::random::{again, before_again};
 
+pub use contract::NameKind;
+
 /// No name is longer, its kind's suffix aside.
 pub const LENGTH_MAX: u8 = 200;
 /// The hexadecimal digits that hold the number in a hashed name.
@@ -44,40 +46,14 @@ pub struct Names {
     pub length: u8,
 }
 
-/// What has a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NameKind {
-    /// A file of the pool.
-    File,
-    /// A file that is yet to get its name.
-    Temporary,
-    /// A further name of a file.
-    Link,
-    /// A symbolic link.
-    SymbolicLink,
-    /// A directory.
-    Directory,
-}
-
-impl NameKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] = [
-        Self::File,
-        Self::Temporary,
-        Self::Link,
-        Self::SymbolicLink,
-        Self::Directory,
-    ];
-
-    /// What names of this kind end with.
-    pub const fn suffix(self) -> &'static [u8] {
-        match self {
-            Self::File => b"",
-            Self::Temporary => b".t",
-            Self::Link => b".l",
-            Self::SymbolicLink => b".y",
-            Self::Directory => b".d",
-        }
+/// What names of this kind end with.
+const fn suffix(kind: NameKind) -> &'static [u8] {
+    match kind {
+        NameKind::File => b"",
+        NameKind::Temporary => b".t",
+        NameKind::Link => b".l",
+        NameKind::SymbolicLink => b".y",
+        NameKind::Directory => b".d",
     }
 }
 
@@ -156,16 +132,16 @@ impl Names {
                 to.extend_from_slice(MAILDIR_END);
             }
         }
-        to.extend_from_slice(kind.suffix());
+        to.extend_from_slice(suffix(kind));
     }
 
     /// What a name says, if it is one that [`Self::write`] writes.
     pub fn parse(&self, name: &[u8]) -> Option<(NameKind, u64)> {
         let mut others = NameKind::ALL[1..].iter().copied();
         let kind = others
-            .find(|kind| name.ends_with(kind.suffix()))
+            .find(|kind| name.ends_with(suffix(*kind)))
             .unwrap_or(NameKind::File);
-        let stem = name.strip_suffix(kind.suffix())?;
+        let stem = name.strip_suffix(suffix(kind))?;
         let number = match self.form {
             NameForm::Decimal | NameForm::Padded => parse_decimal(stem)?,
             NameForm::Hashed => parse_hashed(stem)?,

@@ -1,6 +1,6 @@
 //! `postmark tag`, `note` and `delete`.
 
-use record::harmless::harmless;
+use document::harmless::harmless;
 
 use super::{find, mark, number, open};
 use crate::said::{DeleteArguments, NoteArguments, TagArguments};

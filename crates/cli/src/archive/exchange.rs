@@ -4,9 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use archive::{Archive, Imported, InvalidTag, Submitted, Tag};
+use document::harmless::{harmless, json as harmless_json, path as shown};
 use history::Submission;
 use record::documents::Documents;
-use record::harmless::{harmless, json as harmless_json, path as shown};
 use record::{Entry, Record};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -379,7 +379,7 @@ pub fn is_submission(text: &str) -> bool {
 fn told(record: &Record) -> String {
     format!(
         "{} of {}",
-        record::units::utc(record.origin.begun_unix_ns()),
+        document::units::utc(record.origin.begun_unix_ns()),
         harmless(&record.host.hostname)
     )
 }

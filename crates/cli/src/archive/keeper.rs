@@ -11,7 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, ArchiveError, Imported, Owner};
-use record::{Completed, Record, harmless};
+use document::harmless;
+use record::{Completed, Record};
 use runner::{Event, Events};
 
 use super::{Place, mark};
@@ -124,7 +125,7 @@ impl Keeper {
             }
             Err(error) if place.is_asked() => return Err(error.into()),
             Err(error) => {
-                if let Err(why) = archive::may_leave_beside(place.path()) {
+                if let Err(why) = place.may_leave_beside() {
                     tell(format_args!(
                         "warning: {error}; {why}; this run is not archived: --format json --output FILE keeps its whole record"
                     ));

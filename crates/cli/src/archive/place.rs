@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
+use document::harmless;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
-use record::harmless;
-use runner::{Place as RunPlace, RunSpec};
+use runner::{NoAnswer, Place as RunPlace, RunSpec};
 
 use crate::meant::MeaningError;
 use crate::output::{is_one, is_standard_output};
@@ -24,6 +24,10 @@ const VARIABLE: &str = "POSTMARK_ARCHIVE";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A run that is to begin waits so long, and whoever takes in what waits beside the archive.
 const PATIENCE_SHORT: Duration = Duration::from_secs(2);
+/// A run that is to begin waits so long for an archive's file system, which may be busy, and have much to take in.
+const OPEN_MAX: Duration = Duration::from_secs(60);
+/// A file system that does not tell for so long what is at a path does not keep a run from its start any longer.
+pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
 /// Files beside an archive that were left are named up to this many.
 const NAMED_MAX: usize = 5;
 
@@ -43,7 +47,7 @@ pub enum Chosen {
     Nowhere,
     /// There.
     At(Place),
-    /// Nobody has asked for an archive, and nobody knows where it would be: why.
+    /// Nobody has asked for an archive, and none can be had: why.
     Unknown(String),
 }
 
@@ -88,10 +92,13 @@ impl Surroundings {
     }
 }
 
-/// Whose a directory is; of one that is not there, the nearest above it that is.
+/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file system does not answer is nobody's.
 fn holder(directory: &Path) -> Option<u32> {
-    let facts = directory.ancestors().find_map(|above| std::fs::metadata(above).ok());
-    facts.map(|facts| facts.uid())
+    let directory = directory.to_owned();
+    let facts = runner::within(LOOK_MAX, move || {
+        directory.ancestors().find_map(|above| std::fs::metadata(above).ok())
+    });
+    facts.ok().flatten().map(|facts| facts.uid())
 }
 
 /// Whether what is said in the place of a file says that nothing is to be archived.
@@ -104,8 +111,26 @@ pub fn is_none(said: &Path) -> bool {
 ///
 /// # Errors
 /// Where what was asked for is no file.
-pub fn chosen(said: Option<&Path>) -> Result<Chosen, Problem> {
+fn chosen(said: Option<&Path>) -> Result<Chosen, Problem> {
     Ok(find(said, Surroundings::read(), &home_of)?)
+}
+
+/// The archive of a run, which does not wait for a file system that does not answer.
+///
+/// # Errors
+/// Where what was asked for is no file, or lies on such a file system.
+pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Problem> {
+    let chosen = chosen(said)?;
+    let Chosen::At(place) = &chosen else {
+        return Ok(chosen);
+    };
+    let path = place.path.clone();
+    // What it answers is looked at when the archive is opened.
+    match runner::within(LOOK_MAX, move || drop(std::fs::metadata(path))) {
+        Ok(()) => Ok(chosen),
+        Err(why) if place.is_asked => Err(place.unanswered("look at", why).into()),
+        Err(why) => Ok(Chosen::Unknown(place.unanswered("look at", why).to_string())),
+    }
 }
 
 /// The archive that is meant by a command that is about one.
@@ -204,6 +229,15 @@ impl Place {
         self.is_asked
     }
 
+    /// Its file system does not answer.
+    pub(super) fn unanswered(&self, doing: &'static str, why: NoAnswer) -> ArchiveError {
+        ArchiveError::File {
+            doing,
+            path: self.path.clone(),
+            cause: std::io::Error::other(why),
+        }
+    }
+
     /// Opens it for a command, and takes in the records that wait beside it.
     ///
     /// # Errors
@@ -212,12 +246,24 @@ impl Place {
         self.open_within(make, PATIENCE)
     }
 
-    /// The same for a run that is to begin: makes it, and waits for nobody for long.
+    /// The same for a run that is to begin: makes it, and waits neither for another process nor for a file system for long.
     ///
     /// # Errors
     /// Where it cannot be opened, made or written to.
     pub fn open_for_run(&self) -> Result<Archive, ArchiveError> {
-        self.open_within(true, PATIENCE_SHORT)
+        let place = self.clone();
+        let opened = runner::within(OPEN_MAX, move || place.open_within(true, PATIENCE_SHORT));
+        opened.unwrap_or_else(|why| Err(self.unanswered("open", why)))
+    }
+
+    /// Whether a record could be left in a file beside it.
+    ///
+    /// # Errors
+    /// Why it could not.
+    pub fn may_leave_beside(&self) -> Result<(), ArchiveError> {
+        let path = self.path.clone();
+        let may = runner::within(LOOK_MAX, move || archive::may_leave_beside(&path));
+        may.unwrap_or_else(|why| Err(self.unanswered("write a file beside", why)))
     }
 
     fn open_within(&self, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
@@ -285,12 +331,17 @@ impl Place {
         if spec.place == RunPlace::Nowhere {
             return None;
         }
-        let ours = self.target();
-        let sources = Sources::default();
-        let targets = spec.targets.iter();
-        let shared = targets
-            .map(|target| Target::read(&sources, spec::directory(target)))
-            .find_map(|target| shared(&sources, &ours, &target))?;
+        let (place, targets) = (self.clone(), spec.targets.clone());
+        let look = move || {
+            let ours = place.target();
+            let sources = Sources::default();
+            let mut targets = targets
+                .iter()
+                .map(|target| Target::read(&sources, spec::directory(target)));
+            targets.find_map(|target| shared(&sources, &ours, &target))
+        };
+        // Of a file system that does not answer the run says so itself.
+        let shared = runner::within(LOOK_MAX, look).ok().flatten()?;
         Some(format!(
             "the archive {} lies on the target's {shared}: what is written to it, between phases only, goes there, too (--archive FILE \
              on another device, or --archive {NONE})",
@@ -302,30 +353,27 @@ impl Place {
 /// Takes in the records that wait beside an archive, and tells of it. None of them keeps anybody from anything: what cannot be taken in
 /// waits on.
 fn take_in(archive: &mut Archive, waiting: usize) {
+    let mut numbers = Vec::new();
+    let mut left = Vec::new();
     let taken = archive
         .writable()
         .and_then(|()| archive.wait_up_to(PATIENCE_SHORT))
-        .and_then(|()| archive.take_waiting());
-    let all = match taken {
-        Ok(all) => all,
-        Err(error) => {
-            return tell(format_args!(
-                "{waiting} {} of earlier runs still {} in files beside the archive, for a command that can write to it: {error}",
-                if waiting == 1 { "record" } else { "records" },
-                if waiting == 1 { "waits" } else { "wait" },
-            ));
-        }
-    };
+        .and_then(|()| {
+            archive.take_waiting(&mut |pending| match pending {
+                Pending::Imported(number) => numbers.push(number.to_string()),
+                Pending::Left { path, why } => left.push((path, why)),
+                _ => {}
+            })
+        });
     // The patience for what follows is what it was before; where it cannot be set, it is shorter.
     let _ = archive.wait_up_to(PATIENCE);
-    let mut numbers = Vec::new();
-    let mut left = Vec::new();
-    for pending in all {
-        match pending {
-            Pending::Imported(number) => numbers.push(number.to_string()),
-            Pending::Left { path, why } => left.push((path, why)),
-            _ => {}
-        }
+    if let Err(error) = taken {
+        let waiting = waiting.saturating_sub(numbers.len() + left.len());
+        tell(format_args!(
+            "{waiting} {} of earlier runs still {} in files beside the archive, for a command that can write to it: {error}",
+            if waiting == 1 { "record" } else { "records" },
+            if waiting == 1 { "waits" } else { "wait" },
+        ));
     }
     if !numbers.is_empty() {
         tell(format_args!(

@@ -1,8 +1,8 @@
 //! `postmark list` and `postmark show`.
 
 use archive::ArchiveError;
+use document::{Document, WIDTH};
 use record::Record;
-use record::harmless::harmless;
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
@@ -79,12 +79,12 @@ fn record(arguments: &ShowArguments) -> Result<(Record, String), Problem> {
     };
     let archive = open(&arguments.archive)?;
     let entry = find(&archive, word)?;
-    let mut head = String::new();
+    let mut head = Document::default();
     if !entry.tags.is_empty() {
-        head.push_str(&format!("Tags: {}\n", harmless(&entry.tags.join(" "))));
+        head.line(format!("Tags: {}", entry.tags.join(" ")));
     }
     if let Some(note) = &entry.note {
-        head.push_str(&format!("Note: {}\n", harmless(note)));
+        head.line(format!("Note: {note}"));
     }
-    Ok((archive.record(number(&entry))?, head))
+    Ok((archive.record(number(&entry))?, document::text(&head, WIDTH)))
 }

@@ -12,7 +12,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use record::{Classic, ClassicFigures, Edition, End, harmless};
+use document::harmless;
+use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
 use super::prompt::{LINE_MAX_BYTES, Source, read_line};

@@ -2,13 +2,12 @@
 
 use std::error::Error;
 use std::io::Write;
-use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use record::harmless::{harmless, lines};
 
 /// Tells why, or gives the help or version that was asked for, and the exit code.
-pub fn refuse(mut error: clap::Error) -> ExitCode {
+pub fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
         // Help and version are ours alone.
         error.exit();
@@ -27,7 +26,7 @@ pub fn refuse(mut error: clap::Error) -> ExitCode {
     }
     // A closed standard error is no reason to stop.
     let _ = write!(std::io::stderr(), "{}", lines(&plain(&told)));
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+    u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
 /// A word in one line, where it is none as it is.

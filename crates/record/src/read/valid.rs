@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use measure::{Drift, Histogram, Meter, SLOWEST_KEPT, Steady};
 use observe::{Fact, Target};
-use spec::{Climb, Drive};
+use spec::{Climb, Drive, LOCATIONS_MAX};
 use workload::Workload;
 
 use crate::classic::ClassicFigures;
@@ -15,8 +15,6 @@ use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, S
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
-/// The most locations: each is compared with all before it when a report names them.
-const LOCATIONS_MAX: usize = 4096;
 /// The most rungs: a ladder has 64 and some between them.
 const RUNGS_MAX: usize = 4096;
 /// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.

@@ -1,42 +1,36 @@
 //! What was asked for: the first lines of reports and plans.
 
+use document::Document;
+use document::units::{counted, grouped, percent, rate};
 use record::summary::Share;
 use record::{
     Action, Cache, Classic, Climb, Crew, Drive, Durability, Fact, Ladder, Mix, OnError, Pace, Record, Role, RunSpec,
     Stop, Summary, Work, Workload,
 };
 
-use super::{line, verdict};
+use super::verdict;
 use crate::environment;
-use crate::units::{counted, grouped, percent, rate};
+use crate::sizing::sentence;
 
-/// Lines are broken before they become longer, in characters.
-pub(super) const WIDTH_MAX: usize = 100;
-/// What stands before the first words of a line, in characters.
-pub(super) const LABEL_WIDTH: usize = 12;
-
-pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let workload = &record.spec.workload;
-    line(
-        text,
-        format_args!(
-            "PostMark {}: {}, storage {}, on {}",
-            record.tool.version,
-            kind(workload),
-            record.spec.storage,
-            environment::places(record)
-        ),
-    );
-    verdict::render(text, summary);
-    text.push_str(&workload_lines(workload, &summary.shares));
-    wrapped(text, "How", "", &how(&record.spec));
+    document.head(format!(
+        "PostMark {}: {}, storage {}, on {}",
+        record.tool.version,
+        kind(workload),
+        record.spec.storage,
+        environment::places(record)
+    ));
+    verdict::render(document, summary);
+    workload_lines(document, workload, &summary.shares);
+    document.list("How", "", &how(&record.spec));
     if let Some(sizing) = &record.sizing {
-        sentence(text, "Sizing", &sizing.sentence);
+        document.sentence("Sizing", sentence(sizing, workload, &record.spec.drive));
     }
-    line(text, format_args!("Fingerprint {}", record.fingerprint));
+    document.pair(0, "Fingerprint", record.fingerprint.as_str());
     match &record.actual.stream_hash {
-        Fact::Known(hash) => line(text, format_args!("Stream      {hash}")),
-        Fact::Unavailable(why) => line(text, format_args!("Stream      unknown: {why}")),
+        Fact::Known(hash) => document.pair(0, "Stream", hash.to_string()),
+        Fact::Unavailable(why) => document.pair(0, "Stream", format!("unknown: {why}")),
         Fact::NotApplicable => {}
     }
 }
@@ -50,21 +44,19 @@ pub(crate) fn kind(workload: &Workload) -> String {
 }
 
 /// The workload as meant, in words.
-pub(crate) fn workload_lines(workload: &Workload, shares: &[Share]) -> String {
-    let mut text = String::new();
+pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, shares: &[Share]) {
     match &workload.work {
-        Work::Classic(work) => classic(&mut text, work),
-        Work::Mix(work) => mix(&mut text, workload, work, shares),
+        Work::Classic(work) => classic(document, work),
+        Work::Mix(work) => mix(document, workload, work, shares),
     }
     if let Some(contents) = &workload.contents {
         let mut words = vec![format!("contents {}", contents.kind)];
         if contents.dedup > 1.0 {
             words.push(format!("dedup {}", contents.dedup));
         }
-        wrapped(&mut text, "", "", &words);
+        document.list("", "", &words);
     }
-    crew(&mut text, workload);
-    text
+    crew(document, workload);
 }
 
 fn transactions(count: u64) -> String {
@@ -75,11 +67,12 @@ fn transactions(count: u64) -> String {
     }
 }
 
-fn classic(text: &mut String, workload: &Classic) {
-    line(
-        text,
-        format_args!(
-            "Workload    {} files of {} to {} bytes, {}, {} {}, seed {}",
+fn classic(document: &mut Document, workload: &Classic) {
+    document.pair(
+        0,
+        "Workload",
+        format!(
+            "{} files of {} to {} bytes, {}, {} {}, seed {}",
             grouped(workload.files),
             grouped(workload.size_low_bytes),
             grouped(workload.size_high_bytes),
@@ -93,10 +86,11 @@ fn classic(text: &mut String, workload: &Classic) {
             workload.seed
         ),
     );
-    line(
-        text,
-        format_args!(
-            "            blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
+    document.pair(
+        0,
+        "",
+        format!(
+            "blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
             grouped(workload.read_block_bytes),
             grouped(workload.write_block_bytes),
             i64::from(workload.bias_read),
@@ -105,13 +99,13 @@ fn classic(text: &mut String, workload: &Classic) {
     );
 }
 
-fn mix(text: &mut String, workload: &Workload, mix: &Mix, shares: &[Share]) {
+fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]) {
     let counts = [
         counted(mix.files, "file"),
         transactions(mix.transactions),
         format!("seed {}", mix.seed),
     ];
-    wrapped(text, "Workload", "", &counts);
+    document.list("Workload", "", &counts);
     for role in [Role::Worker, Role::Writer, Role::Reader] {
         let of_role = shares.iter().filter(|share| share.role == role);
         let words: Vec<String> = of_role
@@ -122,10 +116,10 @@ fn mix(text: &mut String, workload: &Workload, mix: &Mix, shares: &[Share]) {
             Role::Writer => "writers: ",
             Role::Reader => "readers: ",
         };
-        wrapped(text, "", lead, &words);
+        document.list("", lead, &words);
     }
-    wrapped(text, "", "sizes: ", &sizes(mix));
-    wrapped(text, "", "", &places(mix, workload));
+    document.list("", "sizes: ", &sizes(mix));
+    document.list("", "", &places(mix, workload));
     let mut words = vec![
         format!("read {} bytes", grouped(mix.read_block_bytes)),
         format!("write {} bytes", grouped(mix.write_block_bytes)),
@@ -133,7 +127,7 @@ fn mix(text: &mut String, workload: &Workload, mix: &Mix, shares: &[Share]) {
     if mix.align_bytes > 1 {
         words.push(format!("sizes in multiples of {} bytes", grouped(mix.align_bytes)));
     }
-    wrapped(text, "", "blocks: ", &words);
+    document.list("", "blocks: ", &words);
 }
 
 /// Sizes of what the mix does; those that are never drawn are left out.
@@ -173,7 +167,7 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
 }
 
 /// The workers, where there are several.
-fn crew(text: &mut String, workload: &Workload) {
+fn crew(document: &mut Document, workload: &Workload) {
     let crew = workload.crew;
     let words = match crew {
         Crew::ONE => return,
@@ -193,7 +187,7 @@ fn crew(text: &mut String, workload: &Workload) {
     } else {
         format!("seeds {first} to {last}")
     };
-    line(text, format_args!("Workers     {words}; {seeds}"));
+    document.pair(0, "Workers", format!("{words}; {seeds}"));
 }
 
 /// How it is done, where that is not the plain way.
@@ -287,43 +281,4 @@ fn driven(drive: &Drive) -> Vec<String> {
         words.push(format!("{} arrivals a second ({arrivals})", rate(Some(per_second))));
     }
     words
-}
-
-/// A sentence under a label, in as many lines as it needs.
-pub(crate) fn sentence(text: &mut String, label: &str, sentence: &str) {
-    let mut current = format!("{label:<LABEL_WIDTH$}");
-    for word in sentence.split(' ') {
-        let has_words = current.chars().count() > LABEL_WIDTH;
-        if has_words && current.chars().count() + 1 + word.chars().count() > WIDTH_MAX {
-            line(text, format_args!("{current}"));
-            current = " ".repeat(LABEL_WIDTH);
-        } else if has_words {
-            current.push(' ');
-        }
-        current.push_str(word);
-    }
-    line(text, format_args!("{current}"));
-}
-
-/// Words with commas between them under a label, in as many lines as they need; none where there are no words.
-pub(crate) fn wrapped(text: &mut String, label: &str, lead: &str, words: &[String]) {
-    let mut current = format!("{label:<LABEL_WIDTH$}{lead}");
-    for (index, word) in words.iter().enumerate() {
-        let is_last = index + 1 == words.len();
-        let length = current.trim_end().chars().count() + 1 + word.chars().count() + usize::from(!is_last);
-        if index > 0 {
-            if length > WIDTH_MAX {
-                line(text, format_args!("{current}"));
-                current = " ".repeat(LABEL_WIDTH);
-            } else {
-                current.push(' ');
-            }
-        }
-        current.push_str(word);
-        if is_last {
-            line(text, format_args!("{current}"));
-        } else {
-            current.push(',');
-        }
-    }
 }

@@ -1,36 +1,34 @@
 //! The rungs of a ladder, its limits and its knee; and what a rule of steady state found.
 
+use document::units::{counted, microseconds, percent, rate};
+use document::{Cell, Document, Number, Table};
 use record::{
     Action, GoalSummary, LadderSummary, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SteadyAsked,
     Summary,
 };
 
-use super::{line, sentence, wrapped};
-use crate::table::Table;
-use crate::units::{counted, grouped, microseconds, percent, rate};
-
 /// So many kinds of operations stand beside one another.
 const KINDS_MAX: usize = 5;
 
-pub(super) fn render(text: &mut String, summary: &Summary) {
+pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(ladder) = &summary.ladder else {
         return;
     };
-    rungs(text, ladder);
-    by_operation(text, ladder);
+    rungs(document, ladder);
+    by_operation(document, ladder);
     if let Some(limit) = &ladder.limit {
         self::limit(
-            text,
+            document,
             "Limit",
             limit,
             "a rung holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
         );
     }
     if let Some(goal) = &ladder.goal {
-        self::goal(text, goal, &ladder.rungs);
+        self::goal(document, goal, &ladder.rungs);
     }
-    knee(text, ladder);
-    text.push('\n');
+    knee(document, ladder);
+    document.gap();
 }
 
 fn load(load: Load) -> String {
@@ -41,7 +39,7 @@ fn load(load: Load) -> String {
     }
 }
 
-fn rungs(text: &mut String, ladder: &LadderSummary) {
+fn rungs(document: &mut Document, ladder: &LadderSummary) {
     let header = [
         "Rung",
         "load",
@@ -57,52 +55,48 @@ fn rungs(text: &mut String, ladder: &LadderSummary) {
         "service p99",
     ];
     let mut table = Table::new(3, &header);
-    let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64));
+    let micros = |ns: Option<f64>| ns.map(Number::Microseconds).into();
+    let whole = |ns: Option<u64>| micros(ns.map(|ns| ns as f64));
     for (number, rung) in ladder.rungs.iter().enumerate() {
         table.row(vec![
-            (number + 1).to_string(),
-            load(rung.load),
+            Number::Ordinal(number as u64 + 1).into(),
+            load(rung.load).into(),
             match (rung.complete, rung.holds) {
                 (false, _) => "PARTIAL",
                 (true, true) => "",
                 (true, false) => "TOO MUCH",
             }
-            .to_owned(),
-            rate(rung.achieved_per_second),
-            rung.achieved_fraction.map_or_else(String::new, percent),
-            rung.waiting.map_or_else(String::new, grouped),
-            rung.mean_ns.map_or_else(|| "-".to_owned(), microseconds),
-            micros(rung.p50_ns),
-            micros(rung.p99_ns),
-            micros(rung.p999_ns),
-            micros(rung.max_ns),
-            rung.service_p99_ns
-                .map_or_else(String::new, |ns| microseconds(ns as f64)),
+            .into(),
+            rung.achieved_per_second.map(Number::Rate).into(),
+            rung.achieved_fraction
+                .map_or(Cell::Empty, |share| Number::Share(share).into()),
+            rung.waiting
+                .map_or(Cell::Empty, |waiting| Number::Count(waiting).into()),
+            micros(rung.mean_ns),
+            whole(rung.p50_ns),
+            whole(rung.p99_ns),
+            whole(rung.p999_ns),
+            whole(rung.max_ns),
+            rung.service_p99_ns.map_or(Cell::Empty, |ns| whole(Some(ns))),
         ]);
     }
-    text.push_str(&table.render());
-    line(
-        text,
-        format_args!("  (latencies of all operations together, from the due moment where a rate was requested)"),
-    );
+    document.table(table);
+    document.note("latencies of all operations together, from the due moment where a rate was requested");
     for (number, rung) in ladder.rungs.iter().enumerate() {
         if rung.failed > 0 || rung.skipped > 0 {
-            line(
-                text,
-                format_args!(
-                    "  (rung {}: {} failed, {} skipped for that)",
-                    number + 1,
-                    counted(rung.failed, "operation"),
-                    grouped(rung.skipped)
-                ),
-            );
+            document.note(format!(
+                "rung {}: {} failed, {} skipped for that",
+                number + 1,
+                counted(rung.failed, "operation"),
+                Number::Count(rung.skipped)
+            ));
         }
     }
-    text.push('\n');
+    document.gap();
 }
 
 /// A column for each kind of operation whose latency is known of any rung.
-fn by_operation(text: &mut String, ladder: &LadderSummary) {
+fn by_operation(document: &mut Document, ladder: &LadderSummary) {
     let mut kinds: Vec<(Role, Action)> = Vec::new();
     let known = |operation: &&RungOperation| operation.p99_ns.is_some();
     for operation in ladder.rungs.iter().flat_map(|rung| &rung.by_operation).filter(known) {
@@ -114,32 +108,24 @@ fn by_operation(text: &mut String, ladder: &LadderSummary) {
     kinds.sort_unstable();
     // More do not fit beside one another.
     for kinds in kinds.chunks(KINDS_MAX) {
-        let names: Vec<String> = kinds
-            .iter()
-            .map(|(role, action)| of_role(*role, action.name()))
-            .collect();
-        let mut header = vec!["p99, µs", "load"];
-        header.extend(names.iter().map(String::as_str));
-        let mut table = Table::new(2, &header);
+        let mut table = Table::new(2, &["p99, µs", "load"]);
+        for (role, action) in kinds {
+            table.column(of_role(*role, action.name()), false);
+        }
         for (number, rung) in ladder.rungs.iter().enumerate() {
             let of_kind = |(role, action): &(Role, Action)| {
                 let mut all = rung.by_operation.iter();
                 let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));
                 let p99_ns = found.and_then(|operation| operation.p99_ns);
-                p99_ns.map_or_else(|| "-".to_owned(), |ns| microseconds(ns as f64))
+                p99_ns.map(|ns| Number::Microseconds(ns as f64)).into()
             };
-            let mut cells = vec![(number + 1).to_string(), load(rung.load)];
+            let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), load(rung.load).into()];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
-        text.push_str(&table.render());
+        document.table(table);
     }
-    line(
-        text,
-        format_args!(
-            "  (each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json)"
-        ),
-    );
+    document.note("each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json");
 }
 
 fn of_role(role: Role, name: &str) -> String {
@@ -149,7 +135,7 @@ fn of_role(role: Role, name: &str) -> String {
     }
 }
 
-fn limit(text: &mut String, label: &str, limit: &Limit, meaning: &str) {
+fn limit(document: &mut Document, label: &str, limit: &Limit, meaning: &str) {
     let between = match (limit.highest, limit.lowest_beyond) {
         (Some(highest), Some(beyond)) => format!("{}/s; {}/s is too much", rate(Some(highest)), rate(Some(beyond))),
         (Some(highest), None) => format!(
@@ -162,26 +148,25 @@ fn limit(text: &mut String, label: &str, limit: &Limit, meaning: &str) {
         ),
         (None, None) => "not found: no rung with a rate was climbed".to_owned(),
     };
-    sentence(text, label, &format!("{between} ({meaning})"));
+    document.sentence(label, format!("{between} ({meaning})"));
 }
 
-fn goal(text: &mut String, goal: &GoalSummary, rungs: &[RungSummary]) {
+fn goal(document: &mut Document, goal: &GoalSummary, rungs: &[RungSummary]) {
     let asked = format!("p99 < {} µs", microseconds(goal.p99_ns as f64));
     match goal.nearest.and_then(|(place, p99)| Some((rungs.get(place)?, p99))) {
-        Some((nearest, p99)) => sentence(
-            text,
+        Some((nearest, p99)) => document.sentence(
             "Goal",
-            &format!(
+            format!(
                 "{asked}: NOT MET by any rung; the nearest is {} with p99 {} µs",
                 load(nearest.load),
                 microseconds(p99 as f64)
             ),
         ),
-        None => limit(text, "Goal", &goal.limit, &asked),
+        None => limit(document, "Goal", &goal.limit, &asked),
     }
 }
 
-fn knee(text: &mut String, ladder: &LadderSummary) {
+fn knee(document: &mut Document, ladder: &LadderSummary) {
     let words = match &ladder.knee {
         Some(knee) => format!(
             "at {} with a mean latency of {} µs (Kneedle over {} rungs that hold)",
@@ -195,11 +180,11 @@ fn knee(text: &mut String, ladder: &LadderSummary) {
         ),
         None => "none: the rungs that hold are too few, or their latency does not bend upwards".to_owned(),
     };
-    sentence(text, "Knee", &words);
+    document.sentence("Knee", words);
 }
 
 /// What the rule of steady state found in the transactions.
-pub(super) fn steady(text: &mut String, asked: &SteadyAsked, phase: &PhaseSummary) {
+pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
     let Some(found) = &phase.steady else {
         return;
     };
@@ -226,7 +211,7 @@ pub(super) fn steady(text: &mut String, asked: &SteadyAsked, phase: &PhaseSummar
         );
         words.push(format!("slope with 95 % confidence {interval} (within ±10 %)"));
     }
-    wrapped(text, "Steady", "", &words);
+    document.list("Steady", "", &words);
     let rates: Vec<String> = found.rounds.iter().map(|per_second| rate(Some(*per_second))).collect();
-    wrapped(text, "", "rounds, transactions a second: ", &rates);
+    document.list("", "rounds, transactions a second: ", &rates);
 }

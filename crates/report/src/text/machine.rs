@@ -1,21 +1,16 @@
 //! What the machine did meanwhile: processors, memory that waits to be written, and the devices under the targets.
 
+use document::{Block, Cell, Document, Number, Table, kept};
 use record::machine::Unknown;
 use record::summary::{DeviceSummary, MachineSummary};
 use record::{DeviceRole, Phase, PhaseSummary, Rate, Record, Summary};
 
-use super::line;
-use crate::table::Table;
-use crate::units::{bytes, percent, rate};
-
 /// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of 10 ms.
 const MIN_NS: u64 = 100_000_000;
-/// Lines are no wider.
-const COLUMNS: usize = 100;
 /// More devices than these are in the record only.
 const DEVICES_MAX: usize = 4;
 
-pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &MachineSummary)> = summary
         .phases
         .iter()
@@ -25,17 +20,17 @@ pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
     if phases.is_empty() {
         return;
     }
-    processors(text, &phases);
+    processors(document, &phases);
     let transactions = phases.iter().find(|(phase, _)| phase.phase == Phase::Transactions);
     if let Some((_, machine)) = transactions {
-        threads(text, machine);
-        devices(text, machine);
+        threads(document, machine);
+        devices(document, machine);
     }
-    unknown(text, record);
-    text.push('\n');
+    unknown(document, record);
+    document.gap();
 }
 
-fn processors(text: &mut String, phases: &[(&PhaseSummary, &MachineSummary)]) {
+fn processors(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)]) {
     let header = [
         "CPU, % of one",
         "user",
@@ -58,47 +53,47 @@ fn processors(text: &mut String, phases: &[(&PhaseSummary, &MachineSummary)]) {
             .zip(machine.major_faults_per_second)
             .map(|(minor, major)| minor + major);
         table.row(vec![
-            phase.phase.name().to_owned(),
+            phase.phase.name().into(),
             share(machine.user),
             share(machine.system),
             share(machine.others),
             share(machine.steal),
-            rate(switches),
-            rate(faults),
+            switches.map(Number::Rate).into(),
+            faults.map(Number::Rate).into(),
             size(machine.dirty_max_bytes),
             size(machine.write_back_max_bytes),
         ]);
     }
-    text.push_str(&table.render());
+    document.table(table);
 }
 
 /// Of a processor, in percent.
-fn share(processors: Option<f64>) -> String {
-    processors.map_or_else(|| "-".to_owned(), |processors| format!("{:.1}", processors * 100.0))
+fn share(processors: Option<f64>) -> Cell {
+    processors
+        .map(|processors| Number::Decimal(processors * 100.0, 1))
+        .into()
 }
 
-fn size(number: Option<u64>) -> String {
-    number.map_or_else(|| "-".to_owned(), |number| bytes(number as f64))
+fn size(number: Option<u64>) -> Cell {
+    number.map(|number| Number::Bytes(number as f64)).into()
 }
 
 /// How the transactions' threads shared in the program's time.
-fn threads(text: &mut String, machine: &MachineSummary) {
+fn threads(document: &mut Document, machine: &MachineSummary) {
     let mut words = Vec::new();
+    let [others, memory] = [share(machine.other_threads), size(machine.resident_max_bytes)].map(|cell| cell.short());
     if let Some(workers) = machine.workers {
-        let others = share(machine.other_threads);
+        let [sum, least, most] = [workers.sum, workers.min, workers.max].map(|used| share(Some(used)));
         words.push(match workers.count {
-            1 => format!("the worker {}, other threads {others}", share(Some(workers.sum))),
-            _ => {
-                let [least, most] = [workers.min, workers.max].map(|used| share(Some(used)));
-                format!("workers {least} to {most} each, other threads {others}")
-            }
+            1 => format!("the worker {sum}, other threads {others}"),
+            _ => format!("workers {least} to {most} each, other threads {others}"),
         });
     }
-    words.push(format!("the program's memory {}", size(machine.resident_max_bytes)));
-    line(text, format_args!("  (transactions: {})", words.join("; ")));
+    words.push(format!("the program's memory {memory}"));
+    document.note(format!("transactions: {}", words.join("; ")));
 }
 
-fn devices(text: &mut String, machine: &MachineSummary) {
+fn devices(document: &mut Document, machine: &MachineSummary) {
     let header = [
         "Device, transactions",
         "",
@@ -112,19 +107,19 @@ fn devices(text: &mut String, machine: &MachineSummary) {
     let mut table = Table::new(2, &header);
     for device in machine.devices.iter().take(DEVICES_MAX) {
         table.row(vec![
-            device.name.clone(),
-            role(device.role).to_owned(),
-            per_second(device.reads),
-            bytes_per_second(device.read_bytes),
-            per_second(device.writes),
-            bytes_per_second(device.written_bytes),
-            per_second(device.flushes),
-            device.busy_fraction.map_or_else(|| "-".to_owned(), percent),
+            device.name.as_str().into(),
+            role(device.role).into(),
+            per_second(device.reads, Number::Rate),
+            per_second(device.read_bytes, Number::Bytes),
+            per_second(device.writes, Number::Rate),
+            per_second(device.written_bytes, Number::Bytes),
+            per_second(device.flushes, Number::Rate),
+            device.busy_fraction.map(Number::Share).into(),
         ]);
     }
     if !table.is_empty() {
-        text.push_str(&table.render());
-        each(text, machine);
+        document.table(table);
+        each(document, machine);
     }
 }
 
@@ -136,17 +131,12 @@ fn role(role: DeviceRole) -> &'static str {
     }
 }
 
-fn per_second(of: Option<Rate>) -> String {
-    rate(of.and_then(|of| of.per_second))
-}
-
-fn bytes_per_second(of: Option<Rate>) -> String {
-    let per_second = of.and_then(|of| of.per_second);
-    per_second.map_or_else(|| "-".to_owned(), bytes)
+fn per_second(of: Option<Rate>, number: fn(f64) -> Number) -> Cell {
+    of.and_then(|of| of.per_second).map(number).into()
 }
 
 /// What a transaction was for the device that the target lies on, and for the last one beneath it.
-fn each(text: &mut String, machine: &MachineSummary) {
+fn each(document: &mut Document, machine: &MachineSummary) {
     let shown = &machine.devices[..machine.devices.len().min(DEVICES_MAX)];
     let of = |device: &DeviceSummary| {
         let figures = [
@@ -162,24 +152,16 @@ fn each(text: &mut String, machine: &MachineSummary) {
     };
     let ends = [shown.first(), shown.last().filter(|_| shown.len() > 1)];
     let words: Vec<String> = ends.into_iter().flatten().filter_map(of).collect();
-    if words.is_empty() {
-        return;
-    }
-    let begin = "  (each transaction: ";
-    let together = format!("{begin}{})", words.join("; "));
-    if together.chars().count() <= COLUMNS {
-        line(text, format_args!("{together}"));
-    } else {
-        for (index, word) in words.iter().enumerate() {
-            let lead = if index == 0 { begin } else { "" };
-            let end = if index + 1 == words.len() { ")" } else { ";" };
-            line(text, format_args!("{lead:width$}{word}{end}", width = begin.len()));
-        }
+    if !words.is_empty() {
+        document.push(Block::Note {
+            lead: "each transaction: ",
+            text: kept(&words.join("; ")).replace(";\u{a0}", "; "),
+        });
     }
 }
 
 /// Why numbers above are missing.
-fn unknown(text: &mut String, record: &Record) {
+fn unknown(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let machines = phases.filter(|phase| phase.phase == Phase::Transactions);
     let unknown = machines.filter_map(|phase| phase.machine.as_ref());
@@ -190,7 +172,7 @@ fn unknown(text: &mut String, record: &Record) {
             .any(|column| SHOWN.iter().any(|shown| column.ends_with(shown)))
     };
     for unknown in unknown.flat_map(|machine| &machine.unknown).filter(is_shown) {
-        line(text, format_args!("  (not known: {})", unknown.why));
+        document.note(format!("not known: {}", unknown.why));
     }
 }
 

@@ -1,25 +1,25 @@
 //! What was done in each phase, until when, and how the workers shared in it.
 
+use document::units::{grouped, percent, rate, seconds};
+use document::{Cell, Document, Number, Table};
 use record::summary::Until;
-use record::{Fact, OperationSummary, Phase, PhaseSummary, Rate, Role, Summary};
+use record::{Fact, Phase, PhaseSummary, Rate, Role, Summary};
 
-use super::{line, role};
-use crate::table::Table;
-use crate::units::{bytes, grouped, percent, rate, seconds};
+use super::role;
 
-pub(super) fn render(text: &mut String, summary: &Summary) {
+pub(super) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
         // Those of a ladder with a pool for each rung are the rungs'.
         return;
     }
-    operations(text, summary);
-    text.push('\n');
-    arrivals(text, summary);
-    moments(text, summary);
-    spread(text, summary);
+    operations(document, summary);
+    document.gap();
+    arrivals(document, summary);
+    moments(document, summary);
+    spread(document, summary);
 }
 
-fn operations(text: &mut String, summary: &Summary) {
+fn operations(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(
         2,
         &[
@@ -40,39 +40,38 @@ fn operations(text: &mut String, summary: &Summary) {
         };
         for (name, stretch) in [("warm-up", &phase.warm_up), ("approach", &phase.approach)] {
             if let Some(stretch) = stretch {
-                table.row(vec![
-                    name.to_owned(),
-                    "transactions".to_owned(),
-                    seconds(stretch.duration_ns),
-                    grouped(stretch.transactions.count),
-                    rate(stretch.transactions.per_second),
-                ]);
+                let mut cells = vec![
+                    name.into(),
+                    "transactions".into(),
+                    Number::Seconds(stretch.duration_ns).into(),
+                ];
+                cells.extend(counts(&stretch.transactions));
+                table.row(cells);
             }
         }
-        let mut cells = vec![name, String::new(), seconds(phase.duration_ns)];
-        if let Some(transactions) = phase.transactions {
-            cells[1] = "transactions".to_owned();
-            cells.push(grouped(transactions.count));
-            cells.push(rate(transactions.per_second));
+        let duration = Number::Seconds(phase.duration_ns).into();
+        let mut cells = vec![name.into(), Cell::Empty, duration];
+        if let Some(transactions) = &phase.transactions {
+            cells[1] = "transactions".into();
+            cells.extend(counts(transactions));
         }
         table.row(cells);
         for operation in &phase.operations {
-            table.row(vec![
-                role(operation.role),
-                operation.action.name().to_owned(),
-                String::new(),
-                grouped(operation.operations.count),
-                rate(operation.operations.per_second),
-                data(operation, |rate| Some(rate.count as f64), ""),
-                data(operation, |rate| rate.per_second, "/s"),
-            ]);
+            let mut cells = vec![role(operation.role).into(), operation.action.name().into(), Cell::Empty];
+            cells.extend(counts(&operation.operations));
+            if operation.action.moves_bytes_in() || operation.action.moves_bytes_out() {
+                let moved = &operation.bytes;
+                let per_second = moved.per_second.map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
+                cells.extend([Number::Bytes(moved.count as f64).into(), per_second.into()]);
+            }
+            table.row(cells);
         }
     }
-    text.push_str(&table.render());
+    document.table(table);
 }
 
 /// What an open loop came to, beside what was requested of it.
-fn arrivals(text: &mut String, summary: &Summary) {
+fn arrivals(document: &mut Document, summary: &Summary) {
     let Some(found) = &summary.arrivals else {
         return;
     };
@@ -86,27 +85,21 @@ fn arrivals(text: &mut String, summary: &Summary) {
             )
         },
     );
-    line(
-        text,
-        format_args!(
-            "  Requested {}/s ({} arrivals); {of_requested};",
-            rate(Some(found.requested_per_second)),
-            found.form
-        ),
-    );
-    line(
-        text,
-        format_args!("  {} due and not begun at the end", grouped(found.waiting)),
-    );
-    text.push('\n');
+    document.below(format!(
+        "Requested {}/s ({} arrivals); {of_requested};",
+        rate(Some(found.requested_per_second)),
+        found.form
+    ));
+    document.below(format!("{} due and not begun at the end", grouped(found.waiting)));
+    document.gap();
 }
 
-/// Bytes of operations that move any.
-fn data(operation: &OperationSummary, value: impl Fn(&Rate) -> Option<f64>, per: &str) -> String {
-    if !operation.action.moves_bytes_in() && !operation.action.moves_bytes_out() {
-        return String::new();
-    }
-    value(&operation.bytes).map_or_else(|| "-".to_owned(), |value| format!("{}{per}", bytes(value)))
+/// How many, and how many a second.
+fn counts(rate: &Rate) -> [Cell; 2] {
+    [
+        Number::Count(rate.count).into(),
+        rate.per_second.map(Number::Rate).into(),
+    ]
 }
 
 /// What rates of a whole phase count.
@@ -118,62 +111,56 @@ fn unit(phase: Phase) -> &'static str {
 }
 
 /// Rates until the first worker was done, the last one, and all was on the device: where these differ.
-fn moments(text: &mut String, summary: &Summary) {
-    let mut header = vec!["Done until", "", "seconds", "done", "per second"];
+fn moments(document: &mut Document, summary: &Summary) {
+    let mut table = Table::new(2, &["Done until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.settle_ns.is_some()) {
-        header.push("settling, s");
+        table.column("settling, s", false);
     }
-    let mut table = Table::new(2, &header);
     for phase in &summary.phases {
         let mut name = phase.phase.name();
-        let mut row = |words: &str, until: &Until, settling: String| {
-            table.row(vec![
-                std::mem::take(&mut name).to_owned(),
-                words.to_owned(),
-                seconds(until.ns),
-                format!("{} {}", grouped(until.done.count), unit(phase.phase)),
-                rate(until.done.per_second),
-                settling,
-            ]);
+        let mut row = |words: &str, until: &Until, settling: Option<u64>| {
+            let mut cells = vec![
+                std::mem::take(&mut name).into(),
+                words.into(),
+                Number::Seconds(until.ns).into(),
+                format!("{} {}", grouped(until.done.count), unit(phase.phase)).into(),
+                until.done.per_second.map(Number::Rate).into(),
+            ];
+            cells.extend(settling.map(|ns| Number::Seconds(ns).into()));
+            table.row(cells);
         };
         if phase.workers.is_empty() {
-            row("the only worker was done", &phase.last_done, String::new());
+            row("the only worker was done", &phase.last_done, None);
         } else {
             if let Some(first) = &phase.first_done {
-                row("the first worker was done", first, String::new());
+                row("the first worker was done", first, None);
             }
-            row("the last worker was done", &phase.last_done, String::new());
+            row("the last worker was done", &phase.last_done, None);
         }
         if let (Some(durable), Some(settle_ns)) = (&phase.until_durable, phase.settle_ns) {
-            row("all was on the device", durable, seconds(settle_ns));
+            row("all was on the device", durable, Some(settle_ns));
         }
     }
     if !table.is_empty() {
-        text.push_str(&table.render());
-        summary.phases.iter().for_each(|phase| space_back(text, phase));
-        text.push('\n');
+        document.table(table);
+        summary.phases.iter().for_each(|phase| space_back(document, phase));
+        document.gap();
     }
 }
 
-fn space_back(text: &mut String, phase: &PhaseSummary) {
+fn space_back(document: &mut Document, phase: &PhaseSummary) {
     match &phase.space_back_ns {
-        Some(Fact::Known(ns)) => line(
-            text,
-            format_args!(
-                "  (the space was free again {} s after the last deletion)",
-                seconds(*ns)
-            ),
-        ),
-        Some(Fact::Unavailable(why)) => line(
-            text,
-            format_args!("  (when the space was free again is not known: {why})"),
-        ),
+        Some(Fact::Known(ns)) => document.note(format!(
+            "the space was free again {} s after the last deletion",
+            seconds(*ns)
+        )),
+        Some(Fact::Unavailable(why)) => document.note(format!("when the space was free again is not known: {why}")),
         Some(Fact::NotApplicable) | None => {}
     }
 }
 
 /// The workers' own rates, where there are several.
-fn spread(text: &mut String, summary: &Summary) {
+fn spread(document: &mut Document, summary: &Summary) {
     let header = [
         "Workers' own rates",
         "",
@@ -189,14 +176,15 @@ fn spread(text: &mut String, summary: &Summary) {
     for phase in &summary.phases {
         let mut name = phase.phase.name();
         for spread in &phase.spread {
-            let mut cells = vec![
-                std::mem::take(&mut name).to_owned(),
+            let mut cells: Vec<Cell> = vec![
+                std::mem::take(&mut name).into(),
                 match spread.role {
                     Role::Worker => String::new(),
                     Role::Writer | Role::Reader => format!("{}s", spread.role.name()),
-                },
-                format!("{}/s", unit(phase.phase)),
-                grouped(spread.workers),
+                }
+                .into(),
+                format!("{}/s", unit(phase.phase)).into(),
+                Number::Count(spread.workers).into(),
             ];
             cells.extend(
                 [
@@ -206,21 +194,21 @@ fn spread(text: &mut String, summary: &Summary) {
                     spread.median_per_second,
                     spread.max_per_second,
                 ]
-                .map(|per_second| rate(Some(per_second))),
+                .map(|per_second| Number::Rate(per_second).into()),
             );
             table.row(cells);
         }
     }
     if !table.is_empty() {
-        text.push_str(&table.render());
-        line(text, format_args!("  (of each worker over its own time)"));
-        summary.phases.iter().for_each(|phase| of_each(text, phase));
-        text.push('\n');
+        document.table(table);
+        document.note("of each worker over its own time");
+        summary.phases.iter().for_each(|phase| of_each(document, phase));
+        document.gap();
     }
 }
 
 /// Each worker's rate, where they are few enough to be read.
-fn of_each(text: &mut String, phase: &PhaseSummary) {
+fn of_each(document: &mut Document, phase: &PhaseSummary) {
     /// More are in the record only.
     const WORKERS_MAX: usize = 16;
     const PER_LINE: usize = 8;
@@ -230,9 +218,10 @@ fn of_each(text: &mut String, phase: &PhaseSummary) {
     for (index, workers) in phase.workers.chunks(PER_LINE).enumerate() {
         let name = if index == 0 { phase.phase.name() } else { "" };
         let rates: Vec<String> = workers.iter().map(|worker| rate(worker.done.per_second)).collect();
-        line(
-            text,
-            format_args!("  {name:12}  worker {:>2} on: {}", workers[0].worker, rates.join("  ")),
-        );
+        document.below(format!(
+            "{name:12}  worker {:>2} on: {}",
+            workers[0].worker,
+            rates.join("  ")
+        ));
     }
 }

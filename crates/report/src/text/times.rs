@@ -1,31 +1,31 @@
 //! How long operations, their steps, and waits for one another took.
 
+use document::units::percent;
+use document::{Cell, Document, Number, Table};
 use record::summary::{Percentile, StepSummary};
 use record::{Histogram, Phase, Record, Role, Summary};
 
-use super::{line, role};
-use crate::table::Table;
-use crate::units::{grouped, microseconds, percent, seconds};
+use super::role;
 
-pub(super) fn render(text: &mut String, record: &Record, summary: &Summary) {
+pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
         // Those of a ladder with a pool for each rung are the rungs'.
         return;
     }
     if record.spec.latencies {
-        latencies(text, summary);
-        slowest(text, record);
-        steps(text, summary);
+        latencies(document, summary);
+        slowest(document, record);
+        steps(document, summary);
     } else {
-        line(text, format_args!("Latencies were not recorded (--no-latencies)."));
-        text.push('\n');
+        document.line("Latencies were not recorded (--no-latencies).");
+        document.gap();
     }
     if record.spec.workload.crew.is_shared() {
-        claim_waits(text, summary);
+        claim_waits(document, summary);
     }
 }
 
-fn latencies(text: &mut String, summary: &Summary) {
+fn latencies(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(
         2,
         &[
@@ -46,7 +46,7 @@ fn latencies(text: &mut String, summary: &Summary) {
         let name = phase.phase.name();
         let has_roles = phase.operations.iter().any(|operation| operation.role != Role::Worker);
         if has_roles {
-            table.row(vec![name.to_owned()]);
+            table.row(vec![name.into()]);
         }
         for operation in &phase.operations {
             let first = if has_roles {
@@ -63,24 +63,21 @@ fn latencies(text: &mut String, summary: &Summary) {
             }
         }
     }
-    text.push_str(&table.render());
+    document.table(table);
     let from = if is_open {
         "from due to completed, of service from issued to completed"
     } else {
         "from issued to completed"
     };
-    line(
-        text,
-        format_args!(
-            "  ({from}; percentiles are off by at most {} of themselves, mean and max are exact)",
-            percent(summary.latency_error_bound)
-        ),
-    );
-    text.push('\n');
+    document.note(format!(
+        "{from}; percentiles are off by at most {} of themselves, mean and max are exact",
+        percent(summary.latency_error_bound)
+    ));
+    document.gap();
 }
 
 /// Of each kind of the transactions the slowest operation; more of them are in the record.
-fn slowest(text: &mut String, record: &Record) {
+fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let mut table = Table::new(4, &["Slowest", "", "", "longest step", "step, ms", "all, ms", "at, s"]);
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
@@ -91,48 +88,44 @@ fn slowest(text: &mut String, record: &Record) {
             };
             let step = slow.step.as_ref();
             table.row(vec![
-                String::new(),
-                kind.action.name().to_owned(),
-                slow.path.clone(),
-                step.map_or_else(|| "-".to_owned(), |step| step.step.clone()),
-                step.map_or_else(|| "-".to_owned(), |step| milliseconds(step.ns)),
-                milliseconds(slow.ns),
-                seconds(slow.issued_ns.saturating_sub(began_ns)),
+                Cell::Empty,
+                kind.action.name().into(),
+                slow.path.as_str().into(),
+                step.map(|step| step.step.as_str()).into(),
+                step.map(|step| Number::Milliseconds(step.ns)).into(),
+                Number::Milliseconds(slow.ns).into(),
+                Number::Seconds(slow.issued_ns.saturating_sub(began_ns)).into(),
             ]);
         }
     }
     if !table.is_empty() {
-        text.push_str(&table.render());
-        text.push('\n');
+        document.table(table);
+        document.gap();
     }
-}
-
-fn milliseconds(ns: u64) -> String {
-    format!("{:.3}", ns as f64 / 1e6)
 }
 
 /// Mean, percentiles, greatest.
 type Times<'a> = (Option<f64>, &'a [Percentile], Option<u64>);
 
-fn latency_cells(first: String, action: &str, (mean_ns, percentiles, max_ns): Times<'_>) -> Vec<String> {
-    let mut cells = vec![first, action.to_owned(), mean(mean_ns)];
-    cells.extend(percentiles.iter().map(|percentile| microseconds(percentile.ns as f64)));
+fn latency_cells(first: String, action: &str, (mean_ns, percentiles, max_ns): Times<'_>) -> Vec<Cell> {
+    let mut cells = vec![first.into(), action.into(), mean(mean_ns)];
+    cells.extend(percentiles.iter().map(|percentile| whole(Some(percentile.ns))));
     // An operation that only failed has no latencies.
-    cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), "-".to_owned());
+    cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), Cell::Missing);
     cells.push(whole(max_ns));
     cells
 }
 
-fn mean(ns: Option<f64>) -> String {
-    ns.map_or_else(|| "-".to_owned(), microseconds)
+fn mean(ns: Option<f64>) -> Cell {
+    ns.map(Number::Microseconds).into()
 }
 
-fn whole(ns: Option<u64>) -> String {
+fn whole(ns: Option<u64>) -> Cell {
     mean(ns.map(|ns| ns as f64))
 }
 
 /// Some of the percentiles, where there is no room for all.
-fn some(percentiles: &[Percentile], percents: &[f64]) -> Vec<String> {
+fn some(percentiles: &[Percentile], percents: &[f64]) -> Vec<Cell> {
     let find = |percent: &f64| {
         let found = percentiles.iter().find(|known| known.percent == *percent);
         whole(found.map(|found| found.ns))
@@ -140,7 +133,7 @@ fn some(percentiles: &[Percentile], percents: &[f64]) -> Vec<String> {
     percents.iter().map(find).collect()
 }
 
-fn steps(text: &mut String, summary: &Summary) {
+fn steps(document: &mut Document, summary: &Summary) {
     let header = ["Step, µs", "", "", "count", "mean", "p50", "p99", "p99.9", "max"];
     let mut table = Table::new(3, &header);
     for phase in &summary.phases {
@@ -151,7 +144,7 @@ fn steps(text: &mut String, summary: &Summary) {
             }
             if operation.role != Role::Worker {
                 if !name.is_empty() {
-                    table.row(vec![name]);
+                    table.row(vec![name.into()]);
                 }
                 name = role(operation.role);
             }
@@ -163,18 +156,15 @@ fn steps(text: &mut String, summary: &Summary) {
         }
     }
     if !table.is_empty() {
-        text.push_str(&table.render());
-        line(
-            text,
-            format_args!("  (from the end of the step before, or from issued, to the step's own end)"),
-        );
-        text.push('\n');
+        document.table(table);
+        document.note("from the end of the step before, or from issued, to the step's own end");
+        document.gap();
     }
 }
 
-fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<String> {
-    let mut cells = vec![first, action.to_owned(), step.step.clone()];
-    cells.push(grouped(step.count));
+fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<Cell> {
+    let mut cells = vec![first.into(), action.into(), step.step.as_str().into()];
+    cells.push(Number::Count(step.count).into());
     cells.push(mean(step.mean_ns));
     cells.extend(some(&step.percentiles, &[50.0, 99.0, 99.9]));
     cells.push(whole(step.max_ns));
@@ -182,15 +172,15 @@ fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<String> {
 }
 
 /// Waits for files that others had claimed, on a shared pool.
-fn claim_waits(text: &mut String, summary: &Summary) {
+fn claim_waits(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Claim wait, µs", "", "count", "mean", "p99", "max"]);
     for phase in &summary.phases {
         let mut name = phase.phase.name();
         for waits in &phase.claim_waits {
             let mut cells = vec![
-                std::mem::take(&mut name).to_owned(),
-                format!("{}s", waits.role.name()),
-                grouped(waits.count),
+                std::mem::take(&mut name).into(),
+                format!("{}s", waits.role.name()).into(),
+                Number::Count(waits.count).into(),
                 mean(waits.mean_ns),
             ];
             cells.extend(some(&waits.percentiles, &[99.0]));
@@ -199,16 +189,10 @@ fn claim_waits(text: &mut String, summary: &Summary) {
         }
     }
     if table.is_empty() {
-        line(
-            text,
-            format_args!("No worker had to wait for a file that another one used."),
-        );
+        document.line("No worker had to wait for a file that another one used.");
     } else {
-        text.push_str(&table.render());
-        line(
-            text,
-            format_args!("  (for a file that another worker used; before the operation is issued, in no latency)"),
-        );
+        document.table(table);
+        document.note("for a file that another worker used; before the operation is issued, in no latency");
     }
-    text.push('\n');
+    document.gap();
 }

@@ -1,28 +1,29 @@
 //! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
 
+use crate::reason::{describe, in_short, what_to_do};
+use document::units::{bound, percent, seconds};
+use document::{Block, Document};
 use record::{Fact, Level, Phase, Reason, Summary, Verdict};
 
-use super::heading::{LABEL_WIDTH, WIDTH_MAX, wrapped};
-use super::line;
-use crate::units::{percent, seconds};
-
-pub(super) fn render(text: &mut String, summary: &Summary) {
+pub(super) fn render(document: &mut Document, summary: &Summary) {
     let verdict = &summary.verdict;
     let level = verdict.level;
     if level == Level::Valid {
-        let lead = format!("{}: ", level.name());
-        return wrapped(text, "Verdict", &lead, &looked_at(summary));
+        return document.list("Verdict", &format!("{}: ", level.name()), &looked_at(summary));
     }
-    line(text, format_args!("{:<LABEL_WIDTH$}{}", "Verdict", level.name()));
+    document.pair(0, "Verdict", level.name());
     for reason in &verdict.reasons {
-        bullet(text, &said(reason, level));
+        document.push(Block::Item {
+            depth: 1,
+            text: bound(&said(reason, level)),
+        });
     }
 }
 
 /// A reason that is less bad than the verdict says so.
 fn said(reason: &Reason, level: Level) -> String {
     let lead = if reason.level() < level { "(doubtful) " } else { "" };
-    format!("{lead}{} {}", reason.describe(), reason.what_to_do())
+    format!("{lead}{} {}", describe(reason), what_to_do(reason))
 }
 
 /// What was looked at and found to be well, with its numbers; what is not known says why.
@@ -37,7 +38,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
         words.push(format!("{} s {what}", seconds(measured.ns)));
     }
     match &seen.steadiness {
-        Fact::Known(steadiness) => words.push(format!("steady ({})", steadiness.in_short())),
+        Fact::Known(steadiness) => words.push(format!("steady ({})", in_short(steadiness))),
         Fact::Unavailable(why) => words.push(format!("steadiness unknown ({why})")),
         Fact::NotApplicable => {}
     }
@@ -57,63 +58,4 @@ fn looked_at(summary: &Summary) -> Vec<String> {
         words.push(format!("{} of reads from the device", percent(fraction)));
     }
     words
-}
-
-/// Sentences in as many lines as they need.
-fn bullet(text: &mut String, sentences: &str) {
-    const FIRST: &str = "  - ";
-    const OTHERS: &str = "    ";
-    let mut current = FIRST.to_owned();
-    for word in with_units(sentences) {
-        let length = current.chars().count() + word.chars().count();
-        if length > WIDTH_MAX && current.len() > FIRST.len() {
-            line(text, format_args!("{}", current.trim_end()));
-            current = OTHERS.to_owned();
-        }
-        current.push_str(&word);
-        current.push(' ');
-    }
-    line(text, format_args!("{}", current.trim_end()));
-}
-
-/// The words of sentences; a unit stays with its number.
-fn with_units(sentences: &str) -> Vec<String> {
-    const UNITS: [&str; 8] = ["%", "s", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
-    let mut words: Vec<String> = Vec::new();
-    for word in sentences.split_whitespace() {
-        let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
-        match words.last_mut() {
-            Some(number) if UNITS.contains(&bare) => {
-                number.push(' ');
-                number.push_str(word);
-            }
-            _ => words.push(word.to_owned()),
-        }
-    }
-    words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_unit_stays_with_its_number() {
-        let words = with_units("It took 5.0 % of 12 s, or (less) 3 MiB; so it is.");
-        assert_eq!(
-            words,
-            [
-                "It", "took", "5.0 %", "of", "12 s,", "or", "(less)", "3 MiB;", "so", "it", "is."
-            ]
-        );
-        let mut text = String::new();
-        // The sign would have been the first character too many.
-        bullet(
-            &mut text,
-            &format!("{} 5.0 % of it.", "x".repeat(WIDTH_MAX - "  -  5.0 ".len())),
-        );
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 2, "{text}");
-        assert_eq!(lines[1], "    5.0 % of it.");
-    }
 }

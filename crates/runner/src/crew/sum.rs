@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use contract::Step;
 use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
@@ -11,7 +12,6 @@ use record::{
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
-use storage::Step;
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::advice;

@@ -5,8 +5,8 @@
 
 use std::io::{self, BufRead, Read, Write};
 
+use contract::{Durability, Operation};
 use serde::{Deserialize, Serialize};
-use storage::{Durability, Operation};
 use workload::{Action, Crew, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 

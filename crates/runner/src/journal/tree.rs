@@ -1,12 +1,14 @@
 //! What lies in a run's directories after a crash, held against what its journal says.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use contract::Errno;
+use contract::home::{Directory, EntryKind};
 use workload::Action;
 use workload::contents::Contents;
 
@@ -16,16 +18,28 @@ use crate::verify_after::{Loss, LossKind, VerifyError};
 /// So much of a file is read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;
 
+/// A name and the directory that it is in.
+type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
+
 /// The directories of a run.
 pub(crate) struct Tree<'a> {
     /// By location; nothing: the run has ended, and has removed it.
-    pub directories: &'a [Option<PathBuf>],
+    pub directories: &'a [Option<Place>],
     pub replay: &'a Replay,
     /// The contents of files; nothing: the classic edition's text.
     pub contents: Option<Contents>,
     /// Whether the run may have removed what was left.
     pub may_be_removed: bool,
     pub piece: Vec<u8>,
+    /// The directory that was looked into last: names come in their order.
+    last: RefCell<Option<(Key, Arc<dyn Directory>)>>,
+}
+
+/// Where the files of a location are now.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub path: PathBuf,
+    pub held: Arc<dyn Directory>,
 }
 
 /// What lies under a name.
@@ -36,7 +50,7 @@ enum Found {
     Directory,
     Other,
     /// The system answered with an error.
-    Damaged(io::Error),
+    Damaged(Errno),
 }
 
 /// What is wrong with a name.
@@ -49,7 +63,7 @@ struct Wrong {
 
 impl<'a> Tree<'a> {
     pub(crate) fn new(
-        directories: &'a [Option<PathBuf>],
+        directories: &'a [Option<Place>],
         replay: &'a Replay,
         contents: Option<Contents>,
         may_be_removed: bool,
@@ -60,6 +74,7 @@ impl<'a> Tree<'a> {
             contents,
             may_be_removed,
             piece: vec![0; PIECE_BYTES],
+            last: RefCell::new(None),
         }
     }
 
@@ -87,24 +102,52 @@ impl<'a> Tree<'a> {
     }
 
     fn path(&self, (location, path): &Key) -> Option<PathBuf> {
-        let directory = self.directories.get(*location as usize)?.as_ref()?;
-        Some(directory.join(Path::new(std::ffi::OsStr::from_bytes(path))))
+        let place = self.directories.get(*location as usize)?.as_ref()?;
+        Some(place.path.join(OsStr::from_bytes(path)))
+    }
+
+    /// The directory that a name is in, and its last part; nothing where the run has removed its own.
+    fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
+        let Some(Some(place)) = self.directories.get(*location as usize) else {
+            return Ok(None);
+        };
+        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => return Ok(Some((Arc::clone(&place.held), path))),
+        };
+        let key = (*location, above.to_owned());
+        if let Some((last, held)) = &*self.last.borrow() {
+            if *last == key {
+                return Ok(Some((Arc::clone(held), name)));
+            }
+        }
+        let mut held = Arc::clone(&place.held);
+        for part in above.split(|byte| *byte == b'/') {
+            held = held.open(part)?;
+        }
+        *self.last.borrow_mut() = Some((key, Arc::clone(&held)));
+        Ok(Some((held, name)))
     }
 
     fn look(&self, key: &Key) -> Result<Found, VerifyError> {
-        let Some(path) = self.path(key) else {
-            return Ok(Found::Nothing);
+        let looked = match self.directory_of(key) {
+            Ok(None) => return Ok(Found::Nothing),
+            Ok(Some((directory, name))) => directory.facts_of(name),
+            Err(errno) => Err(errno),
         };
-        Ok(match fs::symlink_metadata(&path) {
-            Ok(facts) if facts.is_file() => Found::File(facts.len()),
-            Ok(facts) if facts.is_symlink() => Found::SymbolicLink,
-            Ok(facts) if facts.is_dir() => Found::Directory,
-            Ok(_) => Found::Other,
-            Err(error) => match error.kind() {
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Found::Nothing,
-                io::ErrorKind::PermissionDenied => return Err(VerifyError::system("examine", &path, error)),
-                _ => Found::Damaged(error),
+        Ok(match looked {
+            Ok(facts) => match facts.kind {
+                EntryKind::File => Found::File(facts.size_bytes),
+                EntryKind::SymbolicLink => Found::SymbolicLink,
+                EntryKind::Directory => Found::Directory,
+                EntryKind::Other => Found::Other,
             },
+            Err(Errno::NOENT | Errno::NOTDIR) => Found::Nothing,
+            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                let path = self.path(key).unwrap_or_default();
+                return Err(VerifyError::system("examine", &path, errno.into()));
+            }
+            Err(errno) => Found::Damaged(errno),
         })
     }
 
@@ -139,15 +182,18 @@ impl<'a> Tree<'a> {
         target: &[u8],
         found: &Found,
     ) -> Result<Option<Wrong>, VerifyError> {
-        let (Found::SymbolicLink, Some(path)) = (found, self.path(key)) else {
+        if !matches!(found, Found::SymbolicLink) {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
-        };
-        let why = match fs::read_link(&path) {
-            Ok(says) if says.as_os_str().as_bytes() == target => return Ok(None),
+        }
+        let says = self
+            .directory_of(key)
+            .and_then(|place| place.map_or(Err(Errno::NOENT), |(directory, name)| directory.target(name)));
+        let why = match says {
+            Ok(says) if says == target => return Ok(None),
             Ok(says) => format!(
                 "it says '{}' where it was made to say '{}'",
-                String::from_utf8_lossy(&says.into_os_string().into_vec()),
+                String::from_utf8_lossy(&says),
                 String::from_utf8_lossy(target)
             ),
             Err(error) => format!("it cannot be read: {error}"),
@@ -190,7 +236,7 @@ impl<'a> Tree<'a> {
             Found::File(size) => *size,
             other => return Ok(Some(torn(object.by, format!("it is {}, not a file", other.describe())))),
         };
-        let (Some(expected), Some(path)) = (object.expected(), self.path(key)) else {
+        let Some(expected) = object.expected() else {
             return Ok(None);
         };
         if !(expected.size_min..=expected.size_max).contains(&size) {
@@ -204,18 +250,15 @@ impl<'a> Tree<'a> {
                 why: format!("it has {size} bytes where {meant} acknowledged"),
             }));
         }
-        let wrong = self.content(&path, &expected, object.pool)?;
+        let wrong = self.content(key, &expected, object.pool)?;
         Ok(wrong.map(|why| torn(object.by, why)))
     }
 
     /// What is wrong with a file's contents.
-    fn content(&mut self, path: &Path, expected: &Expected, pool: u32) -> Result<Option<String>, VerifyError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let mut file = match openat(CWD, path, flags, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(errno @ (rustix::io::Errno::ACCESS | rustix::io::Errno::PERM)) => {
-                return Err(VerifyError::system("open", path, errno.into()));
-            }
+    fn content(&mut self, key: &Key, expected: &Expected, pool: u32) -> Result<Option<String>, VerifyError> {
+        let (directory, name) = match self.directory_of(key) {
+            Ok(Some(place)) => place,
+            Ok(None) => return Ok(None),
             Err(errno) => return Ok(Some(format!("it cannot be opened: {errno}"))),
         };
         let contents = self.contents.as_ref().map(|contents| contents.for_worker(pool));
@@ -223,8 +266,14 @@ impl<'a> Tree<'a> {
         while offset < expected.sure_bytes {
             let wanted = (expected.sure_bytes - offset).min(PIECE_BYTES as u64) as usize;
             let piece = &mut self.piece[..wanted];
-            if let Err(error) = file.read_exact(piece) {
-                return Ok(Some(format!("it cannot be read from byte {offset} on: {error}")));
+            match directory.read(name, offset, piece) {
+                Ok(length) if length == wanted => {}
+                Ok(length) => return Ok(Some(format!("it ends after {} bytes", offset + length as u64))),
+                Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                    let path = self.path(key).unwrap_or_default();
+                    return Err(VerifyError::system("open", &path, errno.into()));
+                }
+                Err(errno) => return Ok(Some(format!("it cannot be read from byte {offset} on: {errno}"))),
             }
             let wrong = match &contents {
                 Some(contents) => contents

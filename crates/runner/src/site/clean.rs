@@ -1,21 +1,19 @@
 //! `clean`: removing what killed runs have left in a directory.
 
 use std::cmp::Reverse;
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use contract::Errno;
+use contract::home::{Directory, Home, Mark};
 use record::CleanUp;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, unlinkat};
-use rustix::io::Errno;
+use storage::home::KernelHome;
 
-use super::before::for_each_name;
 use super::manifest::{self, Found, Kind, Manifest};
-use super::ownership::{Evidence, Until, born, facts};
+use super::ownership::{Evidence, Until};
 use super::prepare::{OWN_DIRECTORY_PREFIX, own_directory_of};
-use super::removal::open_directory;
 use super::{Ground, life};
 use crate::advice;
 
@@ -47,16 +45,23 @@ pub enum Cleaned {
         /// Its process, where the manifest says it.
         process: Option<u32>,
     },
+    /// The run's process is gone, and another one cleans, or takes the run's kept pool: nothing was touched.
+    InHands {
+        /// Where.
+        directory: PathBuf,
+        /// The run's process.
+        process: u32,
+    },
     /// The pool was kept for a later run: nothing was touched. Given itself, it is removed.
     Kept {
         /// Where.
         directory: PathBuf,
     },
-    /// The manifest is not one that this program believes: nothing was touched.
-    NotBelieved {
+    /// Nothing was touched: the manifest is not one that this program believes, or cannot be looked at.
+    Untouched {
         /// Where.
         directory: PathBuf,
-        /// Why not.
+        /// Why, in a sentence.
         why: String,
     },
 }
@@ -70,57 +75,61 @@ pub struct CleanError {
     answer: std::io::Error,
 }
 
-/// Removes what killed runs have left in a directory: in itself, and in directories that such runs made in it.
-/// A run's own directory can be given, too.
+/// Removes what killed runs have left in a directory of a file system: see [`clean_in`].
 ///
 /// # Errors
 /// Where the directory cannot be read.
 pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
+    let home: Arc<dyn Home> = Arc::new(KernelHome);
+    clean_in(&home, path)
+}
+
+/// Removes what killed runs have left in a directory of a home: in itself, and in directories that such runs made in it.
+/// A run's own directory can be given, too.
+///
+/// # Errors
+/// Where the directory cannot be read.
+pub fn clean_in(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| CleanError {
         what,
         path: path.to_owned(),
         answer: errno.into(),
     };
     // Without links: what is removed is removed by the name that it has.
-    let path = std::fs::canonicalize(path).map_err(|answer| CleanError {
-        what: "find",
-        path: path.to_owned(),
-        answer,
-    })?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory =
-        openat(CWD, &path, flags, Mode::empty()).map_err(|errno| error("open the directory", &path, errno))?;
-    let mut names: Vec<OsString> = Vec::new();
-    for_each_name(&directory, |name| {
-        if name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
-            names.push(OsStr::from_bytes(name).to_owned());
-        }
-        Ok(())
-    })
-    .map_err(|errno| error("list", &path, errno))?;
+    let path = home.real_path(path).map_err(|errno| error("find", path, errno))?;
+    let directory = home
+        .open(&path)
+        .map_err(|errno| error("open the directory", &path, errno))?;
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    directory
+        .list(&mut |entry| {
+            if entry.name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
+                names.push(entry.name.to_owned());
+            }
+            Ok(())
+        })
+        .map_err(|errno| error("list", &path, errno))?;
     names.sort();
     let mut cleaned = Vec::new();
     let mut abandoned = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
-        let inner = match open_directory(&directory, &name) {
+        let own = path.join(OsStr::from_bytes(&name));
+        let inner = match directory.open(&name) {
             Ok(inner) => inner,
             Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => continue,
             Err(errno) => {
-                cleaned.push(Cleaned::NotBelieved {
-                    directory: path.join(&name),
-                    why: format!(
-                        "it cannot be opened: {errno}{}",
-                        advice::for_errno(Some(errno.raw_os_error()))
-                    ),
+                cleaned.push(Cleaned::Untouched {
+                    directory: own,
+                    why: told("the directory cannot be opened", errno),
                 });
                 continue;
             }
         };
-        match look(path.join(&name), inner, &mut cleaned) {
-            Looked::Nothing => cleaned.extend(remove_unmarked(&directory, &name, path.join(&name))),
+        match look(home, own.clone(), inner, &mut cleaned) {
+            Looked::Nothing => cleaned.extend(remove_unmarked(&**home, &*directory, &name, own)),
             Looked::Unmarked(done) => {
-                cleaned.push(remove_unmarked(&directory, &name, path.join(&name)).unwrap_or(done));
+                cleaned.push(remove_unmarked(&**home, &*directory, &name, own).unwrap_or(done));
             }
             Looked::Left(done) => cleaned.push(done),
             Looked::Abandoned(one) if one.manifest.kept.is_some() => {
@@ -129,7 +138,7 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
             Looked::Abandoned(one) => abandoned.push(one),
         }
     }
-    match look(path.clone(), directory, &mut cleaned) {
+    match look(home, path.clone(), directory, &mut cleaned) {
         Looked::Nothing => {}
         Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
         Looked::Abandoned(one) => abandoned.push(one),
@@ -138,12 +147,16 @@ pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     for one in abandoned {
         let path = one.path.clone();
-        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::NotBelieved {
+        cleaned.push(one.remove().unwrap_or_else(|errno| Cleaned::Untouched {
             directory: path,
-            why: format!("it cannot be held: {errno}"),
+            why: told("the directory or the one above it cannot be opened", errno),
         }));
     }
     Ok(cleaned)
+}
+
+fn told(what: &str, errno: Errno) -> String {
+    format!("{what}: {errno}{}", advice::for_errno(Some(errno.0)))
 }
 
 /// What a look into a directory has found.
@@ -159,45 +172,54 @@ enum Looked {
 }
 
 struct Abandoned {
+    home: Arc<dyn Home>,
     path: PathBuf,
-    directory: OwnedFd,
+    directory: Arc<dyn Directory>,
     manifest: Box<Manifest>,
-    lock: File,
+    lock: Box<dyn Mark>,
 }
 
-fn look(path: PathBuf, directory: OwnedFd, cleaned: &mut Vec<Cleaned>) -> Looked {
-    let left = |path, why| Looked::Left(Cleaned::NotBelieved { directory: path, why });
+fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, cleaned: &mut Vec<Cleaned>) -> Looked {
+    let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
     // A draft that cannot be removed does no harm; its name is on no list of a run.
-    if let Some(names) = manifest::remove_drafts(&directory)
+    if let Some(names) = manifest::remove_drafts(&**home, &*directory)
         .ok()
         .filter(|names| !names.is_empty())
     {
         let directory = path.clone();
         cleaned.push(Cleaned::Drafts { directory, names });
     }
-    match Manifest::find(&directory) {
+    match Manifest::find(&**home, &*directory) {
         Ok(None) => Looked::Nothing,
         Ok(Some(Found::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
             process: manifest.map(|manifest| manifest.process),
         }),
-        Ok(Some(Found::Foreign(why))) => left(path, why),
-        Ok(Some(Found::Unfinished(_lock))) => match unlinkat(&directory, manifest::NAME, AtFlags::empty()) {
+        Ok(Some(Found::InHands(process))) => Looked::Left(Cleaned::InHands {
+            directory: path,
+            process,
+        }),
+        Ok(Some(Found::Foreign(why))) => left(path, format!("its manifest ({}) is not trusted: {why}", manifest::NAME)),
+        Ok(Some(Found::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, manifest::NAME) {
             Ok(()) => Looked::Unmarked(Cleaned::Removed {
                 directory: path,
                 clean_up: CleanUp::default(),
                 others: Vec::new(),
                 others_more: 0,
             }),
-            Err(errno) => left(path, format!("it is not whole and cannot be removed: {errno}")),
+            Err(errno) => left(
+                path,
+                told("its manifest was not written to its end, and cannot be removed", errno),
+            ),
         },
         Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
+            home: Arc::clone(home),
             path,
             directory,
             manifest,
             lock,
         })),
-        Err(errno) => left(path, format!("it cannot be read: {errno}")),
+        Err(errno) => left(path, told("its manifest cannot be read", errno)),
     }
 }
 
@@ -206,15 +228,19 @@ impl Abandoned {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
         let life = self.manifest.life.clone();
-        let owner = Manifest::owner(&self.directory).ok();
+        let owner = Manifest::owner(&*self.directory).ok().flatten();
         let users = match self.manifest.kind {
-            Kind::Location => rustix::io::dup(&self.directory)?,
-            Kind::OwnDirectory => {
-                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                openat(&self.directory, "..", flags, Mode::empty())?
-            }
+            Kind::Location => Arc::clone(&self.directory),
+            Kind::OwnDirectory => self.directory.above()?,
         };
-        let ground = Ground::new(self.path.clone(), self.directory, users, *self.manifest, self.lock)?;
+        let ground = Ground::new(
+            self.home,
+            self.path.clone(),
+            self.directory,
+            users,
+            *self.manifest,
+            self.lock,
+        )?;
         let clean_up = ground.leave(&evidence, &mut |_| ());
         if let (Some(life), Some(owner), false) = (life, owner, ground.is_marked()) {
             life::cleaned(&life, owner);
@@ -240,8 +266,8 @@ impl Abandoned {
                 ..none
             };
         }
-        let owner = Manifest::owner(&self.directory);
-        let signs = self.manifest.life.as_ref().zip(owner.ok());
+        let owner = Manifest::owner(&*self.directory).ok().flatten();
+        let signs = self.manifest.life.as_ref().zip(owner);
         let Some(signs) = signs.and_then(|(life, owner)| life::read(life, owner)) else {
             return none;
         };
@@ -255,18 +281,22 @@ impl Abandoned {
 }
 
 /// A run that was killed between making its directory and marking it leaves the directory empty.
-fn remove_unmarked(parent: &OwnedFd, name: &OsStr, path: PathBuf) -> Option<Cleaned> {
+fn remove_unmarked(home: &dyn Home, parent: &dyn Directory, name: &[u8], path: PathBuf) -> Option<Cleaned> {
     /// A run makes its directory so many seconds after it has begun, at most.
     const MADE_WITHIN_S: i64 = 60;
-    let (began, process) = own_directory_of(name.as_bytes())?;
-    let facts = facts(parent, name).ok()?;
-    let is_of_that_time = (began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S)).contains(&born(&facts).0);
+    let (began, process) = own_directory_of(name)?;
+    let facts = parent.facts_of(name).ok()?;
+    let of_that_time = began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S);
+    // Of what is not known the name, with that moment and the process in it, has to be enough.
+    let is_of_that_time = facts
+        .born_or_changed()
+        .is_none_or(|(second, _)| of_that_time.contains(&second));
     // One that was made a moment ago is going to be marked.
-    if !is_of_that_time || manifest::is_alive(process) || facts.stx_uid != rustix::process::geteuid().as_raw() {
+    if !is_of_that_time || home.is_alive(process) || facts.owner != home.user() {
         return None;
     }
     // Removes it only where it is empty.
-    unlinkat(parent, name, AtFlags::REMOVEDIR).ok()?;
+    manifest::gone(parent.remove(name, &facts)).ok()?;
     Some(Cleaned::Removed {
         directory: path,
         clean_up: CleanUp {

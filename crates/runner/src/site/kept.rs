@@ -1,20 +1,17 @@
 //! Taking a pool that an earlier run has kept.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use contract::home::{Directory, Home, Mark};
 use workload::Workload;
 
-use super::before::for_each_name;
 use super::life::Life;
 use super::manifest::{Found, Kind, Manifest, Position};
 use super::ownership::Makes;
 use super::prepare::{OWN_DIRECTORY_PREFIX, not_ours, system};
-use super::removal::open_directory;
 use super::{Ground, Grounds, PrepareError};
 
 /// A pool of an earlier run.
@@ -28,14 +25,15 @@ pub(crate) struct TakenPool {
 /// A directory with a kept pool.
 struct Candidate {
     path: PathBuf,
-    directory: OwnedFd,
+    directory: Arc<dyn Directory>,
     manifest: Box<Manifest>,
-    lock: File,
+    lock: Box<dyn Mark>,
 }
 
 /// Takes the pool of a workload that an earlier run has kept in these directories, in each a part of it. Nothing is
 /// changed yet: see [`super::Site::begin_use`].
 pub(crate) fn take_kept(
+    home: &Arc<dyn Home>,
     locations: &[PathBuf],
     workload: &Workload,
     makes: &Makes,
@@ -44,7 +42,7 @@ pub(crate) fn take_kept(
     let mut grounds = Vec::new();
     let mut positions = Vec::new();
     for location in locations {
-        let mut candidate = one(location, workload)?;
+        let mut candidate = one(&**home, location, workload)?;
         let kept = candidate.manifest.kept.clone().unwrap_or_default();
         let behind = kept.positions.iter().map(|position| position.transactions).max();
         candidate.manifest.numbers_max = candidate
@@ -53,7 +51,7 @@ pub(crate) fn take_kept(
             .max(workload.numbers_max().saturating_add(behind.unwrap_or(0)));
         candidate.manifest.makes.add(makes);
         positions = kept.positions;
-        grounds.push(ground(candidate)?);
+        grounds.push(ground(home, candidate)?);
     }
     Ok(TakenPool {
         grounds: Grounds { all: grounds, life },
@@ -61,7 +59,7 @@ pub(crate) fn take_kept(
     })
 }
 
-fn ground(candidate: Candidate) -> Result<Ground, PrepareError> {
+fn ground(home: &Arc<dyn Home>, candidate: Candidate) -> Result<Ground, PrepareError> {
     let Candidate {
         path,
         directory,
@@ -69,15 +67,16 @@ fn ground(candidate: Candidate) -> Result<Ground, PrepareError> {
         lock,
     } = candidate;
     let manifest = *manifest;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let users = openat(&directory, "..", flags, Mode::empty())
+    let users = directory
+        .above()
         .map_err(|errno| system("open the directory above", &path, errno))?;
-    Ground::new(path.clone(), directory, users, manifest, lock).map_err(|errno| system("examine", &path, errno))
+    Ground::new(Arc::clone(home), path.clone(), directory, users, manifest, lock)
+        .map_err(|errno| system("examine", &path, errno))
 }
 
 /// The one pool of the workload in a directory.
-fn one(location: &Path, workload: &Workload) -> Result<Candidate, PrepareError> {
-    let (mut all, in_the_way) = candidates(location)?;
+fn one(home: &dyn Home, location: &Path, workload: &Workload) -> Result<Candidate, PrepareError> {
+    let (mut all, in_the_way) = candidates(home, location)?;
     let mut other = None;
     all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
         None => true,
@@ -130,27 +129,28 @@ fn differing(found: &str, wanted: &str) -> (String, String) {
 }
 
 /// Every kept pool in a directory, or the directory itself, and why one that is there cannot be taken.
-fn candidates(location: &Path) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let directory =
-        openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
-    let mut names: Vec<OsString> = Vec::new();
-    for_each_name(&directory, |name| {
-        if name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
-            names.push(OsStr::from_bytes(name).to_owned());
-        }
-        Ok(())
-    })
-    .map_err(|errno| system("list the directory", location, errno))?;
+fn candidates(home: &dyn Home, location: &Path) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
+    let directory = home
+        .open(location)
+        .map_err(|errno| system("open the directory", location, errno))?;
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    directory
+        .list(&mut |entry| {
+            if entry.name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes()) {
+                names.push(entry.name.to_owned());
+            }
+            Ok(())
+        })
+        .map_err(|errno| system("list the directory", location, errno))?;
     names.sort();
     let mut all = Vec::new();
     for name in names {
         // Files, links and other people's directories of such a name are passed by.
-        if let Ok(inner) = open_directory(&directory, &name) {
-            all.extend(candidate(location.join(&name), inner)?);
+        if let Ok(inner) = directory.open(&name) {
+            all.extend(candidate(home, location.join(OsStr::from_bytes(&name)), inner)?);
         }
     }
-    all.extend(candidate(location.to_owned(), directory)?);
+    all.extend(candidate(home, location.to_owned(), directory)?);
     let mut found = Vec::new();
     let mut in_the_way = None;
     for one in all {
@@ -163,9 +163,13 @@ fn candidates(location: &Path) -> Result<(Vec<Candidate>, Option<PrepareError>),
 }
 
 /// The kept pool that a directory is, or why what is in it cannot be taken.
-fn candidate(path: PathBuf, directory: OwnedFd) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
+fn candidate(
+    home: &dyn Home,
+    path: PathBuf,
+    directory: Arc<dyn Directory>,
+) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
     Ok(
-        match Manifest::find(&directory).map_err(|errno| system("read the manifest in", &path, errno))? {
+        match Manifest::find(home, &*directory).map_err(|errno| system("read the manifest in", &path, errno))? {
             Some(Found::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
             {

@@ -6,22 +6,16 @@
 //! What it says is believed where the file system says that this user made it in this directory, and not otherwise:
 //! anybody can write a file of this name.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::AsFd;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{
-    AtFlags, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat, StatxFlags, fchmod, flock, fstat, fsync,
-    linkat, openat, renameat, renameat_with, statat, statx, unlinkat,
-};
-use rustix::io::Errno;
+use contract::Errno;
+use contract::home::{Directory, EntryKind, Facts, Home, Lock, Mark, Stamp};
 use serde::{Deserialize, Serialize};
 use workload::layout::Layout;
 use workload::names::Names;
 
-use super::before::{Before, for_each_name};
-use super::ownership::{Makes, READ_OR_WRITE, Stamp};
+use super::before::Before;
+use super::ownership::{Makes, READ_OR_WRITE};
 use super::removal::running_number;
 
 /// The manifest's name, in the directory that holds the files.
@@ -133,11 +127,13 @@ pub(crate) struct Position {
 #[derive(Debug)]
 pub(crate) enum Found {
     /// Whole and ours, and its lock is ours now.
-    Abandoned(Box<Manifest>, File),
+    Abandoned(Box<Manifest>, Box<dyn Mark>),
     /// Its run goes on.
     Active(Option<Box<Manifest>>),
+    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes a pool that was kept.
+    InHands(u32),
     /// Ours, and not whole: its run was killed before it had made anything.
-    Unfinished(File),
+    Unfinished(Box<dyn Mark>),
     /// Not one that is believed, and why.
     Foreign(String),
 }
@@ -155,37 +151,53 @@ impl Manifest {
     /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given back. It is
     /// whole and locked before it gets its name, so that nobody ever finds it otherwise. The modes of the run's files are
     /// filled in, by what the file system gives to this one.
-    pub(crate) fn write(&mut self, directory: impl AsFd) -> Result<File, Errno> {
-        self.write_as(&directory, |draft| name(&directory, draft))
+    pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
+        let mut tries_left = 10;
+        loop {
+            match self.write_as(directory, false) {
+                // Until the draft is locked, `clean` in another process namespace takes it for one of a run that was killed.
+                Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
+                written => return written,
+            }
+        }
     }
 
-    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the file that is given back.
-    pub(crate) fn rewrite(&mut self, directory: impl AsFd) -> Result<File, Errno> {
-        self.write_as(&directory, |draft| renameat(&directory, draft, &directory, NAME))
+    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the mark that is given back.
+    pub(crate) fn rewrite(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
+        self.write_as(directory, true)
     }
 
-    fn write_as(&mut self, directory: impl AsFd, name: impl FnOnce(&str) -> Result<(), Errno>) -> Result<File, Errno> {
+    fn write_as(&mut self, directory: &dyn Directory, replaces: bool) -> Result<Box<dyn Mark>, Errno> {
         let draft = format!("{DRAFT_PREFIX}{}-{}", self.process, self.began_unix_ns);
-        let mut file = File::from(openat(&directory, &draft, CREATE, Mode::from_raw_mode(DRAFT_MODE))?);
+        let mark = directory.draft(&draft)?;
         let written = self
-            .fill(&directory, &mut file)
-            .and_then(|()| name(&draft))
-            .and_then(|()| sync_directory(&directory));
-        if let Err(errno) = written {
+            .fill(directory, &*mark)
+            .and_then(|()| directory.name_draft(mark, NAME, replaces))
+            .and_then(|mark| directory.sync().map(|()| mark));
+        written.inspect_err(|_| {
             // Nothing was made yet, or the manifest that was there is there still. Where the draft cannot be removed,
             // `clean` will.
-            let _ = unlinkat(&directory, &draft, AtFlags::empty());
-            return Err(errno);
-        }
-        Ok(file)
+            let _ = remove_by_name(directory, &draft);
+        })
     }
 
-    fn fill(&mut self, directory: impl AsFd, file: &mut File) -> Result<(), Errno> {
-        if matches!(lock(file)?, Lock::Others) {
+    fn fill(&mut self, directory: &dyn Directory, mark: &dyn Mark) -> Result<(), Errno> {
+        if mark.lock()? == Lock::Others {
             return Err(Errno::WOULDBLOCK);
         }
-        let given = fstat(&*file)?.st_mode & 0o7777;
-        // Of a pool that an earlier run has kept, the files that are there have its modes.
+        if let Some(given) = mark.facts()?.mode {
+            self.take_modes(given);
+            if given & WRITABLE_BY_OTHERS != 0 {
+                mark.restrict(given & !WRITABLE_BY_OTHERS);
+            }
+        }
+        self.directory_inode = inode(&directory.facts()?);
+        mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
+    }
+
+    /// Fills in the modes that the run's files get where a mark got this one. Of a pool that an earlier run has kept, the
+    /// files that are there have its modes.
+    fn take_modes(&mut self, given: u32) {
         for mode in self.makes.modes.clone() {
             let mode = mode_given(given, mode);
             if !self.makes.modes.contains(&mode) {
@@ -198,58 +210,52 @@ impl Manifest {
                 self.makes.directory_modes.push(mode);
             }
         }
-        if given & WRITABLE_BY_OTHERS != 0 {
-            // A file system whose modes are fixed refuses, and there its owner cannot help it.
-            let _ = fchmod(&*file, Mode::from_raw_mode(given & !WRITABLE_BY_OTHERS));
-        }
-        self.directory_inode = fstat(directory)?.st_ino;
-        let text = serde_json::to_vec_pretty(self).unwrap_or_default();
-        file.write_all(&text)
-            .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-        fsync(file)
     }
 
     /// The manifest of a directory, if it has one.
-    pub(crate) fn find(directory: impl AsFd) -> Result<Option<Found>, Errno> {
+    pub(crate) fn find(home: &dyn Home, directory: &dyn Directory) -> Result<Option<Found>, Errno> {
         let mut tries_left = 10;
-        let (mut file, locked) = loop {
-            let file = match open(&directory, NAME) {
-                Ok(file) => file,
-                Err(Errno::NOENT) => return Ok(None),
+        let (mark, locked) = loop {
+            let mark = match directory.mark(NAME) {
+                Ok(Some(mark)) => mark,
+                Ok(None) => return Ok(None),
                 Err(Errno::LOOP) => return Ok(Some(Found::Foreign("it is a symbolic link".to_owned()))),
                 Err(errno) => return Err(errno),
             };
-            if let Err(why) = is_made_by_us(&directory, &file)? {
+            if let Err(why) = is_made_by_us(home, directory, &mark.facts()?) {
                 return Ok(Some(Found::Foreign(why)));
             }
-            let locked = lock(&file)?;
+            let locked = mark.lock()?;
             tries_left -= 1;
             // Else another one was put in its place meanwhile. Some file systems number their files anew all the time.
-            if tries_left == 0 || is_named(&directory, &file)? {
-                break (file, locked);
+            if tries_left == 0 || mark.is_named()? {
+                break (mark, locked);
             }
         };
-        let size = fstat(&file)?.st_size as u64;
+        let size = mark.facts()?.size_bytes;
         if size > BYTES_MAX {
             return Ok(Some(Found::Foreign(format!(
                 "it has {size} bytes, more than any manifest"
             ))));
         }
-        let mut text = Vec::new();
-        let read = file.read_to_end(&mut text);
-        read.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let text = mark.read(BYTES_MAX)?;
         let parsed = serde_json::from_slice::<Self>(&text).map(Box::new);
         let is_active = match locked {
             Lock::Ours => false,
             Lock::Others => true,
-            Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive()),
+            Lock::Unknown => parsed.as_ref().is_ok_and(|manifest| manifest.seems_alive(home)),
         };
         if is_active {
-            return Ok(Some(Found::Active(parsed.ok())));
+            let parsed = parsed.ok();
+            let gone = parsed.as_ref().filter(|manifest| !manifest.seems_alive(home));
+            return Ok(Some(match gone {
+                Some(manifest) => Found::InHands(manifest.process),
+                None => Found::Active(parsed),
+            }));
         }
         let manifest = match parsed {
             Ok(manifest) => manifest,
-            Err(error) if is_cut_short(&text) && error.is_eof() => return Self::unfinished(&directory, file),
+            Err(error) if is_cut_short(&text) && error.is_eof() => return Self::unfinished(directory, mark),
             Err(error) => return Ok(Some(Found::Foreign(format!("it cannot be understood: {error}")))),
         };
         if manifest.postmark_manifest != VERSION {
@@ -258,31 +264,31 @@ impl Manifest {
                 "it has version {version}: use the version of postmark that made it"
             ))));
         }
-        let here = fstat(&directory)?.st_ino;
-        if manifest.directory_inode != here && !numbers_its_files_anew(&directory) {
+        let here = inode(&directory.facts()?);
+        if manifest.directory_inode != here && !directory.renumbers() {
             return Ok(Some(Found::Foreign(
                 "it was made for another directory, and this is a copy of it".to_owned(),
             )));
         }
-        Ok(Some(Found::Abandoned(manifest, file)))
+        Ok(Some(Found::Abandoned(manifest, mark)))
     }
 
     /// A manifest that was not written to its end. A name that was claimed a moment ago may be a run's that is about to
     /// begin; and a run that was killed at this point has made nothing yet.
-    fn unfinished(directory: impl AsFd, file: File) -> Result<Option<Found>, Errno> {
-        let facts = statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS)?;
-        let age = now_s().saturating_sub(facts.stx_ctime.tv_sec);
-        if (0..CLAIM_LIVES.as_secs() as i64).contains(&age) {
+    fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<Option<Found>, Errno> {
+        let is_young = |(second, _): Stamp| (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second));
+        if mark.facts()?.changed.is_some_and(is_young) {
             return Ok(Some(Found::Active(None)));
         }
         let mut holds_more = false;
-        for_each_name(directory, |name| {
+        directory.list(&mut |entry| {
+            let name = entry.name;
             holds_more |= running_number(name.strip_prefix(b"s").or(name.strip_prefix(b"w")).unwrap_or(name)).is_some();
             Ok(())
         })?;
         Ok(Some(match holds_more {
             true => Found::Foreign("it is not whole, and there are files that a run may have made".to_owned()),
-            false => Found::Unfinished(file),
+            false => Found::Unfinished(mark),
         }))
     }
 
@@ -300,35 +306,39 @@ impl Manifest {
     }
 
     /// Who has the manifest that lies in a directory: the owner of all files of its run.
-    pub(crate) fn owner(directory: impl AsFd) -> Result<u32, Errno> {
-        let facts = statat(directory, NAME, AtFlags::SYMLINK_NOFOLLOW)?;
-        Ok(facts.st_uid)
+    pub(crate) fn owner(directory: &dyn Directory) -> Result<Option<u32>, Errno> {
+        Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may still go on, where locks cannot tell: its process is there, or was on another machine.
-    fn seems_alive(&self) -> bool {
+    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was on another machine.
+    fn seems_alive(&self, home: &dyn Home) -> bool {
         let here = rustix::system::uname().nodename().to_string_lossy() == self.host;
-        !here || is_alive(self.process)
+        !here || home.is_alive(self.process)
     }
 }
 
-/// Whether a process is there and seems to be one of this program.
-pub(crate) fn is_alive(process: u32) -> bool {
-    let Some(pid) = i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw) else {
-        return false;
-    };
-    if rustix::process::test_kill_process(pid) == Err(Errno::SRCH) {
-        return false;
+/// Removes what has a name that is the run's own.
+pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
+    let facts = directory.facts_of(name.as_bytes())?;
+    gone(directory.remove(name.as_bytes(), &facts))
+}
+
+/// What was to be removed is there no more where its name stands for something else by now.
+pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
+    match removed? {
+        true => Ok(()),
+        false => Err(Errno::NOENT),
     }
-    let name = |who: &str| std::fs::read(format!("/proc/{who}/comm")).ok();
-    match (name("self"), name(&process.to_string())) {
-        (Some(own), Some(its)) => own == its,
-        _ => true,
-    }
+}
+
+/// The number of what facts were read of; 0 where it has none.
+fn inode(facts: &Facts) -> u64 {
+    facts.identity.map_or(0, |identity| identity.inode)
 }
 
 fn now_s() -> i64 {
-    rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// The mode of a file that is made with `asked`, where the system gave `given` to one that was made with [`DRAFT_MODE`].
@@ -336,72 +346,41 @@ fn mode_given(given: u32, asked: u32) -> u32 {
     if given & !DRAFT_MODE == 0 { given & asked } else { given }
 }
 
-/// Whether a file in a directory is one that this user has made there, as far as the file system knows; and if not, why.
-fn is_made_by_us(directory: impl AsFd, file: &File) -> Result<Result<(), String>, Errno> {
-    let facts = fstat(file)?;
-    if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile {
-        return Ok(Err("it is no regular file".to_owned()));
+/// Whether a file in a directory is one that this user has made there, as far as the home knows; and if not, why.
+fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> Result<(), String> {
+    if facts.kind != EntryKind::File {
+        return Err("it is no regular file".to_owned());
     }
-    if facts.st_nlink > 1 {
-        return Ok(Err("it has other names besides, and was made elsewhere".to_owned()));
+    if facts.names.is_some_and(|names| names > 1) {
+        return Err("it has other names besides, and was made elsewhere".to_owned());
     }
-    let me = rustix::process::geteuid().as_raw();
-    let mode = facts.st_mode & 0o7777;
-    if facts.st_uid == me && mode & WRITABLE_BY_OTHERS == 0 {
-        return Ok(Ok(()));
+    // Where files have no owners everybody who may write there is trusted.
+    let (Some(me), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
+        return Ok(());
+    };
+    if owner == me && mode & WRITABLE_BY_OTHERS == 0 || given_here(directory) == Some((owner, mode)) {
+        return Ok(());
     }
-    match probe(&directory) {
-        Some((owner, given)) if owner == facts.st_uid && given == mode => Ok(Ok(())),
-        _ if facts.st_uid != me => {
-            let owner = facts.st_uid;
-            Ok(Err(format!(
-                "it belongs to user {owner}, and this is user {me}: only its owner can clean, as with 'sudo -u #{owner}'"
-            )))
-        }
-        _ => Ok(Err(format!(
-            "its mode is {mode:04o}, so that others may have written it"
-        ))),
-    }
+    Err(if owner == me {
+        format!("its mode is {mode:04o}, so that others may have written it")
+    } else {
+        format!(
+            "it belongs to user {owner}, and this is user {me}: only its owner can clean, as with 'sudo -u #{owner}'"
+        )
+    })
 }
 
 /// The owner and the mode that a manifest gets that this process makes in a directory, where its file system may give other
 /// ones than were asked for. The directory's times stay as they are.
-fn probe(directory: impl AsFd) -> Option<(u32, u32)> {
-    /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems' own headers).
-    const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
-        FUSE_SUPER_MAGIC,
-        0x6969,
-        0xfe53_4d42,
-        0xff53_4d42,
-        0x0102_1997,
-        0x4d44,
-        0x2011_bab0,
-        0x5346_544e,
-        0x7366_746e,
-    ];
-    let kind = rustix::fs::fstatfs(&directory).ok()?.f_type;
-    if !GIVE_THEIR_OWN.contains(&kind) {
+fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
+    if !directory.gives_its_own() {
         return None;
     }
-    let before = Before::read(&directory, |_| ()).ok()?;
-    let draft = format!("{DRAFT_PREFIX}{}-0", std::process::id());
-    let file = openat(&directory, &draft, CREATE, Mode::from_raw_mode(DRAFT_MODE)).ok()?;
-    let mode_of = |facts: Stat| facts.st_mode & 0o7777;
-    let given = fstat(&file).map(mode_of).unwrap_or_default();
-    let _ = fchmod(&file, Mode::from_raw_mode(given & !WRITABLE_BY_OTHERS));
-    let probed = fstat(&file).map(|facts| (facts.st_uid, mode_of(facts)));
-    unlinkat(&directory, &draft, AtFlags::empty()).ok()?;
+    let before = Before::read(directory, |_| ()).ok()?;
+    let given = directory.given_to_marks(&format!("{DRAFT_PREFIX}{}-0", std::process::id()))?;
     // Where that is somebody else's right the times are true.
-    let _ = before.restore(&directory);
-    probed.ok()
-}
-
-/// The magic number of FUSE file systems (linux/magic.h).
-const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
-
-/// Whether a directory's file system gives other numbers to the same files after it was mounted again: FUSE.
-fn numbers_its_files_anew(directory: impl AsFd) -> bool {
-    rustix::fs::fstatfs(directory).is_ok_and(|facts| facts.f_type == FUSE_SUPER_MAGIC)
+    let _ = before.restore(directory);
+    Some(given)
 }
 
 /// Whether a text may be the first part of a manifest's.
@@ -410,58 +389,25 @@ fn is_cut_short(text: &[u8]) -> bool {
     text[..length] == TEXT_BEGINS[..length]
 }
 
-/// How drafts are made.
-const CREATE: OFlags = OFlags::RDWR
-    .union(OFlags::CREATE)
-    .union(OFlags::EXCL)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+/// How NFS and FUSE call files that were removed while they were open, until they are closed.
+const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
+/// A file that was closed is gone after this, or stays.
+const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// Gives a draft its name, unless there is a manifest already.
-fn name(directory: impl AsFd, draft: &str) -> Result<(), Errno> {
-    let lacks = |errno| {
-        matches!(
-            errno,
-            Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK
-        )
+/// Waits until what was removed while it was open, and has been closed just now, is gone from the directory.
+pub(crate) fn wait_for_closed(directory: &dyn Directory) {
+    let is_there = || {
+        let mut is_there = false;
+        let listed = directory.list(&mut |entry| {
+            is_there |= REMOVED_OPEN.iter().any(|begins| entry.name.starts_with(begins));
+            Ok(())
+        });
+        listed.is_ok() && is_there
     };
-    match renameat_with(&directory, draft, &directory, NAME, RenameFlags::NOREPLACE) {
-        Err(errno) if lacks(errno) => {}
-        answer => return answer,
+    let began = Instant::now();
+    while directory.keeps_removed() && began.elapsed() < TO_BE_GONE && is_there() {
+        std::thread::sleep(Duration::from_millis(10));
     }
-    // A file system that cannot rename like that can have two names for a file.
-    match linkat(&directory, draft, &directory, NAME, AtFlags::empty()) {
-        Ok(()) => return unlinkat(&directory, draft, AtFlags::empty()),
-        Err(errno) if lacks(errno) => {}
-        answer => return answer,
-    }
-    // One that can do neither (FUSE) can make a file that is not there: whoever has made the name may replace what it has.
-    drop(openat(&directory, NAME, CREATE, Mode::from_raw_mode(DRAFT_MODE))?);
-    renameat(&directory, draft, &directory, NAME).inspect_err(|_| {
-        let _ = unlinkat(&directory, NAME, AtFlags::empty());
-    })
-}
-
-/// Whether the manifest's name still leads to this file.
-fn is_named(directory: impl AsFd, file: &File) -> Result<bool, Errno> {
-    let held = fstat(file)?;
-    match statat(&directory, NAME, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(named) => Ok((named.st_dev, named.st_ino) == (held.st_dev, held.st_ino)),
-        Err(Errno::NOENT) => Ok(false),
-        Err(errno) => Err(errno),
-    }
-}
-
-/// Opens a manifest for locking: network file systems give exclusive locks to writers only.
-fn open(directory: impl AsFd, name: &str) -> Result<File, Errno> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let opened = match openat(&directory, name, OFlags::RDWR | flags, Mode::empty()) {
-        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
-            openat(&directory, name, OFlags::RDONLY | flags, Mode::empty())
-        }
-        opened => opened,
-    };
-    opened.map(File::from)
 }
 
 /// Whether a name is one of the marks that runs leave: a manifest, or the draft of one.
@@ -478,56 +424,32 @@ fn draft_process(name: &[u8]) -> Option<u32> {
 }
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.
-pub(crate) fn remove_drafts(directory: impl AsFd) -> Result<Vec<String>, Errno> {
+pub(crate) fn remove_drafts(home: &dyn Home, directory: &dyn Directory) -> Result<Vec<String>, Errno> {
     let mut drafts = Vec::new();
-    for_each_name(&directory, |name| {
-        if draft_process(name).is_some_and(|process| !is_alive(process)) {
-            drafts.extend(std::str::from_utf8(name).map(str::to_owned));
+    directory.list(&mut |entry| {
+        if draft_process(entry.name).is_some_and(|process| !home.is_alive(process)) {
+            drafts.extend(std::str::from_utf8(entry.name).map(str::to_owned));
         }
         Ok(())
     })?;
     let mut removed = Vec::new();
     for draft in drafts {
         // What cannot be opened, is locked or has other contents belongs to somebody else.
-        if is_abandoned_draft(&directory, &draft) && unlinkat(&directory, draft.as_str(), AtFlags::empty()).is_ok() {
+        if is_abandoned_draft(home, directory, &draft) && remove_by_name(directory, &draft).is_ok() {
             removed.push(draft);
         }
     }
     Ok(removed)
 }
 
-fn is_abandoned_draft(directory: impl AsFd, draft: &str) -> bool {
-    let Ok(file) = open(&directory, draft) else {
+fn is_abandoned_draft(home: &dyn Home, directory: &dyn Directory, draft: &str) -> bool {
+    let Ok(Some(mark)) = directory.mark(draft) else {
         return false;
     };
-    let mut text = Vec::new();
-    matches!(is_made_by_us(&directory, &file), Ok(Ok(())))
-        && matches!(lock(&file), Ok(Lock::Ours | Lock::Unknown))
-        && file.take(TEXT_BEGINS.len() as u64).read_to_end(&mut text).is_ok()
-        && is_cut_short(&text)
-}
-
-/// Whose a manifest's lock is.
-enum Lock {
-    Ours,
-    Others,
-    /// The file system has no locks.
-    Unknown,
-}
-
-fn lock(file: &File) -> Result<Lock, Errno> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Lock::Ours),
-        Err(Errno::WOULDBLOCK) => Ok(Lock::Others),
-        Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::BADF) => Ok(Lock::Unknown),
-        Err(errno) => Err(errno),
-    }
-}
-
-/// Puts a directory's names on disk, where its file system lets a directory be synced.
-pub(crate) fn sync_directory(directory: impl AsFd) -> Result<(), Errno> {
-    match fsync(directory) {
-        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
-        answer => answer,
-    }
+    mark.facts()
+        .is_ok_and(|facts| is_made_by_us(home, directory, &facts).is_ok())
+        && matches!(mark.lock(), Ok(Lock::Ours | Lock::Unknown))
+        && mark
+            .read(TEXT_BEGINS.len() as u64)
+            .is_ok_and(|text| is_cut_short(&text))
 }

@@ -1,11 +1,9 @@
 //! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the questions; each has a test.
 
-use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::os::fd::AsFd;
+use std::collections::{BTreeSet, HashMap};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Statx, StatxFlags, openat, readlinkat, statx};
-use rustix::io::Errno;
+use contract::home::{Directory, EntryKind, Facts, Stamp};
+use contract::{Errno, Identity};
 use serde::{Deserialize, Serialize};
 use workload::contents::{Beginning, ContentSpec, Contents};
 use workload::names::NameKind;
@@ -15,9 +13,6 @@ use crate::control::WrittenName;
 
 /// Bytes of a file that are looked at: more would tell no more.
 pub(crate) const BEGINS_BYTES: usize = 64;
-
-/// A moment by which files are stamped: seconds and nanoseconds of the epoch.
-pub(crate) type Stamp = (i64, u32);
 
 /// The bits of a mode by which directories are compared: the others may come from the directory above.
 pub(crate) const READ_OR_WRITE: u32 = 0o666;
@@ -128,10 +123,13 @@ pub(crate) enum Whose {
 pub(crate) struct Ownership<'a> {
     manifest: &'a Manifest,
     evidence: &'a Evidence,
-    owner: u32,
-    born: Stamp,
+    owner: Option<u32>,
+    born: Option<Stamp>,
     /// Of the pool that is looked at.
     contents: Pool<'a>,
+    /// When files with several names were last changed, before this cleaning has changed them by removing one; by their numbers. Only
+    /// where there is no time of birth.
+    linked: HashMap<Identity, Option<Stamp>>,
 }
 
 /// What the files of one pool begin with.
@@ -144,55 +142,30 @@ pub(crate) fn stamp(ns: i64) -> Stamp {
     (ns.div_euclid(1_000_000_000), ns.rem_euclid(1_000_000_000) as u32)
 }
 
-/// What is asked of a name.
-pub(crate) fn facts(directory: impl AsFd, name: &OsStr) -> Result<Statx, Errno> {
-    let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-    statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, wanted)
-}
-
-/// When something was made; its last change where the file system keeps no birth.
-pub(crate) fn born(facts: &Statx) -> Stamp {
-    let born = if has_birth(facts) {
-        facts.stx_btime
-    } else {
-        facts.stx_ctime
-    };
-    (born.tv_sec, born.tv_nsec)
-}
-
-fn has_birth(facts: &Statx) -> bool {
-    StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::BTIME)
-}
-
 /// When the run began in the directory of its manifest.
-pub(crate) fn began(directory: impl AsFd, manifest: &Manifest) -> Result<Stamp, Errno> {
+pub(crate) fn began(directory: &dyn Directory, manifest: &Manifest) -> Result<Option<Stamp>, Errno> {
     if manifest.kind == Kind::OwnDirectory {
         // A manifest that was written again is younger than the pool. The directory is not.
-        let own = statx(
-            &directory,
-            "",
-            AtFlags::EMPTY_PATH,
-            StatxFlags::BASIC_STATS | StatxFlags::BTIME,
-        )?;
-        if has_birth(&own) {
-            return Ok(born(&own));
-        }
-        if let Some(born) = manifest.born {
+        let born = directory.facts()?.born.or(manifest.born);
+        if born.is_some() {
             return Ok(born);
         }
     }
-    Ok(born(&facts(directory, OsStr::new(manifest::NAME))?))
+    let manifest = directory.facts_of(manifest::NAME.as_bytes())?;
+    // Its last change may be later: NFS and FUSE take names from files when they are closed.
+    Ok(manifest.born.or(manifest.modified))
 }
 
 impl<'a> Ownership<'a> {
     /// Of the run of a manifest that `owner` has, and that began at `born`.
-    pub(crate) fn new(manifest: &'a Manifest, evidence: &'a Evidence, owner: u32, born: Stamp) -> Self {
+    pub(crate) fn new(manifest: &'a Manifest, evidence: &'a Evidence, owner: Option<u32>, born: Option<Stamp>) -> Self {
         Self {
             manifest,
             evidence,
             owner,
-            born: earlier(born, evidence.set_back_ns),
+            born: born.map(|born| earlier(born, evidence.set_back_ns)),
             contents: Pool::of(&manifest.makes.begins, 0),
+            linked: HashMap::new(),
         }
     }
 
@@ -201,93 +174,133 @@ impl<'a> Ownership<'a> {
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
-    /// Whose a name is that has the form of the run's.
-    pub(crate) fn of(&self, directory: impl AsFd, name: &OsStr, (kind, number): WrittenName) -> Result<Whose, Errno> {
-        let facts = facts(&directory, name)?;
-        let expected = match kind {
-            NameKind::Directory => FileType::Directory,
-            NameKind::SymbolicLink => FileType::Symlink,
-            NameKind::File | NameKind::Temporary | NameKind::Link => FileType::RegularFile,
+    /// When something was made, whatever this cleaning has changed of it.
+    fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
+        let changed = facts.born_or_changed();
+        let (None, Some(identity)) = (facts.born, facts.identity) else {
+            return changed;
         };
-        if FileType::from_raw_mode(facts.stx_mode.into()) != expected {
-            return Ok(Whose::Others("it is not what this run makes".to_owned()));
+        if facts.names.is_some_and(|names| names > 1) {
+            return *self.linked.entry(identity).or_insert(changed);
+        }
+        // Of the last name: the number may be another file's afterwards.
+        self.linked.remove(&identity).unwrap_or(changed)
+    }
+
+    /// Whose a name is that has the form of the run's, and what was looked at to tell.
+    pub(crate) fn of(
+        &mut self,
+        directory: &dyn Directory,
+        name: &[u8],
+        which: WrittenName,
+    ) -> Result<(Whose, Facts), Errno> {
+        let facts = directory.facts_of(name)?;
+        Ok((self.of_facts(directory, name, &facts, which)?, facts))
+    }
+
+    fn of_facts(
+        &mut self,
+        directory: &dyn Directory,
+        name: &[u8],
+        facts: &Facts,
+        (kind, number): WrittenName,
+    ) -> Result<Whose, Errno> {
+        let expected = match kind {
+            NameKind::Directory => EntryKind::Directory,
+            NameKind::SymbolicLink => EntryKind::SymbolicLink,
+            NameKind::File | NameKind::Temporary | NameKind::Link => EntryKind::File,
+        };
+        if facts.kind != expected {
+            return Ok(Whose::Others(format!(
+                "it is {}, and this run gives such a name to {}",
+                in_words(facts.kind),
+                in_words(expected)
+            )));
         }
         let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
-        let born = born(&facts);
+        let born = self.born_before_removals(facts);
         // What a directory or a link is tells whose it is: which of them was being made is not written down.
         let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         let is_too_late = |until: Until| {
             let last = if is_under_way { until.under_way } else { until.completed };
-            born > last
+            born.is_some_and(|born| born > last)
         };
         // What is certain comes first: only what is not certain keeps the manifest.
         let contents = match kind {
             NameKind::Directory => Whose::Ours,
-            NameKind::SymbolicLink => self.of_link(&directory, name)?,
+            NameKind::SymbolicLink => self.of_link(directory, name)?,
             NameKind::File | NameKind::Temporary | NameKind::Link => {
-                self.of_contents(&directory, name, &facts, is_partly_written)?
+                self.of_contents(directory, name, facts, is_partly_written)?
             }
         };
         if let Whose::Others(_) = contents {
             return Ok(contents);
         }
         let unclear = |why: String| Ok(Whose::Unclear(why));
+        // Below a directory that the run has claimed for itself a name of its form is enough where nothing more can be known.
+        if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
+            return unclear("the storage does not tell when it was made, or which file it is".to_owned());
+        }
         // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who
         // made it.
-        let is_dated = kind != NameKind::Directory || has_birth(&facts);
+        let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return unclear("it was made after the run had ended".to_owned());
         }
-        if facts.stx_uid != self.owner {
-            return unclear(format!("it belongs to another owner (user {})", facts.stx_uid));
+        if facts.owner != self.owner {
+            let owner = facts
+                .owner
+                .map_or_else(|| "one that is not told".to_owned(), |owner| format!("user {owner}"));
+            return unclear(format!("it belongs to another owner ({owner})"));
         }
-        if born < self.born {
+        if born.zip(self.born).is_some_and(|(born, began)| born < began) {
             return unclear("it is older than the run".to_owned());
         }
-        let mode = u32::from(facts.stx_mode) & 0o7777;
-        let is_given = match kind {
+        let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
             NameKind::Directory => self.manifest.makes.directory_modes.contains(&(mode & READ_OR_WRITE)),
             NameKind::File | NameKind::Temporary | NameKind::Link => self.manifest.makes.modes.contains(&mode),
         };
-        if !is_given {
+        if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {
             return unclear(format!("its mode is {mode:04o}, which this run does not give"));
         }
-        if expected == FileType::RegularFile && facts.stx_nlink > 1 && self.manifest.mix.is_none() {
+        let has_other_names = facts.names.is_some_and(|names| names > 1);
+        if expected == EntryKind::File && has_other_names && self.manifest.mix.is_none() {
             return unclear("it has other names besides, which this run does not make".to_owned());
         }
         Ok(contents)
     }
 
-    fn of_link(&self, directory: impl AsFd, name: &OsStr) -> Result<Whose, Errno> {
-        let target = readlinkat(directory, name, Vec::new())?;
-        let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(target.to_bytes()), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
+    fn of_link(&self, directory: &dyn Directory, name: &[u8]) -> Result<Whose, Errno> {
+        let target = directory.target(name)?;
+        let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(&target), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
             true => Whose::Ours,
-            false => Whose::Others("it is a link to what is no file of this run".to_owned()),
+            false => Whose::Others("it is a symbolic link to something else than a file of this run".to_owned()),
         })
     }
 
     fn of_contents(
         &self,
-        directory: impl AsFd,
-        name: &OsStr,
-        facts: &Statx,
+        directory: &dyn Directory,
+        name: &[u8],
+        facts: &Facts,
         is_partly_written: bool,
     ) -> Result<Whose, Errno> {
         let makes = &self.manifest.makes;
-        if facts.stx_size > makes.size_max_bytes {
+        if facts.size_bytes > makes.size_max_bytes {
             return Ok(Whose::Others("it is larger than any file of this run".to_owned()));
         }
-        let begins = match read(directory, name) {
-            Ok(begins) => begins,
+        let mut begins = [0; BEGINS_BYTES];
+        let begins = match directory.read(name, 0, &mut begins) {
+            Ok(length) => &begins[..length],
             Err(Errno::NOENT) => return Err(Errno::NOENT),
             Err(errno) => return Ok(Whose::Unclear(format!("its contents cannot be read: {errno}"))),
         };
         // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
         // In a directory of its own it is enough that it was made while the run went on.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
-        let was_certainly_there = |until: Until| born(facts) < until.certainly;
+        let was_certainly_there = |until: Until| facts.born_or_changed().is_none_or(|born| born < until.certainly);
         let may_be_cut_short = is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
@@ -305,9 +318,9 @@ impl<'a> Ownership<'a> {
         if begins.iter().all(|byte| *byte == 0) {
             return Ok(cut_short("it begins with zeros"));
         }
-        let beginning = self.contents.beginning(&begins);
+        let beginning = self.contents.beginning(begins);
         Ok(match beginning {
-            Beginning::Ours if facts.stx_size < makes.size_min_bytes => {
+            Beginning::Ours if facts.size_bytes < makes.size_min_bytes => {
                 cut_short("it is shorter than any file of this run")
             }
             Beginning::Ours => Whose::Ours,
@@ -367,6 +380,15 @@ fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
     false
 }
 
+fn in_words(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::File => "a regular file",
+        EntryKind::Directory => "a directory",
+        EntryKind::SymbolicLink => "a symbolic link",
+        EntryKind::Other => "a pipe, a socket or a device",
+    }
+}
+
 fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
@@ -374,27 +396,6 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     // The clock may have gone back a little further than it was seen to.
     let born_ns = seconds.saturating_mul(1_000_000_000).saturating_add(nanoseconds.into());
     stamp(born_ns.saturating_sub(ns).saturating_sub(1_000_000_000))
-}
-
-/// What a file begins with. Its time of access stays as it is, where the system allows that.
-fn read(directory: impl AsFd, name: &OsStr) -> Result<Vec<u8>, Errno> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = match openat(&directory, name, flags | OFlags::NOATIME, Mode::empty()) {
-        Err(Errno::PERM) => openat(&directory, name, flags, Mode::empty())?,
-        opened => opened?,
-    };
-    let mut begins = vec![0; BEGINS_BYTES];
-    let mut length = 0;
-    while length < begins.len() {
-        match rustix::io::pread(&file, &mut begins[length..], length as u64) {
-            Ok(0) => break,
-            Ok(read) => length += read,
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-        }
-    }
-    begins.truncate(length);
-    Ok(begins)
 }
 
 #[cfg(test)]

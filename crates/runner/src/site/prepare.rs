@@ -1,20 +1,17 @@
 //! Taking a place on the target: looking it through, marking it.
 
-use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, mkdirat, openat, unlinkat};
-use rustix::io::Errno;
-use rustix::process::getpid;
+use contract::Errno;
+use contract::home::{Directory, Exchanger, Home};
 
-use super::before::{Before, for_each_name};
+use super::before::Before;
 use super::life::Life;
-use super::manifest::{self, Found, Kind, Manifest, MixNames, sync_directory};
+use super::manifest::{self, Found, Kind, Manifest, MixNames};
 use super::ownership::{Evidence, Makes};
-use super::removal::{open_directory, running_number, subdirectory};
-use super::{Ground, Grounds, Site, identity, trust};
+use super::removal::{running_number, subdirectory};
+use super::{Ground, Grounds, Site};
 use crate::advice;
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
@@ -25,6 +22,8 @@ const NAMED_MAX: usize = 5;
 /// What a run wants to make, and where.
 #[derive(Clone, Debug)]
 pub(crate) struct Wish {
+    /// Where the directories are.
+    pub home: Arc<dyn Home>,
     /// The user's directories, from the root.
     pub locations: Vec<PathBuf>,
     /// Whether the files go into them, or into directories of the run's own inside them.
@@ -80,6 +79,18 @@ pub enum PrepareError {
         /// The process, as its manifest says.
         process: String,
     },
+    /// The run that it belonged to is gone, and another process has it.
+    #[error(
+        "{} is in use: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its pool: wait for that, or \
+         take another directory",
+        .path.display()
+    )]
+    InHands {
+        /// The directory.
+        path: PathBuf,
+        /// The process of the run that was there.
+        process: u32,
+    },
     /// A system call would not take the paths.
     #[error(
         "{} is too long: with the run's names behind it a path would have {bytes} bytes, and it must stay below {PATH_BYTES_MAX} bytes; give a shorter one",
@@ -107,7 +118,8 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} holds no kept pool of this workload: there is one with '{found}', and this one has '{wanted}'; say the same options as then",
+        "{} holds no kept pool of this workload: there is one that was made with '{found}' where this run has '{wanted}': give the options \
+         of the run that has kept it, or leave --reuse out",
         .path.display()
     )]
     OtherKept {
@@ -163,7 +175,7 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
         Errno::NOSPC | Errno::DQUOT => ": there is no room for even one more file; free some space or inodes",
         Errno::NAMETOOLONG => ": a path with the run's names behind it must stay below 4096 bytes",
         Errno::LOOP => ": give the directory itself, not a link that leads in a circle",
-        Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.raw_os_error())),
+        Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.0)),
         _ => "",
     };
     PrepareError::System {
@@ -182,6 +194,11 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
         life: wish.life.clone(),
     };
     let mut ground_of = Vec::new();
+    // Where there are too few open files for all places, some are needed to leave those that were taken.
+    let spare = wish
+        .locations
+        .first()
+        .map(|first| [(); 4].map(|()| wish.home.open(first)));
     for location in &wish.locations {
         match take(wish, location, &grounds) {
             Ok(Taken::New(ground)) => {
@@ -190,6 +207,7 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
             }
             Ok(Taken::Again(number)) => ground_of.push(number),
             Err(error) => {
+                drop(spare);
                 // No file was made.
                 grounds.leave(&Evidence::default(), &mut |_| ());
                 return Err(error);
@@ -205,11 +223,12 @@ enum Taken {
 }
 
 fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, PrepareError> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let users =
-        openat(CWD, location, flags, Mode::empty()).map_err(|errno| system("open the directory", location, errno))?;
+    let users = wish
+        .home
+        .open(location)
+        .map_err(|errno| system("open the directory", location, errno))?;
     let mut in_the_way = Vec::new();
-    let looked = Before::read(&users, |name| {
+    let looked = Before::read(&*users, |name| {
         if !wish.in_own_directories && is_in_the_way(wish, name) && in_the_way.len() <= NAMED_MAX {
             in_the_way.push(name.to_owned());
         }
@@ -223,7 +242,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         } else {
             Kind::Location
         },
-        process: getpid().as_raw_nonzero().get() as u32,
+        process: std::process::id(),
         host: wish.host.clone(),
         began_unix_ns: wish.began_unix_ns,
         numbers_max: wish.numbers_max,
@@ -245,49 +264,54 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         return own_directory(wish, location, users, manifest);
     }
     refuse_long_paths(wish, location)?;
-    let facts = fstat(&users).map_err(|errno| system("examine", location, errno))?;
-    let again = earlier
-        .all
-        .iter()
-        .position(|ground| ground.identity() == identity(&facts));
+    let facts = users.facts().map_err(|errno| system("examine", location, errno))?;
+    let again = earlier.all.iter().position(|ground| match ground.identity() {
+        Some(identity) => facts.identity == Some(identity),
+        None => ground.directory == location,
+    });
     if let Some(number) = again {
         return Ok(Taken::Again(number));
     }
-    refuse_other_runs(location, &users)?;
+    refuse_other_runs(wish, location, &*users)?;
     if !in_the_way.is_empty() {
-        return Err(occupied(location, &users, &in_the_way));
+        return Err(occupied(location, &*users, &in_the_way));
     }
-    let held = users
-        .try_clone()
-        .map_err(|error| system("hold", location, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-    let lock = match manifest.write(&held) {
+    let lock = match manifest.write(&*users) {
         Ok(lock) => lock,
         // Somebody was quicker since the look at it.
         Err(Errno::EXIST) => {
-            refuse_other_runs(location, &users)?;
+            refuse_other_runs(wish, location, &*users)?;
             return Err(system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
             // It was there for a moment.
-            let _ = manifest.before.restore(&users);
+            let _ = manifest.before.restore(&*users);
             return Err(system("write a manifest in", location, errno));
         }
     };
-    let ground = Ground::new(location.to_owned(), held, users, manifest, lock);
+    let held = Arc::clone(&users);
+    let ground = Ground::new(Arc::clone(&wish.home), location.to_owned(), held, users, manifest, lock);
     ground
         .map(|ground| Taken::New(Box::new(ground)))
         .map_err(|errno| system("examine", location, errno))
 }
 
 /// Refuses root a place that others may rename. `subdirectories` are those beside the user's own files.
-pub(crate) fn refuse_untrusted(location: &Path, trusts_others: bool, subdirectories: u32) -> Result<(), PrepareError> {
+pub(crate) fn refuse_untrusted(
+    home: &dyn Home,
+    location: &Path,
+    trusts_others: bool,
+    subdirectories: u32,
+) -> Result<(), PrepareError> {
     // Names in subdirectories are resolved through them: beside the user's own files others may exchange these, too.
     let is_through = subdirectories > 1;
     if trusts_others && !is_through {
         return Ok(());
     }
-    let other = trust::who_may_rename(location).map_err(|errno| system("examine", location, errno))?;
-    other.map_or(Ok(()), |trust::Other { directory, who }| {
+    let other = home
+        .who_may_exchange(location)
+        .map_err(|errno| system("examine", location, errno))?;
+    other.map_or(Ok(()), |Exchanger { directory, who }| {
         Err(PrepareError::Untrusted {
             path: location.to_owned(),
             directory,
@@ -338,8 +362,8 @@ fn is_in_the_way(wish: &Wish, name: &[u8]) -> bool {
     }
 }
 
-fn refuse_other_runs(location: &Path, directory: &OwnedFd) -> Result<(), PrepareError> {
-    match Manifest::find(directory).map_err(|errno| system("read the manifest in", location, errno))? {
+fn refuse_other_runs(wish: &Wish, location: &Path, directory: &dyn Directory) -> Result<(), PrepareError> {
+    match Manifest::find(&*wish.home, directory).map_err(|errno| system("read the manifest in", location, errno))? {
         None => Ok(()),
         Some(found) => Err(not_ours(location, &found)),
     }
@@ -355,21 +379,25 @@ pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
                 .as_ref()
                 .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
         },
+        Found::InHands(process) => PrepareError::InHands {
+            path,
+            process: *process,
+        },
         Found::Abandoned(..) | Found::Unfinished(_) => PrepareError::Abandoned { path },
         Found::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
     }
 }
 
 /// Says what is in the way: files by name, directories with a name in them.
-fn occupied(location: &Path, directory: &OwnedFd, in_the_way: &[Vec<u8>]) -> PrepareError {
+fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) -> PrepareError {
     let mut names: Vec<String> = Vec::new();
     for name in in_the_way.iter().take(NAMED_MAX) {
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut inner = None;
-        if let Ok(opened) = open_directory(directory, OsStr::from_bytes(name)) {
+        if let Ok(opened) = directory.open(name) {
             // A directory that cannot be listed is named by itself.
-            let _ = for_each_name(opened, |name| {
-                inner.get_or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+            let _ = opened.list(&mut |entry| {
+                inner.get_or_insert_with(|| String::from_utf8_lossy(entry.name).into_owned());
                 Ok(())
             });
         }
@@ -402,37 +430,55 @@ pub(super) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
 }
 
-fn own_directory(wish: &Wish, location: &Path, users: OwnedFd, manifest: Manifest) -> Result<Taken, PrepareError> {
+fn own_directory(
+    wish: &Wish,
+    location: &Path,
+    users: Arc<dyn Directory>,
+    manifest: Manifest,
+) -> Result<Taken, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
     for attempt in 0..1_000 {
         let name = format!("{OWN_DIRECTORY_PREFIX}{seconds}-{}-{attempt}", manifest.process);
         let directory = location.join(&name);
         refuse_long_paths(wish, &directory)?;
-        match mkdirat(&users, &name, Mode::from_raw_mode(0o755)) {
+        match users.make(name.as_bytes(), 0o755) {
             Ok(()) => {}
             Err(Errno::EXIST) => continue,
             Err(errno) => return Err(system("make a directory in", location, errno)),
         }
-        let before = manifest.before.clone();
-        let marked = mark(&users, &name, directory.clone(), manifest);
-        return marked.map_err(|errno| {
-            // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
-            let _ = unlinkat(users.as_fd(), &name, AtFlags::REMOVEDIR);
-            let _ = before.restore(&users);
-            system("mark", &directory, errno)
-        });
+        let errno = match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
+            Ok(ground) => return Ok(ground),
+            Err(errno) => errno,
+        };
+        // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
+        let removed = manifest::remove_by_name(&*users, &name);
+        // `clean` in another process namespace has taken it for one of a run that was killed.
+        if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
+            continue;
+        }
+        let _ = manifest.before.restore(&*users);
+        return Err(system("write a manifest in", &directory, errno));
     }
     Err(system("find a free name for a directory in", location, Errno::EXIST))
 }
 
-fn mark(users: &OwnedFd, name: &str, directory: PathBuf, mut manifest: Manifest) -> Result<Taken, Errno> {
-    let held = open_directory(users, OsStr::new(name))?;
-    // Before the manifest is written: where too many files are open, there is none to be removed again.
-    let again = rustix::io::dup(users)?;
-    let lock = manifest.write(&held)?;
-    sync_directory(users)?;
-    let users = again;
+fn mark(
+    wish: &Wish,
+    users: &Arc<dyn Directory>,
+    name: &str,
+    directory: PathBuf,
+    mut manifest: Manifest,
+) -> Result<Taken, Errno> {
+    let held = users.open(name.as_bytes())?;
+    let lock = manifest.write(&*held)?;
+    users.sync()?;
+    let users = Arc::clone(users);
     Ok(Taken::New(Box::new(Ground::new(
-        directory, held, users, manifest, lock,
+        Arc::clone(&wish.home),
+        directory,
+        held,
+        users,
+        manifest,
+        lock,
     )?)))
 }

@@ -2,18 +2,17 @@
 //! to be the run's own ([`super::ownership`]).
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use contract::Errno;
+use contract::home::{Directory, Facts};
 use record::{CleanUp, Left};
-use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
-use rustix::io::Errno;
 use workload::names::NameKind;
 
-use super::before::for_each_name;
 use super::manifest::Manifest;
 use super::ownership::{Ownership, Whose};
+use crate::advice;
 use crate::control::WrittenName;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
@@ -52,7 +51,7 @@ impl<'a> Removal<'a> {
     }
 
     /// Removes what the run made in a directory, its workers' directories included.
-    pub(crate) fn directory(&mut self, directory: &OwnedFd, path: &Path) {
+    pub(crate) fn directory(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.workers <= 1 {
             self.pool(directory, path);
             return;
@@ -61,14 +60,13 @@ impl<'a> Removal<'a> {
         let is_of_a_worker = |name: &[u8]| worker(name).is_some_and(|number| number < count);
         for name in self.names(directory, path, is_of_a_worker).iter() {
             // Of the numbers below the count of workers.
-            self.ownership
-                .enter_pool_of(worker(name.as_bytes()).unwrap_or(0) as u32);
+            self.ownership.enter_pool_of(worker(name).unwrap_or(0) as u32);
             self.inner_directory(directory, name, path, Self::pool);
         }
     }
 
     /// Removes the files in a directory and, where they are the run's, its subdirectories.
-    fn pool(&mut self, directory: &OwnedFd, path: &Path) {
+    fn pool(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.mix.is_some() {
             self.mix(directory, path);
         } else if self.manifest.subdirectories > 1 {
@@ -83,13 +81,13 @@ impl<'a> Removal<'a> {
         if self.left_more > 0 {
             self.done.left.push(Left {
                 path: format!("and {} more", self.left_more),
-                why: "as the ones before".to_owned(),
+                why: "for reasons like those above".to_owned(),
             });
         }
         (self.done, !self.is_incomplete)
     }
 
-    fn subdirectories(&mut self, directory: &OwnedFd, path: &Path) {
+    fn subdirectories(&mut self, directory: &dyn Directory, path: &Path) {
         let count = u64::from(self.manifest.subdirectories);
         for name in self
             .names(directory, path, |name| {
@@ -104,21 +102,22 @@ impl<'a> Removal<'a> {
     /// Removes what is in a directory of the run's, and then the directory.
     fn inner_directory(
         &mut self,
-        directory: &OwnedFd,
-        name: &OsStr,
+        directory: &dyn Directory,
+        name: &[u8],
         path: &Path,
-        remove: fn(&mut Self, &OwnedFd, &Path),
+        remove: fn(&mut Self, &dyn Directory, &Path),
     ) {
-        let inner_path = path.join(name);
-        if !self.may_remove(directory, name, &inner_path, (NameKind::Directory, 0)) {
+        let inner_path = path.join(OsStr::from_bytes(name));
+        let Some(facts) = self.look(directory, name, &inner_path, (NameKind::Directory, 0)) else {
             return;
-        }
-        match open_directory(directory, name) {
-            Ok(inner) => remove(self, &inner, &inner_path),
+        };
+        match directory.open(name) {
+            Ok(inner) => remove(self, &*inner, &inner_path),
             Err(errno) => return self.fail(inner_path, "opened", errno),
         }
-        match unlinkat(directory, name, AtFlags::REMOVEDIR) {
-            Ok(()) => self.done.directories += 1,
+        match directory.remove(name, &facts) {
+            Ok(true) => self.done.directories += 1,
+            Ok(false) => self.exchanged(inner_path),
             Err(Errno::NOTEMPTY) => {
                 // The directory is the run's own, and goes when it is empty.
                 self.is_incomplete = true;
@@ -129,13 +128,13 @@ impl<'a> Removal<'a> {
     }
 
     /// Removes what a mix has made in a directory.
-    fn mix(&mut self, directory: &OwnedFd, path: &Path) {
+    fn mix(&mut self, directory: &dyn Directory, path: &Path) {
         let Some(mix) = &self.manifest.mix else {
             return;
         };
         let is_ours = |name: &[u8]| mix.layout.is_directory_name(name) || mix.names.parse(name).is_some();
         for name in self.names(directory, path, is_ours).iter() {
-            let (kind, number) = match mix.names.parse(name.as_bytes()) {
+            let (kind, number) = match mix.names.parse(name) {
                 Some((kind, number)) => (kind, number),
                 None => (NameKind::Directory, 1),
             };
@@ -150,14 +149,17 @@ impl<'a> Removal<'a> {
         }
     }
 
-    fn files(&mut self, directory: &OwnedFd, path: &Path) {
+    fn files(&mut self, directory: &dyn Directory, path: &Path) {
         let max = self.manifest.numbers_max;
         let may_be_ours = |name: &[u8]| running_number(name).is_some_and(|number| (1..=max).contains(&number));
         for name in self.names(directory, path, may_be_ours).iter() {
             // Of the numbers from 1 to the highest.
-            let number = running_number(name.as_bytes()).unwrap_or(0);
+            let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {
-                self.leave(path.join(name), "the run has not made it".to_owned());
+                self.leave(
+                    path.join(OsStr::from_bytes(name)),
+                    "its number is higher than any that the run has made".to_owned(),
+                );
                 continue;
             }
             self.file(directory, name, path, (NameKind::File, number));
@@ -165,27 +167,28 @@ impl<'a> Removal<'a> {
     }
 
     /// Removes a name that is no directory's.
-    fn file(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, which: WrittenName) {
-        if !self.may_remove(directory, name, &path.join(name), which) {
+    fn file(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) {
+        let Some(facts) = self.look(directory, name, &path.join(OsStr::from_bytes(name)), which) else {
             return;
-        }
-        match unlinkat(directory, name, AtFlags::empty()) {
-            Ok(()) => {
+        };
+        match directory.remove(name, &facts) {
+            Ok(true) => {
                 self.done.files += 1;
                 (self.progress)(self.done.files);
             }
+            Ok(false) => self.exchanged(path.join(OsStr::from_bytes(name))),
             // Somebody else was quicker.
             Err(Errno::NOENT) => {}
-            Err(errno) => self.fail(path.join(name), "removed", errno),
+            Err(errno) => self.fail(path.join(OsStr::from_bytes(name)), "removed", errno),
         }
     }
 
     /// The names of a directory that are wanted: read first, then removed, so that the reading is of one piece.
-    fn names(&mut self, directory: &OwnedFd, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> NameList {
+    fn names(&mut self, directory: &dyn Directory, path: &Path, wanted: impl Fn(&[u8]) -> bool) -> NameList {
         let mut names = NameList::default();
-        let read = for_each_name(directory, |name| {
-            if wanted(name) {
-                names.0.extend_from_slice(name);
+        let read = directory.list(&mut |entry| {
+            if wanted(entry.name) {
+                names.0.extend_from_slice(entry.name);
                 names.0.push(0);
             }
             Ok(())
@@ -196,12 +199,12 @@ impl<'a> Removal<'a> {
         names
     }
 
-    /// Whether a name is the run's and is there. What is not is named as left.
-    fn may_remove(&mut self, directory: &OwnedFd, name: &OsStr, path: &Path, which: WrittenName) -> bool {
+    /// What a name stands for, where it is the run's and is there. What is not is named as left.
+    fn look(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) -> Option<Facts> {
         match self.ownership.of(directory, name, which) {
-            Ok(Whose::Ours) => return true,
-            Ok(Whose::Others(why)) => self.leave(path.to_owned(), why),
-            Ok(Whose::Unclear(why)) => {
+            Ok((Whose::Ours, facts)) => return Some(facts),
+            Ok((Whose::Others(why), _)) => self.leave(path.to_owned(), why),
+            Ok((Whose::Unclear(why), _)) => {
                 self.is_incomplete = true;
                 self.leave(path.to_owned(), why);
             }
@@ -209,13 +212,23 @@ impl<'a> Removal<'a> {
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path.to_owned(), "examined", errno),
         }
-        false
+        None
+    }
+
+    /// Something else has the name since it was looked at.
+    fn exchanged(&mut self, path: PathBuf) {
+        self.is_incomplete = true;
+        self.leave(
+            path,
+            "another one was put in its place while it was looked at".to_owned(),
+        );
     }
 
     /// Something of the run's own cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
-        self.leave(path, format!("cannot be {what}: {errno}"));
+        let advice = advice::for_errno(Some(errno.0));
+        self.leave(path, format!("cannot be {what}: {errno}{advice}"));
     }
 
     /// Something is not the run's own.
@@ -236,18 +249,9 @@ impl<'a> Removal<'a> {
 struct NameList(Vec<u8>);
 
 impl NameList {
-    fn iter(&self) -> impl Iterator<Item = &OsStr> {
-        self.0
-            .split(|byte| *byte == 0)
-            .filter(|name| !name.is_empty())
-            .map(OsStr::from_bytes)
+    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.split(|byte| *byte == 0).filter(|name| !name.is_empty())
     }
-}
-
-/// Opens a directory by its own name, never through a link.
-pub(crate) fn open_directory(parent: impl AsFd, name: &OsStr) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(parent, name, flags, Mode::empty())
 }
 
 /// The running number that a name is, written as a run writes it: digits without a leading zero.

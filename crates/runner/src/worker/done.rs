@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use contract::Session;
 use measure::steady::WINDOW_ROUNDS;
 use measure::{SLICE_NS, Slice, Slow, Slowest};
 use record::{OperationRecord, SlowOperation, SlowStep, SlowestRecord};
-use storage::Session;
 use workload::{Action, Phase, Role};
 
 use super::{Rendezvous, Worker};

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use contract::{Listing, Name, NoSteps, Operation, Session};
 use record::Check;
 use spec::Cache;
-use storage::{Listing, Name, NoSteps, Operation, Session};
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
@@ -98,7 +98,7 @@ where
         &mut self,
         place: u32,
         uncertain: &BTreeSet<(NameKind, u64)>,
-    ) -> Result<Option<String>, storage::Failure> {
+    ) -> Result<Option<String>, contract::Failure> {
         let naming = self.duty.namer.naming().clone();
         let written = |kind, number| {
             let mut name = Vec::new();
@@ -205,7 +205,7 @@ where
     }
 
     /// Lists a directory and compares it with what it must show; nothing where it shows that.
-    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, storage::Failure> {
+    fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, contract::Failure> {
         let Self {
             tools, duty, tickets, ..
         } = self;

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_int};
 
 use super::{Calls, Style, again, at};
-use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
 use crate::system::{Object, System};
+use contract::{Cause, Failure, Name, Outcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
     pub(super) fn stat<E: Steps>(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut E) -> Outcome {

@@ -3,9 +3,9 @@
 use std::ffi::c_int;
 
 use super::{Calls, Style, again, at};
-use crate::contract::{Cause, Failure, Name, Outcome, Step, Steps};
-use crate::direct::DIRECT_ALIGNMENT;
 use crate::system::System;
+use contract::DIRECT_ALIGNMENT;
+use contract::{Cause, Failure, Name, Outcome, Step, Steps};
 
 /// What a sequence of blocks is read for.
 #[derive(Clone, Copy)]

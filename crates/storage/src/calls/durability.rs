@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_int};
 
 use super::{Calls, Style, again};
-use crate::contract::{Durability, Failure, Name, Operation, Outcome, Settings, Step, Steps};
 use crate::system::{At, System};
+use contract::{Durability, Failure, Name, Operation, Outcome, Settings, Step, Steps};
 
 /// A policy in the form that operations ask for, and what it has to remember.
 #[derive(Debug)]

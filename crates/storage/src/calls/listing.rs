@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_int};
 
 use super::{Calls, FILE_MODE, Style, again, at};
-use crate::contract::{Errno, Failure, Listing, Name, NoSteps, Outcome, Step, Steps};
 use crate::system::entries::{Entries, is_counted};
 use crate::system::{At, System};
+use contract::{Errno, Failure, Listing, Name, NoSteps, Outcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
     pub(super) fn list<E: Steps>(&mut self, name: Name<'_>, with_stat: bool, steps: &mut E) -> Outcome {

@@ -3,8 +3,8 @@
 use std::ffi::CStr;
 
 use super::{Calls, DIRECTORY_MODE, Style, again, at};
-use crate::contract::{Cause, Errno, Failure, Name, Outcome, Step, Steps};
 use crate::system::System;
+use contract::{Cause, Errno, Failure, Name, Outcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]

@@ -1,11 +1,11 @@
 //! What the simulated storage holds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 
 use super::corruption::{Corruption, Corruptions, Event};
 use super::{Fault, Struck, Truth};
-use crate::contract::Errno;
+use contract::Errno;
 
 /// Files, names, and what tests want to know or to go wrong.
 #[derive(Debug, Default)]
@@ -20,6 +20,15 @@ pub(super) struct State {
     pub(super) truth: Truth,
     pub(super) calls: u64,
     pub(super) call_cost_ns: u64,
+    /// When the call that goes on was made.
+    pub(super) now_ns: u64,
+    /// From this call on there is no power.
+    pub(super) cut_at: Option<u64>,
+    pub(super) was_restarted: bool,
+    /// Files have neither an identity nor a birth.
+    pub(super) forgets_files: bool,
+    /// Marks that somebody has locked.
+    pub(super) locked: BTreeSet<u64>,
 }
 
 /// What a name stands for.
@@ -29,6 +38,7 @@ pub(super) struct Node {
     pub(super) mode: u32,
     pub(super) times_ns: i64,
     pub(super) extended: BTreeMap<Vec<u8>, Vec<u8>>,
+    pub(super) born_ns: u64,
     /// How many names it has.
     pub(super) names: u32,
     /// What a file held before it was last written over or replaced.
@@ -80,7 +90,7 @@ impl State {
             .filter_map(|(name, node)| Some((name, self.nodes.get(node)?)))
     }
 
-    fn number(&self, name: &[u8]) -> Result<u64, Errno> {
+    pub(super) fn number(&self, name: &[u8]) -> Result<u64, Errno> {
         self.names.get(name).copied().ok_or(Errno(libc::ENOENT))
     }
 
@@ -92,6 +102,18 @@ impl State {
     pub(super) fn node_mut(&mut self, name: &[u8]) -> Result<&mut Node, Errno> {
         let number = self.number(name)?;
         self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn numbered(&self, number: u64) -> Result<&Node, Errno> {
+        self.nodes.get(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn numbered_mut(&mut self, number: u64) -> Result<&mut Node, Errno> {
+        self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+    }
+
+    pub(super) fn is_cut(&self) -> bool {
+        self.cut_at.is_some_and(|at| self.calls >= at)
     }
 
     pub(super) fn node_of(&mut self, file: c_int) -> Result<&mut Node, Errno> {
@@ -120,6 +142,7 @@ impl State {
             kind,
             mode: 0,
             times_ns: 0,
+            born_ns: self.now_ns,
             extended: BTreeMap::new(),
             names: 1,
             earlier: None,

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::state::{Kind, Node, State};
 use super::{Fault, Simulated, Struck};
-use crate::contract::{Errno, Step};
 use crate::system::{At, Object, System, entries};
+use contract::{Errno, Step};
 
 #[derive(Debug)]
 pub(super) struct SimulatedSystem {
@@ -39,11 +39,13 @@ impl SimulatedSystem {
     fn begin(&self, step: Step, asked_bytes: usize) -> (MutexGuard<'_, State>, Option<Fault>) {
         let mut state = self.simulated.state();
         let call = state.calls;
+        let is_cut = state.is_cut();
         state.calls += 1;
-        self.simulated
-            .shared
-            .clock_ns
-            .fetch_add(state.call_cost_ns, Ordering::Relaxed);
+        let cost_ns = state.call_cost_ns;
+        state.now_ns = cost_ns + self.simulated.shared.clock_ns.fetch_add(cost_ns, Ordering::Relaxed);
+        if is_cut {
+            return (state, Some(Fault::Error(libc::EIO)));
+        }
         let fault = state.faults.get(&call).copied();
         if fault.is_some() {
             state.struck.push(Struck {

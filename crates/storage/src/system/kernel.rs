@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
-use super::{At, Object, System};
-use crate::contract::{Errno, Location, OpenError, Settings};
+use super::{At, Object, System, last_errno};
+use contract::{Errno, Location, OpenError, Settings};
 
 /// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a link. All
 /// architectures have it by this number but Alpha.
@@ -98,7 +98,7 @@ fn own_table_of_files() {
 
 #[inline]
 fn check(answer: c_int) -> Result<(), Errno> {
-    if answer < 0 { Err(Errno::last()) } else { Ok(()) }
+    if answer < 0 { Err(last_errno()) } else { Ok(()) }
 }
 
 /// The answer of a call that moves bytes, or of a system call by its number. The C library's own functions for many
@@ -106,7 +106,7 @@ fn check(answer: c_int) -> Result<(), Errno> {
 /// and no thread here ever is.
 #[inline]
 fn check_long(answer: c_long) -> Result<usize, Errno> {
-    usize::try_from(answer).map_err(|_| Errno::last())
+    usize::try_from(answer).map_err(|_| last_errno())
 }
 
 impl System for Kernel {

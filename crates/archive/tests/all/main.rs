@@ -1,0 +1,10 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod opening;
+mod pending;
+mod runs;
+
+// What they share.
+mod support;

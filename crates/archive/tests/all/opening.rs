@@ -1,0 +1,603 @@
+//! Which files are opened, and what becomes of those that are not.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use archive::{Archive, ArchiveError, Filter, Journal, Name, Opening, Owner};
+use record::State;
+
+use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
+use crate::support::{PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run};
+
+/// Opening fails, says this, and changes not a byte.
+fn is_refused(path: &Path, expected: &str) -> ArchiveError {
+    let before = fs::read(path).unwrap();
+    let names = |path: &Path| -> Vec<_> {
+        let entries = fs::read_dir(path.parent().unwrap()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let names_before = names(path);
+    let error = open_with(path, Journal::WriteAhead, true).unwrap_err();
+    let told = error.to_string();
+    assert!(told.contains(expected), "{told}\nlacks: {expected}");
+    assert!(
+        told.contains(path.to_str().unwrap()) && told.contains("--archive"),
+        "{told}"
+    );
+    assert!(fs::read(path).unwrap() == before, "the file was changed: {told}");
+    assert_eq!(names(path), names_before, "{told}");
+    error
+}
+
+#[test]
+fn an_archive_is_made_with_its_directories() {
+    let directory = directory();
+    let path = directory.path().join("a/b/archive.db");
+    let missing = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    assert!(matches!(missing, ArchiveError::Missing { .. }), "{missing}");
+    assert!(!directory.path().join("a").exists());
+    let archive = open(&path);
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap(), []);
+    archive.check().unwrap();
+    let mode = fs::metadata(directory.path().join("a/b")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+}
+
+/// The archive's own name, or a directory of its path, leads nowhere: that is told, and nothing is made through it.
+#[test]
+fn a_link_that_leads_nowhere_is_told() {
+    let directory = directory();
+    let at = |name: &str| directory.path().join(name);
+    symlink("unmounted/archive.db", at("file")).unwrap();
+    symlink("unmounted", at("folder")).unwrap();
+    for (path, link, to) in [
+        (at("file"), at("file"), "unmounted/archive.db"),
+        (at("folder/archive.db"), at("folder"), "unmounted"),
+        (at("folder/deeper/archive.db"), at("folder"), "unmounted"),
+    ] {
+        for make in [true, false] {
+            let error = open_with(&path, Journal::WriteAhead, make).unwrap_err().to_string();
+            let expected = format!("{} is a symbolic link to {to}, which does not exist", link.display());
+            assert!(error.contains(&expected) && error.contains("--archive FILE"), "{error}");
+        }
+    }
+    assert!(!at("unmounted").exists());
+    fs::create_dir(at("unmounted")).unwrap();
+    open(&at("folder/deeper/archive.db"));
+    assert!(at("unmounted/deeper/archive.db").exists());
+}
+
+#[test]
+fn what_is_made_is_its_owners() {
+    let directory = directory();
+    let path = directory.path().join("a/b/archive.db");
+    let facts = fs::metadata(directory.path()).unwrap();
+    let is_root = facts.uid() == 0;
+    let owner = if is_root {
+        Owner {
+            user: 12_345,
+            group: 54_321,
+        }
+    } else {
+        Owner {
+            user: facts.uid(),
+            group: facts.gid(),
+        }
+    };
+    let opening = Opening {
+        path: &path,
+        journal: Journal::WriteAhead,
+        owner: Some(owner),
+        make: true,
+        patience: PATIENCE,
+    };
+    let mut archive = Archive::open(&opening).unwrap();
+    archive.import(&run(1)).unwrap();
+    let mut seen = 0;
+    for name in ["a", "a/b", "a/b/archive.db", "a/b/archive.db-wal", "a/b/archive.db-shm"] {
+        let facts = fs::metadata(directory.path().join(name)).unwrap();
+        assert_eq!((facts.uid(), facts.gid()), (owner.user, owner.group), "{name}");
+        seen += 1;
+    }
+    assert_eq!(seen, 5);
+    assert_eq!(fs::metadata(directory.path()).unwrap().uid(), facts.uid());
+}
+
+#[test]
+fn foreign_files_are_left_as_they_are() {
+    let directory = directory();
+    let path = file(&directory);
+    for (bytes, expected) in [
+        (
+            &b"some text, and not a short one\n".repeat(20)[..],
+            "no database of SQLite",
+        ),
+        (b"x", "no database of SQLite"),
+        (b"SQLite format 4\0", "no database of SQLite"),
+        (&[0; 4096], "no database of SQLite"),
+    ] {
+        fs::write(&path, bytes).unwrap();
+        is_refused(&path, expected);
+    }
+    fs::remove_file(&path).unwrap();
+    // A database of somebody else's.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("CREATE TABLE run (number INTEGER); PRAGMA user_version = 1")
+        .unwrap();
+    drop(other);
+    is_refused(&path, "another program");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let error = open_with(&path, Journal::WriteAhead, true).unwrap_err();
+    assert!(error.to_string().contains("no regular file"), "{error}");
+}
+
+#[test]
+fn a_newer_archive_is_left_as_it_is() {
+    let directory = directory();
+    let path = file(&directory);
+    open(&path).import(&run(1)).unwrap();
+    let newer = rusqlite::Connection::open(&path).unwrap();
+    newer.pragma_update(None, "journal_mode", "delete").unwrap();
+    newer.pragma_update(None, "user_version", archive::VERSION + 1).unwrap();
+    drop(newer);
+    let error = is_refused(&path, "use a newer postmark");
+    assert!(matches!(error, ArchiveError::Newer { found, .. } if found == archive::VERSION + 1));
+}
+
+#[test]
+fn a_truncated_archive_is_left_as_it_is() {
+    let directory = directory();
+    let whole = file(&directory);
+    let mut archive = open(&whole);
+    for number in 1..=20 {
+        archive.import(&run(number)).unwrap();
+    }
+    drop(archive);
+    let bytes = fs::read(&whole).unwrap();
+    let path = directory.path().join("cut.db");
+    for length in [
+        50,
+        99,
+        100,
+        4_096,
+        bytes.len() / 2,
+        bytes.len() - 4_096,
+        bytes.len() - 1,
+    ] {
+        fs::write(&path, &bytes[..length]).unwrap();
+        let error = is_refused(&path, "damaged");
+        assert!(matches!(error, ArchiveError::Damaged { .. }), "{length}: {error}");
+    }
+}
+
+/// Whatever bit has changed: an error that says so, or an archive as before; never a panic, and never a change to the file.
+#[test]
+fn flipped_bits_are_told_and_nothing_is_changed() {
+    let directory = directory();
+    let whole = file(&directory);
+    let mut archive = open(&whole);
+    let number = archive.begin(&head(&run(1)), "me").unwrap();
+    archive.complete(number, &parts(&run(1))[0], &head(&run(1))).unwrap();
+    archive.import(&run(2)).unwrap();
+    drop(archive);
+    let bytes = fs::read(&whole).unwrap();
+    let path = directory.path().join("flipped.db");
+    let (mut told, mut unseen) = (0, 0);
+    // A stride that meets all parts of pages.
+    for at in (0..bytes.len()).step_by(97) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        fs::write(&path, &flipped).unwrap();
+        let read = || -> Result<(), ArchiveError> {
+            let archive = open_with(&path, Journal::WriteAhead, false)?;
+            for entry in archive.list(&Filter::default(), &nobody)? {
+                archive.record(entry.number.unwrap())?;
+            }
+            Ok(())
+        };
+        match read() {
+            Ok(()) => unseen += 1,
+            Err(error) => {
+                assert!(!error.to_string().is_empty());
+                told += 1;
+            }
+        }
+        assert!(
+            fs::read(&path).unwrap() == flipped,
+            "byte {at}: reading has changed the file"
+        );
+    }
+    assert!(told > 20, "{told} of {} were told", told + unseen);
+}
+
+#[test]
+fn a_damaged_record_is_told_and_the_others_are_read() {
+    let directory = directory();
+    let path = file(&directory);
+    let mut archive = open(&path);
+    archive.import(&run(1)).unwrap();
+    archive.import(&run(2)).unwrap();
+    drop(archive);
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute("UPDATE content SET json = x'00' WHERE run = 1", [])
+        .unwrap();
+    drop(other);
+    let archive = open(&path);
+    let error = archive.record(1).unwrap_err();
+    assert!(error.to_string().contains("the record of run 1"), "{error}");
+    assert_eq!(archive.record(2).unwrap(), run(2));
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
+}
+
+/// Bytes 18 and 19 of the header: 2 with a write-ahead log.
+fn has_log(path: &Path) -> bool {
+    let bytes = fs::read(path).unwrap();
+    assert_eq!(bytes[18], bytes[19]);
+    bytes[18] == 2
+}
+
+#[test]
+fn a_new_archive_has_the_journal_that_was_asked_for() {
+    for (journal, expected) in [(Journal::Rollback, false), (Journal::WriteAhead, true)] {
+        let directory = directory();
+        let path = file(&directory);
+        let mut archive = open_with(&path, journal, true).unwrap();
+        archive.import(&run(1)).unwrap();
+        assert_eq!(beside(&path, "-wal").exists(), expected);
+        drop(archive);
+        assert_eq!(has_log(&path), expected);
+    }
+}
+
+/// Another machine may have it open, and sees no memory of this one's.
+#[test]
+fn a_rollback_journal_is_never_replaced_by_a_log() {
+    let directory = directory();
+    let path = file(&directory);
+    open_with(&path, Journal::Rollback, true)
+        .unwrap()
+        .import(&run(1))
+        .unwrap();
+    let mut archive = open_with(&path, Journal::WriteAhead, true).unwrap();
+    archive.import(&run(2)).unwrap();
+    assert!(!beside(&path, "-wal").exists());
+    drop(archive);
+    assert!(!has_log(&path));
+}
+
+/// As where the archive was copied to a network's file system, with what a kill had left of its log.
+#[test]
+fn a_log_is_taken_in_and_left_without_shared_memory() {
+    let there = directory();
+    let source = file(&there);
+    let mut archive = open(&source);
+    archive.import(&run(1)).unwrap();
+    let directory = directory();
+    let path = file(&directory);
+    fs::copy(&source, &path).unwrap();
+    fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
+    // Who wants this memory fails.
+    symlink("nowhere", beside(&path, "-shm")).unwrap();
+    let error = open_with(&path, Journal::WriteAhead, true).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    let mut archive = open_with(&path, Journal::Rollback, true).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    archive.import(&run(2)).unwrap();
+    assert!(!has_log(&path) && !beside(&path, "-wal").exists());
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
+}
+
+/// Going on with the log would be going on with memory that others do not share.
+#[test]
+fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
+    let directory = directory();
+    let path = file(&directory);
+    open(&path).import(&run(1)).unwrap();
+    let mut other = another(&path, "opening::holds").stdin(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+    said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
+    let error = open_within(&path, Journal::Rollback, true, Duration::from_millis(300)).unwrap_err();
+    assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
+    assert!(has_log(&path));
+    other.kill().unwrap();
+    other.wait().unwrap();
+    open_with(&path, Journal::Rollback, true).unwrap();
+    assert!(!has_log(&path));
+}
+
+/// Not a test by itself: has an archive open until it is killed.
+#[test]
+fn holds() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let archive = open(Path::new(&path));
+    archive.check().unwrap();
+    println!("\nholds it");
+    // However long the other takes: it ends this one.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+/// The file, or whatever it is, with this at the end of its name.
+fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
+
+#[test]
+fn names_that_mean_something_to_sqlite_are_names_of_files() {
+    let directory = directory();
+    let foreign = directory.path().join("foreign.db");
+    let other = rusqlite::Connection::open(&foreign).unwrap();
+    other.execute_batch("CREATE TABLE theirs (number INTEGER)").unwrap();
+    drop(other);
+    let before = fs::read(&foreign).unwrap();
+    for name in [
+        ":memory:",
+        "file:foreign.db",
+        "file:foreign.db?mode=memory",
+        "50%41?#.db",
+    ] {
+        let status = another(Path::new(name), "opening::writes_to_a_name")
+            .current_dir(directory.path())
+            .status()
+            .unwrap();
+        assert!(status.success(), "{name}");
+        let archive = open_with(&directory.path().join(name), Journal::WriteAhead, false).unwrap();
+        assert_eq!(archive.record(1).unwrap(), run(1), "{name}");
+        assert!(archive.path().ends_with(name));
+    }
+    assert!(
+        fs::read(&foreign).unwrap() == before,
+        "somebody else's file was changed"
+    );
+}
+
+/// Not a test by itself: writes to an archive that is named from the working directory.
+#[test]
+fn writes_to_a_name() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    open(Path::new(&path)).import(&run(1)).unwrap();
+}
+
+/// What a kill left lies beside the file, not beside the link.
+#[test]
+fn an_archive_behind_a_link_has_its_journal_where_it_is() {
+    let directory = directory();
+    let there = directory.path().join("there");
+    fs::create_dir(&there).unwrap();
+    let source = file(&directory);
+    let mut archive = open(&source);
+    let whole = fs::metadata(&source).unwrap().len();
+    for number in 1..=3 {
+        archive.import(&run(number)).unwrap();
+    }
+    // A checkpoint has written the first page, which has the new length, and no other: in the log all of them are.
+    let path = there.join("archive.db");
+    fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
+    drop(archive);
+    let bytes = fs::read(&source).unwrap();
+    assert!(bytes.len() as u64 > whole, "it has not grown");
+    fs::write(&path, &bytes[..whole as usize]).unwrap();
+    let link = directory.path().join("link.db");
+    symlink(&path, &link).unwrap();
+    let archive = open_with(&link, Journal::WriteAhead, false).unwrap();
+    archive.check().unwrap();
+    assert_eq!(archive.record(3).unwrap(), run(3));
+    assert!(!beside(&link, "-wal").exists());
+    drop(archive);
+    // Without the log it is cut off.
+    fs::write(&path, &bytes[..whole as usize]).unwrap();
+    is_refused(&path, "cut off");
+}
+
+/// A change's journal goes when its pages are there: what is seen in between is not called damaged.
+#[test]
+fn a_file_that_grows_meanwhile_is_not_called_damaged() {
+    let directory = directory();
+    let path = file(&directory);
+    open_with(&path, Journal::Rollback, true)
+        .unwrap()
+        .import(&run(0))
+        .unwrap();
+    let mut other = another(&path, "opening::grows").stdin(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+    said.find(|line| line.as_ref().unwrap().ends_with("grows"));
+    for _ in 0..100 {
+        open_with(&path, Journal::Rollback, false).unwrap();
+    }
+    drop(other.stdin.take());
+    assert!(other.wait().unwrap().success());
+    let archive = open_with(&path, Journal::Rollback, false).unwrap();
+    assert!(archive.list(&Filter::default(), &nobody).unwrap().len() > 1);
+}
+
+/// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no clock but the patience itself.
+#[test]
+fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
+    for journal in [Journal::WriteAhead, Journal::Rollback] {
+        let directory = directory();
+        let path = file(&directory);
+        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
+        let mut other = another(&path, "opening::keeps").stdin(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
+        said.find(|line| line.as_ref().unwrap().ends_with("keeps it"));
+        let error = open_within(&path, journal, true, Duration::from_millis(100)).unwrap_err();
+        assert!(matches!(error, ArchiveError::Busy { .. }), "{journal:?}: {error}");
+        let waiting = std::thread::spawn({
+            let path = path.clone();
+            move || open_with(&path, journal, true).map(drop)
+        });
+        assert!(!waiting.is_finished());
+        drop(other.stdin.take());
+        waiting.join().unwrap().unwrap();
+        assert!(other.wait().unwrap().success());
+    }
+}
+
+/// Not a test by itself: has a change of an archive begun until its standard input ends.
+#[test]
+fn keeps() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let other = rusqlite::Connection::open(path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    println!("\nkeeps it");
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+    other.execute_batch("ROLLBACK").unwrap();
+}
+
+/// Not a test by itself: adds runs to an archive with a rollback journal until its standard input ends.
+#[test]
+fn grows() {
+    let Some(path) = std::env::var_os(ARCHIVE) else { return };
+    let mut archive = open_with(Path::new(&path), Journal::Rollback, false).unwrap();
+    println!("\ngrows");
+    let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
+    let mut number = 0;
+    // Until nobody looks any more.
+    while !reading.is_finished() {
+        number += 1;
+        archive.import(&run(number)).unwrap();
+    }
+}
+
+/// As on a file system that is full, or to be read only: what a log needs cannot be made.
+#[test]
+fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
+    let directory = directory();
+    let path = directory.path().join("a 100% readable?.db");
+    open(&path).import(&run(1)).unwrap();
+    let before = fs::read(&path).unwrap();
+    symlink("nowhere", beside(&path, "-shm")).unwrap();
+    let mut archive = open_with(&path, Journal::WriteAhead, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 1);
+    for error in [
+        archive.writable().unwrap_err(),
+        archive.set_note(1, Some("a note")).unwrap_err(),
+        archive.delete(&[1], &nobody).unwrap_err(),
+        archive.import(&run(2)).unwrap_err(),
+        open_with(&path, Journal::WriteAhead, true).unwrap_err(),
+    ] {
+        assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+        assert!(error.to_string().contains("copy it"), "{error}");
+    }
+    assert!(fs::read(&path).unwrap() == before);
+    // Where there is a log, a part of the archive is in it: it is not read without.
+    fs::write(beside(&path, "-wal"), [1]).unwrap();
+    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    assert!(error.to_string().contains("copy it, with its -wal"), "{error}");
+}
+
+/// A run is refused before it begins, not after it has ended.
+#[test]
+fn what_can_only_be_read_is_not_opened_for_writing() {
+    // With the right to write to the file, and none to make the journal that this takes.
+    for (journal, mode) in [
+        (Journal::WriteAhead, 0o444),
+        (Journal::Rollback, 0o444),
+        (Journal::WriteAhead, 0o666),
+        (Journal::Rollback, 0o666),
+    ] {
+        let directory = directory();
+        let path = file(&directory);
+        open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
+        let mut reads = another(&path, "opening::reads_only");
+        if fs::metadata(directory.path()).unwrap().uid() == 0 {
+            // Nothing keeps root from writing.
+            let program = directory.path().join("program");
+            fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+            reads = of_program(&program, &path, "opening::reads_only");
+            reads.uid(65_534).gid(65_534);
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+        let ended = reads.env(WITH, format!("{journal:?}")).output().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{journal:?}, mode {mode:o}: {told}");
+    }
+}
+
+/// Not a test by itself: reads what it may not write to.
+#[test]
+fn reads_only() {
+    let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {
+        return;
+    };
+    let (path, journal) = (Path::new(&path), journal(&with));
+    let error = open_with(path, journal, true).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+    // The file with a log, too, from where none is to be had.
+    let archive = open_with(path, Journal::Rollback, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    drop(archive);
+    let mut archive = open_with(path, journal, false).unwrap();
+    assert_eq!(archive.record(1).unwrap(), run(1));
+    let error = archive.set_note(1, Some("a note")).unwrap_err();
+    assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
+}
+
+#[test]
+fn an_empty_file_becomes_an_archive_by_who_makes_one() {
+    let directory = directory();
+    let path = file(&directory);
+    fs::write(&path, b"").unwrap();
+    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
+    assert_eq!(fs::metadata(&path).unwrap().len(), 0);
+    open(&path).import(&run(1)).unwrap();
+    assert_eq!(open(&path).list(&Filter::default(), &nobody).unwrap().len(), 1);
+}
+
+/// Every version that was ever written is kept as a file, and read.
+#[test]
+fn kept_archives_of_every_version_are_read() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept");
+    for version in 1..=archive::VERSION {
+        let directory = directory();
+        let path = file(&directory);
+        fs::copy(kept.join(format!("v{version}.db")), &path).unwrap();
+        let archive = open(&path);
+        archive.check().unwrap();
+        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        let states: Vec<State> = entries.iter().map(|entry| entry.headline.state).collect();
+        assert_eq!(states, [State::Complete, State::Unfinished], "version {version}");
+        assert_eq!(entries[0].tags, ["baseline", "ssd"]);
+        assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
+        let first = archive.record(1).unwrap();
+        assert_eq!(first.actual.phases.len(), 3);
+        let second = archive.find(&Name::Last, &nobody).unwrap();
+        let second = archive.record(second.number.unwrap()).unwrap();
+        assert_eq!(second.actual.phases, first.actual.phases[..2]);
+    }
+}
+
+/// Makes the file that is kept of the newest version. It is made once, with `POSTMARK_WRITE_GOLDEN=1`, and never again.
+#[test]
+fn the_newest_version_is_kept() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() && !path.exists() {
+        let mut archive = open_with(&path, Journal::Rollback, true).unwrap();
+        archive.import(&run(1)).unwrap();
+        let tags = ["ssd", "baseline"].map(|tag| tag.parse().unwrap());
+        archive.add_tags(1, &tags).unwrap();
+        archive.set_note(1, Some("before the new firmware")).unwrap();
+        let mut so_far = head(&run(2));
+        let number = archive.begin(&so_far, "a process that has ended").unwrap();
+        for completed in &parts(&run(2))[..2] {
+            so_far.add(completed.clone());
+            archive.complete(number, completed, &so_far).unwrap();
+        }
+    }
+    assert!(path.exists(), "write it with POSTMARK_WRITE_GOLDEN=1");
+}

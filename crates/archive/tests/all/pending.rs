@@ -1,0 +1,291 @@
+//! Records that wait in files beside an archive: written whole, taken in once, never lost, and nobody else's.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, chown, symlink};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use archive::{Archive, Filter, Journal, Owner, Pending, leave_beside, may_leave_beside, waiting};
+use record::{RunId, State};
+
+use crate::support::{directory, file, head, nobody, open, open_within, parts, run};
+
+fn count(archive: &Archive) -> usize {
+    archive.list(&Filter::default(), &nobody).unwrap().len()
+}
+
+/// The numbers of what was taken in, and why the others were left.
+fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
+    let mut numbers = Vec::new();
+    let mut left = Vec::new();
+    let mut tell = |pending| match pending {
+        Pending::Imported(number) => numbers.push(number),
+        Pending::Left { path, why } => {
+            assert!(fs::symlink_metadata(path).is_ok(), "it is gone: {why}");
+            left.push(why);
+        }
+        _ => unreachable!("all kinds are known"),
+    };
+    archive.take_waiting(&mut tell).unwrap();
+    (numbers, left)
+}
+
+/// Names beside the archive that are not its own.
+fn others(directory: &tempfile::TempDir) -> Vec<String> {
+    let names = fs::read_dir(directory.path()).unwrap();
+    let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names
+        .filter(|name| !["archive.db", "archive.db-wal", "archive.db-shm"].contains(&name.as_str()))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_waits_is_taken_in_once_and_is_gone_then() {
+    let directory = directory();
+    let path = file(&directory);
+    // Before there is an archive, too.
+    let left = leave_beside(&path, None, &run(1)).unwrap().path;
+    let name = left.file_name().unwrap().to_str().unwrap();
+    assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
+    leave_beside(&path, None, &run(2)).unwrap();
+    assert_eq!(waiting(&path).len(), 2);
+    assert_eq!(
+        others(&directory).len(),
+        2,
+        "no draft is left: {:?}",
+        others(&directory)
+    );
+    let mut archive = open(&path);
+    assert_eq!(take(&mut archive), (vec![1, 2], vec![]));
+    assert_eq!(
+        (archive.record(1).unwrap(), archive.record(2).unwrap()),
+        (run(1), run(2))
+    );
+    assert_eq!(others(&directory), [""; 0]);
+    assert_eq!(take(&mut archive), (vec![], vec![]));
+}
+
+/// A process that is killed after it has added what waits leaves the files: they are removed, and nothing is doubled.
+#[test]
+fn what_was_added_before_a_kill_is_only_removed() {
+    let directory = directory();
+    let path = file(&directory);
+    let mut archive = open(&path);
+    archive.import(&run(1)).unwrap();
+    leave_beside(&path, None, &run(1)).unwrap();
+    assert_eq!(take(&mut archive), (vec![1], vec![]));
+    assert_eq!((count(&archive), waiting(&path).len()), (1, 0));
+}
+
+/// A run that was begun in the archive, and whose end it did not take.
+#[test]
+fn what_waits_completes_a_run_that_was_begun() {
+    let directory = directory();
+    let path = file(&directory);
+    let mut archive = open(&path);
+    let number = archive.begin(&head(&run(1)), "a process that has ended").unwrap();
+    let part = parts(&run(1)).swap_remove(0);
+    archive.complete(number, &part, &head(&run(1))).unwrap();
+    leave_beside(&path, None, &run(1)).unwrap();
+    assert_eq!(take(&mut archive), (vec![number], vec![]));
+    assert_eq!(archive.record(number).unwrap(), run(1));
+    let entries = archive.list(&Filter::default(), &nobody).unwrap();
+    assert_eq!(entries[0].headline.state, State::Complete);
+}
+
+#[test]
+fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
+    let directory = directory();
+    let path = file(&directory);
+    let beside = |end: &str| -> PathBuf {
+        let mut name = path.clone().into_os_string();
+        name.push(end);
+        name.into()
+    };
+    let text = run(7).to_json();
+    // Names that are not ours are not even looked at.
+    for name in [
+        ".pending-.json",
+        ".pending-xyz.json",
+        ".pending-00000000000000000000000000000007.json.1.part",
+        ".pending-00000000000000000000000000000007.txt",
+        ".pending-0000000000000000000000000000000G.json",
+    ] {
+        fs::write(beside(name), &text).unwrap();
+    }
+    let of = |number: u8| beside(&format!(".pending-{number:032x}.json"));
+    fs::write(of(1), &text[..text.len() / 2]).unwrap();
+    fs::write(of(2), "").unwrap();
+    fs::write(of(3), [0xff, 0xfe]).unwrap();
+    fs::create_dir(of(4)).unwrap();
+    let elsewhere = directory.path().join("elsewhere.json");
+    fs::write(&elsewhere, &text).unwrap();
+    symlink(&elsewhere, of(5)).unwrap();
+    // The record of another run than the name says.
+    fs::write(of(6), &text).unwrap();
+    let big = fs::File::create(of(8)).unwrap();
+    big.set_len(record::read::BYTES_MAX as u64 + 1).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        of(9),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::from_raw_mode(0o644),
+        0,
+    )
+    .unwrap();
+    let is_root = rustix::process::geteuid().is_root();
+    let mut expected = 8;
+    if is_root {
+        fs::write(of(10), &text).unwrap();
+        chown(of(10), Some(12_345), None).unwrap();
+        expected += 1;
+    }
+    // Another run of the same identity is there.
+    let mut archive = open(&path);
+    let mut other = run(20);
+    other.host.hostname.push_str("-of-another");
+    archive.import(&other).unwrap();
+    leave_beside(&path, None, &run(20)).unwrap();
+    expected += 1;
+    leave_beside(&path, None, &run(30)).unwrap();
+    let names = others(&directory);
+    let (numbers, left) = take(&mut archive);
+    assert_eq!(numbers, [2], "{left:?}");
+    assert_eq!(archive.record(2).unwrap(), run(30));
+    assert_eq!(left.len(), expected, "{left:?}");
+    for why in [
+        "its record cannot be read",
+        "no text",
+        "no regular file",
+        "a symbolic link",
+        "the record of another run",
+        "more than the",
+        "another record",
+    ] {
+        assert!(left.iter().any(|left| left.contains(why)), "{why}: {left:?}");
+    }
+    assert_eq!(
+        is_root,
+        left.iter().any(|left| left.contains("user 12345 owns it")),
+        "{left:?}"
+    );
+    assert_eq!(others(&directory).len() + 1, names.len());
+}
+
+/// Nobody waits for a run's record where the archive is locked, and it waits there until the lock goes.
+#[test]
+fn a_locked_archive_loses_nothing() {
+    let directory = directory();
+    let path = file(&directory);
+    drop(open(&path));
+    leave_beside(&path, None, &run(1)).unwrap();
+    let mut archive = open_within(&path, Journal::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    archive.wait_up_to(Duration::from_millis(50)).unwrap();
+    // Of this process, by another connection: locks of SQLite's own tell them apart.
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let error = archive.take_waiting(&mut |_| ()).unwrap_err();
+    assert!(matches!(error, archive::ArchiveError::Busy { .. }), "{error}");
+    assert_eq!(waiting(&path).len(), 1);
+    other.execute_batch("ROLLBACK").unwrap();
+    assert_eq!(take(&mut archive), (vec![1], vec![]));
+}
+
+/// What was taken in before the lock came is told: its files are gone.
+#[test]
+fn what_was_taken_in_before_an_error_is_told() {
+    let directory = directory();
+    let path = file(&directory);
+    drop(open(&path));
+    // More than one transaction takes.
+    for number in 1..=70 {
+        leave_beside(&path, None, &run(number)).unwrap();
+    }
+    let mut archive = open_within(&path, Journal::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    archive.wait_up_to(Duration::from_millis(50)).unwrap();
+    let mut numbers = Vec::new();
+    let mut other = None;
+    let error = archive.take_waiting(&mut |pending| {
+        let Pending::Imported(number) = pending else {
+            unreachable!("{pending:?}")
+        };
+        numbers.push(number);
+        other.get_or_insert_with(|| {
+            let other = rusqlite::Connection::open(&path).unwrap();
+            other.execute_batch("BEGIN IMMEDIATE").unwrap();
+            other
+        });
+    });
+    assert!(
+        matches!(error, Err(archive::ArchiveError::Busy { .. })),
+        "{:?}",
+        error.err()
+    );
+    assert_eq!((numbers.len(), waiting(&path).len()), (64, 6));
+    drop(other);
+    assert_eq!(take(&mut archive).0.len(), 6);
+}
+
+#[test]
+fn a_record_never_takes_the_place_of_a_file() {
+    let directory = directory();
+    let path = file(&directory);
+    let left = leave_beside(&path, None, &run(1)).unwrap().path;
+    fs::write(&left, "somebody's").unwrap();
+    let error = leave_beside(&path, None, &run(1)).unwrap_err().to_string();
+    assert!(
+        error.contains("cannot write") && error.contains("File exists"),
+        "{error}"
+    );
+    assert_eq!(fs::read_to_string(&left).unwrap(), "somebody's");
+    assert_eq!(others(&directory).len(), 1);
+}
+
+#[test]
+fn it_is_known_before_whether_a_record_could_be_left() {
+    let directory = directory();
+    let path = file(&directory);
+    may_leave_beside(&path).unwrap();
+    assert_eq!(others(&directory), [""; 0]);
+    // A process of this number was killed here before it removed its file.
+    let number = std::process::id();
+    let left = format!(
+        "archive.db.pending-{}.json.{number}.part",
+        RunId::new(u128::from(number))
+    );
+    fs::write(directory.path().join(&left), "").unwrap();
+    may_leave_beside(&path).unwrap();
+    assert_eq!(others(&directory), [left]);
+    let nowhere = directory.path().join("no/directory/archive.db");
+    let error = may_leave_beside(&nowhere).unwrap_err().to_string();
+    assert!(
+        error.contains("cannot write a file in") && error.contains("No such file"),
+        "{error}"
+    );
+    assert!(leave_beside(&nowhere, None, &run(1)).is_err());
+    assert_eq!(waiting(&nowhere), []);
+}
+
+#[test]
+fn a_record_is_the_archives_owners() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let directory = directory();
+    let path = file(&directory);
+    let owner = Owner {
+        user: 12_345,
+        group: 54_321,
+    };
+    let owns = |number: u64| {
+        let left = leave_beside(&path, Some(owner), &run(number)).unwrap().path;
+        let facts = fs::metadata(left).unwrap();
+        (facts.uid(), facts.gid())
+    };
+    assert_eq!(owns(1), (12_345, 54_321));
+    drop(open(&path));
+    chown(&path, Some(777), Some(778)).unwrap();
+    assert_eq!(owns(2), (777, 778));
+}

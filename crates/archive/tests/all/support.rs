@@ -1,0 +1,78 @@
+//! Archives and records for tests.
+
+pub mod processes;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use archive::{Archive, ArchiveError, Journal, Opening};
+use record::{Completed, Origin, Outcome, Part, Record, RunId};
+
+/// A record that a run wrote.
+pub fn kept() -> Record {
+    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
+}
+
+/// The same as that of another run, begun at this second.
+pub fn run(number: u64) -> Record {
+    Record {
+        id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),
+        origin: Origin {
+            unix_ns: number as i64 * 1_000_000_000,
+            ..kept().origin
+        },
+        ..kept()
+    }
+}
+
+/// A record as it is before anything is done.
+pub fn head(record: &Record) -> Record {
+    let mut head = record.clone();
+    head.actual.outcome = Outcome::Unfinished;
+    head.actual.phases.clear();
+    head
+}
+
+/// What it tells phase by phase.
+pub fn parts(record: &Record) -> Vec<Completed> {
+    let part = |phase: &record::PhaseRecord| Completed {
+        part: Part::Phase(Box::new(phase.clone())),
+        during: record.during.clone(),
+    };
+    record.actual.phases.iter().map(part).collect()
+}
+
+/// A directory that goes with the test.
+pub fn directory() -> tempfile::TempDir {
+    tempfile::Builder::new().prefix("postmark-archive-").tempdir().unwrap()
+}
+
+pub fn file(directory: &tempfile::TempDir) -> PathBuf {
+    directory.path().join("archive.db")
+}
+
+/// Longer than any disk takes: who writes is waited for, however busy the machine is.
+pub const PATIENCE: Duration = Duration::from_secs(3_600);
+
+pub fn open_with(path: &Path, journal: Journal, make: bool) -> Result<Archive, ArchiveError> {
+    open_within(path, journal, make, PATIENCE)
+}
+
+pub fn open_within(path: &Path, journal: Journal, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
+    Archive::open(&Opening {
+        path,
+        journal,
+        owner: None,
+        make,
+        patience,
+    })
+}
+
+/// Opens, and makes where there is none.
+pub fn open(path: &Path) -> Archive {
+    open_with(path, Journal::WriteAhead, true).unwrap()
+}
+
+pub fn nobody(_: &str) -> bool {
+    false
+}

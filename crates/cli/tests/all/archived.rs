@@ -1,0 +1,127 @@
+//! Runs in the archive, with the real binary: what is there after a run, after a kill at any moment, and while two write; what
+//! commands do with it; and which archives refuse a run.
+//!
+//! `POSTMARK_KILLS` (moments at which a run is killed, 20 unless given) makes it what a release is judged by.
+
+mod commands;
+mod killed;
+mod pending;
+mod places;
+mod runs;
+mod submissions;
+mod together;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use archive::{Archive, ArchiveError, Filter, Journal, Opening};
+use record::{Entry, Record};
+
+use crate::support::faces::program;
+use crate::support::{Ended, Running, Scene};
+
+/// Somebody who has a data folder of their own, and a directory to run in.
+struct Home {
+    scene: Scene,
+    target: PathBuf,
+}
+
+/// A run of some milliseconds.
+const LITTLE: &str = "run --quiet --no-own-cost --storage posix --files 40 --transactions 100 --seed 7";
+
+impl Home {
+    fn new() -> Self {
+        let scene = Scene::in_memory();
+        let target = scene.directory("target");
+        Self { scene, target }
+    }
+
+    /// Where the archive is unless another is said.
+    fn archive(&self) -> PathBuf {
+        self.scene.path().join("data/postmark/archive.db")
+    }
+
+    /// The program with words that have no blanks in them; runs are in the target.
+    fn command(&self, words: &str) -> Command {
+        let mut command = Running::command(program());
+        command.args(words.split_whitespace());
+        if words.starts_with("run ") {
+            command.arg("--at").arg(&self.target);
+        }
+        command
+            .env_remove("POSTMARK_ARCHIVE")
+            .env("XDG_DATA_HOME", self.scene.path().join("data"))
+            .current_dir(self.scene.path());
+        command
+    }
+
+    fn end(&self, command: Command) -> Ended {
+        Running::to_its_end(command, self.scene.path())
+    }
+
+    /// The program's end after words.
+    fn says(&self, words: &str) -> Ended {
+        self.end(self.command(words))
+    }
+
+    /// Its standard output, where all was well.
+    fn answer(&self, words: &str) -> String {
+        let ended = self.says(words);
+        ended.code(0);
+        ended.output
+    }
+
+    /// What is in the archive; nothing where there is none, or one is being made.
+    fn entries(&self) -> Vec<Entry> {
+        match opened(&self.archive()) {
+            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
+        }
+    }
+
+    /// The archive in the hands of another writer, until this goes.
+    fn held(&self) -> rusqlite::Connection {
+        let writer = rusqlite::Connection::open(self.archive()).unwrap();
+        writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+        writer
+    }
+
+    /// Waits until the archive has the run.
+    fn until_its_row_is_there(&self, running: &mut Running) {
+        running.until("that it is archived", |_| !self.entries().is_empty());
+    }
+
+    /// Waits until the archive has a phase of the run, too: its transactions go on then.
+    fn until_a_phase_is_there(&self, running: &mut Running) {
+        running.until("that the transactions go on", |_| {
+            let entries = self.entries();
+            entries
+                .first()
+                .is_some_and(|entry| !self.record(entry).actual.phases.is_empty())
+        });
+    }
+
+    fn record(&self, entry: &Entry) -> Record {
+        open(&self.archive()).record(entry.number.unwrap()).unwrap()
+    }
+}
+
+fn open(path: &Path) -> Archive {
+    opened(path).unwrap()
+}
+
+fn opened(path: &Path) -> Result<Archive, ArchiveError> {
+    let opening = Opening {
+        path,
+        journal: Journal::WriteAhead,
+        owner: None,
+        make: false,
+        // Longer than any disk takes.
+        patience: std::time::Duration::from_secs(3_600),
+    };
+    Archive::open(&opening)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

@@ -1,0 +1,304 @@
+//! The commands about runs that were archived.
+
+use std::fs;
+use std::io::Write;
+
+use record::{Level, Record, State};
+use serde_json::Value;
+
+use super::{Home, LITTLE, open, text};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Each line ends with carriage return and newline (RFC 4180), and neither is a part of its last field.
+fn ends_lines_as_csv(csv: &str) {
+    let lines: Vec<&str> = csv.split_inclusive('\n').collect();
+    assert!(lines.len() > 1, "{csv}");
+    for line in lines {
+        let fields = line.strip_suffix("\r\n").unwrap_or_else(|| panic!("{line:?}"));
+        assert!(!fields.contains(['\r', '\n']) && !fields.ends_with("\\r"), "{line:?}");
+    }
+}
+
+#[test]
+fn a_run_is_listed_shown_exported_and_imported() {
+    let home = Home::new();
+    let report = home.says(&format!("{LITTLE} --no-slices")).code(0).output.clone();
+    home.says("run --quiet --no-own-cost --preset mail --files 50 --transactions 50")
+        .code(0);
+
+    let list = home.answer("list");
+    assert!(list.contains("begun (UTC)") && list.contains("mail"), "{list}");
+    assert!(list.lines().all(|line| line.chars().count() <= 80), "{list}");
+    let listed = json(&home.answer("list --format json"));
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    assert_eq!(listed[1]["preset"], "mail");
+    assert_eq!(listed[0]["state"], "complete");
+    let csv = home.answer("list --format csv --preset mail");
+    assert_eq!(csv.lines().count(), 2);
+    assert!(csv.starts_with("number,id,state,"), "{csv}");
+    ends_lines_as_csv(&csv);
+    ends_lines_as_csv(&home.answer("export --format csv"));
+    let is_memory = home.record(&home.entries()[0]).locations[0]
+        .target
+        .known()
+        .and_then(|target| target.mount.known())
+        .is_some_and(|mount| mount.file_system_type == "tmpfs");
+    let entries = home.entries();
+    let are_invalid = entries.iter().filter(|entry| entry.headline.verdict == Level::Invalid);
+    let invalid = are_invalid.count();
+    for (filter, count) in [
+        ("--since 1d", 2),
+        ("--until 1d", 0),
+        ("--since 2001-08-27 --until 2100-01-01", 2),
+        ("--preset mail", 1),
+        ("--preset web-cache", 0),
+        ("--host nobody", 0),
+        ("--file-system tmpfs", if is_memory { 2 } else { 0 }),
+        // One or the other, as long as they took.
+        ("--verdict invalid", invalid),
+        ("--verdict doubtful", 2 - invalid),
+        ("--verdict invalid --limit 1", invalid.min(1)),
+        ("--verdict valid", 0),
+        ("--tag x", 0),
+    ] {
+        let listed = json(&home.answer(&format!("list --format json {filter}")));
+        assert_eq!(listed.as_array().unwrap().len(), count, "{filter}: {listed}");
+    }
+    assert_eq!(home.answer("list --tag x"), "No runs\n");
+
+    assert_eq!(home.answer("show 1"), report);
+    let second = Record::from_json(&home.answer("show last --format json")).unwrap();
+    assert_eq!(second.spec.preset.as_deref(), Some("mail"));
+    let identity = second.id.to_string();
+    assert_eq!(home.answer(&format!("show {}", &identity[..12])), home.answer("show 2"));
+    assert!(home.answer("show 1 --format classic").contains("per second"));
+    assert_eq!(home.answer("show 1 --format terse").lines().count(), 1);
+    home.says("show last --format classic")
+        .code(2)
+        .says("give --format text or json");
+
+    let file = home.scene.path().join("all.json");
+    home.says(&format!("export --output {}", text(&file))).code(0);
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2);
+    let one = home.scene.path().join("one.json");
+    fs::write(&one, home.answer("export 2")).unwrap();
+    assert_eq!(home.answer(&format!("show {}", text(&one))), home.answer("show 2"));
+    let csv = home.answer("export --format csv --preset mail");
+    let fields = csv.lines().next().unwrap().split(',').count();
+    assert!(
+        csv.lines().count() > 5 && csv.lines().all(|line| line.split(',').count() == fields),
+        "{csv}"
+    );
+    let markdown = home.answer("export 1 2 --format markdown");
+    assert_eq!(markdown.lines().count(), 4);
+    home.says("export 1 --preset mail").code(2).says("leave one out");
+
+    // Another machine's archive.
+    let other = home.scene.path().join("other/archive.db");
+    let import = format!("import {} {} --archive {}", text(&file), text(&one), text(&other));
+    let imported = home.answer(&import);
+    assert_eq!(imported.matches("new").count(), 2, "{imported}");
+    assert_eq!(imported.matches("there already").count(), 1, "{imported}");
+    assert_eq!(home.answer(&import).matches("there already").count(), 3);
+    let (ours, theirs) = (open(&home.archive()), open(&other));
+    for number in [1, 2] {
+        assert_eq!(ours.record(number).unwrap(), theirs.record(number).unwrap());
+    }
+}
+
+#[test]
+fn tags_and_notes_are_given_and_taken() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.says(LITTLE).code(0);
+    }
+    home.says("tag 1 baseline ssd").code(0).says("Run 1: baseline ssd");
+    home.says("tag 2 ssd").code(0);
+    home.says("tag 1 ssd none --remove")
+        .code(0)
+        .says("Run 1: baseline")
+        .says("had no tag 'none'");
+    let listed = home.answer("list --tag ssd --format csv");
+    assert_eq!(listed.lines().count(), 2);
+    assert!(home.answer("list").contains("baseline"));
+    let mut note = home.command("note 2");
+    note.arg("after the firmware; =1+1");
+    home.end(note).code(0).says("Run 2: after the firmware");
+    let shown = home.answer("show 2");
+    assert!(
+        shown.starts_with("Tags: ssd\nNote: after the firmware; =1+1\n"),
+        "{shown}"
+    );
+    assert!(home.answer("list --format csv").contains("after the firmware"));
+    // They travel with the run; one that is there already keeps its own.
+    let exported = home.answer("export 2");
+    assert_eq!(Record::from_json(&exported).unwrap(), home.record(&home.entries()[1]));
+    fs::write(home.scene.path().join("two.json"), &exported).unwrap();
+    home.says("import two.json --archive other.db").code(0);
+    home.says("tag last ssd --remove --archive other.db").code(0);
+    home.says("import two.json --archive other.db")
+        .code(0)
+        .says("there already");
+    let theirs = &json(&home.answer("list --format json --archive other.db"))[0];
+    assert_eq!(
+        (theirs["tags"].as_array().map(Vec::len), &theirs["note"]),
+        (Some(0), &Value::from("after the firmware; =1+1"))
+    );
+    fs::write(
+        home.scene.path().join("two.json"),
+        exported.replace("[\"ssd\"]", "[\"s s\"]"),
+    )
+    .unwrap();
+    home.says("import two.json --archive new.db").code(1).says("a tag has");
+    let mut note = home.command("note 2");
+    note.arg("");
+    home.end(note).code(0).says("no note");
+    home.says("tag 1 two,words").code(2).says("a tag has");
+    for command in ["tag 9 x", "note 9 x", "delete 1 9", "show 9", "export 9"] {
+        home.says(command).code(2).says("there is no run '9'");
+    }
+    for command in ["tag x x", "delete fine", "export ./none.json"] {
+        home.says(command).code(2).says("names no run");
+    }
+    assert_eq!(
+        home.entries().len(),
+        3,
+        "of several none is removed where one is not there"
+    );
+    home.says("delete 1 last 1")
+        .code(0)
+        .says("Removed run 1")
+        .says("Removed run 3");
+    let left = home.entries();
+    assert_eq!((left.len(), left[0].number), (1, Some(2)));
+}
+
+#[test]
+fn what_cannot_be_imported_is_told_and_the_rest_is() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let exported = home.answer("export last");
+    let path = |name: &str| home.scene.path().join(name);
+    let id = home.entries()[0].headline.id.to_string();
+    let forged = exported
+        .replace("\"hints\":[", "\"hints\":[\"forged\",")
+        .replace("\"hints\":[\"forged\",]", "\"hints\":[\"forged\"]");
+    fs::write(
+        path("good.json"),
+        exported.replace(&id, &id.chars().rev().collect::<String>()),
+    )
+    .unwrap();
+    fs::write(path("forged.json"), forged).unwrap();
+    fs::write(path("text.json"), "no \u{1b}[31m JSON").unwrap();
+    fs::write(path("other.json"), "{\"a\": 1}\n").unwrap();
+    fs::write(path("empty.json"), "").unwrap();
+    let ended = home.says("import text.json forged.json other.json empty.json missing.json good.json");
+    ended
+        .code(1)
+        .says("CONFLICT: run 1")
+        .says("text.json")
+        .says("other.json")
+        .says("empty.json")
+        .says("missing.json");
+    ended.says(": new, ").does_not_say("\u{1b}");
+    assert_eq!(home.entries().len(), 2);
+    assert_eq!(home.answer("export 1"), exported);
+    let mut piped = home.command("import -");
+    piped.stdin(fs::File::open(path("good.json")).unwrap());
+    home.end(piped).code(0).says("there already");
+}
+
+/// What has no end is not read to it.
+#[test]
+fn no_more_is_read_than_a_record_has() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    home.says("import /dev/zero").code(1).says("no JSON object");
+    let long = home.scene.path().join("long.json");
+    let mut file = fs::File::create(&long).unwrap();
+    file.write_all(b"{\"a\":\"").unwrap();
+    file.set_len(300 << 20).unwrap();
+    home.says("import long.json").code(1).says("longer than any record");
+}
+
+/// The others are written, and a file in which nothing comes is left as it was.
+#[test]
+fn one_damaged_record_does_not_keep_the_others() {
+    let home = Home::new();
+    for _ in 0..3 {
+        home.says(LITTLE).code(0);
+    }
+    let all = home.answer("export");
+    let archive = rusqlite::Connection::open(home.archive()).unwrap();
+    archive
+        .execute("UPDATE content SET json = x'00' WHERE run = 2", [])
+        .unwrap();
+    drop(archive);
+    let file = home.scene.path().join("all.json");
+    home.says("export --output all.json")
+        .code(1)
+        .says("not exported")
+        .says("run 2");
+    let kept: Vec<&str> = all
+        .lines()
+        .enumerate()
+        .filter(|(place, _)| *place != 1)
+        .map(|(_, line)| line)
+        .collect();
+    assert_eq!(fs::read_to_string(&file).unwrap().lines().collect::<Vec<_>>(), kept);
+    let before = fs::read_to_string(&file).unwrap();
+    home.says("export 2 --force --output all.json").code(2).says("run 2");
+    assert_eq!(fs::read_to_string(&file).unwrap(), before);
+    home.says("export 2 --output new.json").code(2);
+    assert!(!home.scene.path().join("new.json").exists());
+}
+
+#[test]
+fn without_an_archive_there_are_no_runs() {
+    let home = Home::new();
+    assert_eq!(home.answer("list"), "No runs\n");
+    assert_eq!(home.answer("list --format json"), "[]\n");
+    home.says("list --archive nowhere.db")
+        .code(2)
+        .says("there is no archive at nowhere.db");
+    home.says("show last").code(2).says("there is no archive at");
+    home.says("list --since yesterday").code(2).says("give a date like");
+    assert!(!home.archive().exists());
+}
+
+/// Names that somebody else chose reach no terminal as they are.
+#[test]
+fn what_others_wrote_is_harmless() {
+    let home = Home::new();
+    home.says(&format!("{LITTLE} --format json --archive none --output made.json"))
+        .code(0);
+    let made = fs::read_to_string(home.scene.path().join("made.json")).unwrap();
+    let mut document = json(&made);
+    document["record"]["host"]["hostname"] = Value::from("\u{1b}]0;x\u{7}=cmd|\u{202e}");
+    document["record"]["spec"]["preset"] = Value::from("<b>|\r\nx");
+    fs::write(home.scene.path().join("evil.json"), document.to_string()).unwrap();
+    home.says("import evil.json").code(0).does_not_say("\u{1b}");
+    for words in [
+        "list",
+        "list --format json",
+        "list --format csv",
+        "show 1",
+        "show 1 --format json",
+        "export",
+        "export --format csv",
+        "export --format markdown",
+    ] {
+        let answer = home.answer(words);
+        let answer = answer.replace("\r\n", "\n");
+        let harmful = |character: char| record::harmless::is_harmful(character) && character != '\n';
+        assert!(!answer.contains(harmful), "{words}: {answer:?}");
+    }
+    let listed = json(&home.answer("list --format json"));
+    assert_eq!(listed[0]["host"], document["record"]["host"]["hostname"]);
+    assert_eq!(listed[0]["preset"], document["record"]["spec"]["preset"]);
+    assert!(!home.answer("export --format markdown").contains("<b>"));
+    assert_eq!(home.entries()[0].headline.state, State::Complete);
+}

@@ -1,0 +1,159 @@
+//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every rung that was completed.
+
+use std::time::{Duration, Instant};
+
+use record::{Entry, Phase, Record, State, Summary};
+use rustix::process::Signal;
+
+use super::{Home, open};
+use crate::support::{Ended, Running};
+
+/// With several workers, and phases that take their time.
+const RUN: &str =
+    "run --no-own-cost --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms";
+/// Two rungs, one after another: no rung is shorter than ten seconds.
+const LADDER: &str = "run --no-own-cost --storage posix --files 100 --mix read=1 --ladder 200,400 --warm-up 20ms";
+
+fn kills() -> u32 {
+    let said = std::env::var("POSTMARK_KILLS").ok();
+    said.map_or(20, |said| said.parse().expect("POSTMARK_KILLS is a number"))
+}
+
+/// A number below 1 for each case, spread evenly (the golden ratio's multiples), with no two runs alike.
+fn spread(case: u32) -> f64 {
+    (f64::from(case) * 0.618_033_988_749_895).fract()
+}
+
+#[test]
+fn whatever_was_completed_is_there_after_a_kill() {
+    let home = Home::new();
+    let mut seen = Seen::default();
+    let began = Instant::now();
+    home.says(RUN).code(0);
+    let whole = began.elapsed();
+    for case in 0..kills() {
+        let after = whole.mul_f64(spread(case) * 1.05);
+        let before = home.entries().len();
+        // Every other one at some time after its row was opened: on a busy machine beginning takes most of the time.
+        let running = Running::start(home.command(RUN), home.scene.path());
+        let ended = kill_after(running, after, |_| case % 2 == 0 || home.entries().len() > before);
+        let archive = open(&home.archive());
+        archive
+            .check()
+            .unwrap_or_else(|error| panic!("after {after:?}: {error}\n{ended}"));
+        let entries = home.entries();
+        assert!(entries.len() - before <= 1, "{ended}");
+        match entries.get(before) {
+            Some(entry) => seen.take(entry, &home.record(entry), &ended),
+            None => seen.nothing += 1,
+        }
+        home.says(&format!("clean {}", home.target.display())).code(0);
+    }
+    println!("{seen:?}");
+    // Some in their first phase, and some later: else nothing was seen of what is to be there.
+    let with_phases: usize = seen.parts[1..].iter().sum();
+    assert!(with_phases > 0, "{seen:?}");
+    // Earlier ones are as they were, and later ones have their place.
+    home.says(RUN).code(0);
+    assert_eq!(home.entries().last().unwrap().headline.state, State::Complete);
+    let listed = home.answer("list");
+    assert_eq!(listed.matches("unfinished").count(), seen.unfinished, "{listed}");
+    // Whatever there is of them is shown.
+    for entry in home.entries() {
+        let shown = home.answer(&format!("show {}", entry.number.unwrap()));
+        assert_eq!(
+            shown.contains("UNFINISHED"),
+            entry.headline.state == State::Unfinished,
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn rungs_that_were_climbed_are_there_after_a_kill() {
+    std::thread::scope(|scope| {
+        for fresh in ["", " --fresh"] {
+            scope.spawn(move || {
+                let home = Home::new();
+                let mut running = Running::start(home.command(&format!("{LADDER}{fresh}")), home.scene.path());
+                running.until("the second rung", |running| running.errors().contains("rung 2: "));
+                let ended = running.kill();
+                let entries = home.entries();
+                assert_eq!(entries.len(), 1, "{ended}");
+                let record = home.record(&entries[0]);
+                Seen::default().take(&entries[0], &record, &ended);
+                assert_eq!(record.actual.rungs.len(), 1, "{ended}");
+                assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
+                assert!(home.answer("show last").contains("UNFINISHED"));
+                home.says(&format!("clean {}", home.target.display())).code(0);
+            });
+        }
+    });
+}
+
+/// Kills it so long after something has come about.
+fn kill_after(mut running: Running, after: Duration, has_come: impl FnMut(&Running) -> bool) -> Ended {
+    running.until("its beginning", has_come);
+    std::thread::sleep(after);
+    running.kill()
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Killed before there was a row.
+    nothing: usize,
+    /// By how much was completed: parts.
+    parts: [usize; 6],
+    unfinished: usize,
+    /// All was done when the signal came.
+    complete: usize,
+}
+
+impl Seen {
+    fn take(&mut self, entry: &Entry, record: &Record, ended: &Ended) {
+        // It may have had its end before.
+        if entry.headline.state == State::Complete {
+            self.complete += 1;
+            return;
+        }
+        assert_eq!(entry.headline.state, State::Unfinished, "{ended}");
+        assert!(ended.status.code().is_none(), "it was not killed\n{ended}");
+        ended.signal(Signal::KILL.as_raw());
+        self.unfinished += 1;
+        let actual = &record.actual;
+        self.parts[(actual.phases.len() + actual.rungs.len()).min(5)] += 1;
+        let is_ladder = record.spec.drive.ladder.is_some();
+        let expected: &[Phase] = if is_ladder {
+            &[Phase::Prepare, Phase::Delete]
+        } else {
+            &Phase::ALL
+        };
+        let phases: Vec<Phase> = actual.phases.iter().map(|phase| phase.phase).collect();
+        assert!(expected.starts_with(&phases), "{phases:?}\n{ended}");
+        let of_rungs = actual.rungs.iter().flat_map(|rung| &rung.phases);
+        for phase in actual.phases.iter().chain(of_rungs) {
+            assert!(phase.complete, "{ended}");
+            assert_eq!(
+                phase.workers.len() as u32,
+                record.spec.workload.crew.workers(),
+                "{ended}"
+            );
+            assert!(phase.measured_ns() > 0 && phase.settle.is_some(), "{phase:?}\n{ended}");
+        }
+        let begins = |word: &str| ended.errors.lines().filter(|line| line.starts_with(word)).count();
+        // What comes after a phase is told to be over: then the phase is there.
+        let is_fresh = record.spec.drive.ladder.as_ref().is_some_and(|asked| asked.fresh);
+        if begins("transactions: ") > 0 && !is_fresh {
+            assert!(!phases.is_empty(), "the preparation is lost\n{ended}");
+        }
+        if begins("delete: ") > 0 && !is_ladder {
+            assert!(phases.len() >= 2, "the transactions are lost\n{ended}");
+        }
+        assert!(
+            actual.rungs.len() + 1 >= begins("rung "),
+            "{} rungs\n{ended}",
+            actual.rungs.len()
+        );
+        assert!(Summary::of(record).partial);
+    }
+}

@@ -1,0 +1,188 @@
+//! Runs whose archive cannot be had: refused where it was asked for, warned of where it was not, and lost in neither case.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use passthrough::{Options, Passthrough};
+use record::{Outcome, Record, State};
+use rustix::process::Signal;
+
+use super::{Home, LITTLE, text};
+use crate::support::{Running, Volume, is_met, is_root};
+
+/// The records that wait beside an archive.
+fn waiting(archive: &Path) -> Vec<PathBuf> {
+    let names = archive::waiting(archive);
+    names.into_iter().map(|waiting| waiting.path).collect()
+}
+
+#[test]
+fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let other = home.held();
+    let ended = home.says(&format!("{LITTLE} --format json"));
+    ended
+        .code(0)
+        .says("warning: the archive")
+        .says("is locked by another process")
+        .says("its record is in");
+    let record = Record::from_json(&ended.output).unwrap();
+    let waits = waiting(&home.archive());
+    assert_eq!(waits.len(), 1, "{ended}");
+    ended.says(text(&waits[0]));
+    assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
+    // Who only reads is not kept from it, and takes in nothing yet.
+    let listed = home.says("list");
+    listed.code(0).says("1 record of earlier runs still waits");
+    assert_eq!(waiting(&home.archive()).len(), 1);
+    drop(other);
+    home.says("list").code(0).says("added to the archive");
+    let entries = home.entries();
+    assert_eq!((entries.len(), waiting(&home.archive()).len()), (2, 0));
+    assert_eq!(home.record(&entries[1]), record, "every field of it");
+    home.says("list").code(0).does_not_say("added to the archive");
+}
+
+#[test]
+fn a_locked_archive_that_was_asked_for_refuses_the_run() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let other = home.held();
+    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+        .code(2)
+        .says("is locked by another process");
+    let mut command = home.command(LITTLE);
+    command.env("POSTMARK_ARCHIVE", home.archive());
+    home.end(command).code(2).says("is locked by another process");
+    drop(other);
+    assert_eq!((home.entries().len(), waiting(&home.archive()).len()), (1, 0));
+}
+
+/// Locked only while the run goes on: what it has done is not lost, and whoever asked for the archive is told by the exit status.
+#[test]
+fn an_archive_that_is_locked_later_has_the_record_beside_it() {
+    let home = Home::new();
+    let words = format!(
+        "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 3s --format json --archive {}",
+        text(&home.archive())
+    );
+    let mut running = Running::start(home.command(&words), home.scene.path());
+    home.until_its_row_is_there(&mut running);
+    let other = home.held();
+    running.until("its report", |running| !running.output().is_empty());
+    // Else it would wait for the lock for a while.
+    running.send(Signal::TERM);
+    let ended = running.finish();
+    ended.code(1).says("not in the archive yet").says("its record is in");
+    assert_eq!(waiting(&home.archive()).len(), 1);
+    drop(other);
+    home.says(&format!("list --archive {}", text(&home.archive()))).code(0);
+    let entries = home.entries();
+    assert_eq!((entries.len(), entries[0].headline.state), (1, State::Complete));
+    let record = home.record(&entries[0]);
+    assert_eq!(record, Record::from_json(&ended.output).unwrap());
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+}
+
+#[test]
+fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
+    for (what, bytes) in [
+        ("is no archive of postmark", &b"Dear Sir or Madam,\n"[..]),
+        ("is damaged", b"SQLite format 3\0cut off"),
+    ] {
+        let home = Home::new();
+        fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
+        fs::write(home.archive(), bytes).unwrap();
+        let ended = home.says(&format!("{LITTLE} --format json"));
+        ended.code(0).says("warning: ").says(what).says("its record is in");
+        assert_eq!(fs::read(home.archive()).unwrap(), bytes);
+        let waits = waiting(&home.archive());
+        assert_eq!(waits.len(), 1, "{ended}");
+        home.says(&format!("show {}", text(&waits[0]))).code(0);
+        // Once it is away, the next command that opens the archive makes one of what waits.
+        fs::rename(home.archive(), home.scene.path().join("away")).unwrap();
+        home.says("list").code(0).says("added to the archive");
+        assert_eq!(
+            home.record(&home.entries()[0]),
+            Record::from_json(&ended.output).unwrap()
+        );
+    }
+}
+
+/// Neither the archive nor a file beside it: the run is told not to be archived, before it begins.
+#[test]
+fn a_place_that_takes_nothing_refuses_no_run() {
+    if !is_root() {
+        return;
+    }
+    for (options, answer) in [("ro", "Read-only file system"), ("size=4k", "No space left on device")] {
+        let home = Home::new();
+        let data = home.scene.directory("data");
+        let volume = Volume::in_memory(&data, options);
+        if options != "ro" {
+            fs::create_dir(data.join("postmark")).unwrap();
+            fs::write(data.join("full"), [1; 4096]).unwrap();
+            fs::write(home.archive(), "Dear Sir or Madam,\n").unwrap_err();
+            fs::remove_file(home.archive()).unwrap();
+            fs::create_dir(home.archive()).unwrap();
+        }
+        let ended = home.says(LITTLE);
+        ended
+            .code(0)
+            .says("warning: ")
+            .says(answer)
+            .says("this run is not archived")
+            .says("--output FILE");
+        assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
+        drop(volume);
+    }
+}
+
+/// A data folder on a server that does not answer keeps no run from its start; an archive there that was asked for is refused.
+#[test]
+fn a_data_folder_that_hangs_refuses_no_run() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    let home = Home::new();
+    let (backing, data) = (home.scene.directory("backing"), home.scene.directory("data"));
+    let mounted = Passthrough::mount(&backing, &data, Options::default()).unwrap();
+    home.says(LITTLE).code(0);
+    mounted.stall();
+    home.says(LITTLE)
+        .code(0)
+        .says("warning: cannot look at the archive")
+        .says("the file system did not answer for 5 s")
+        .says("this run is not archived")
+        .says("--output FILE");
+    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+        .code(2)
+        .says("the file system did not answer for 5 s")
+        .says("--archive none");
+    assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
+    mounted.resume();
+    assert_eq!(home.entries().len(), 1);
+}
+
+/// Whoever cannot write to the archive says how many records wait, and shows the rest.
+#[test]
+fn what_waits_beside_an_archive_that_can_only_be_read_is_counted() {
+    if !is_root() {
+        return;
+    }
+    let home = Home::new();
+    let data = home.scene.directory("data");
+    let volume = Volume::in_memory(&data, "size=16m");
+    home.says(LITTLE).code(0);
+    let other = home.held();
+    home.says(LITTLE).code(0);
+    drop(other);
+    volume.make_read_only();
+    let listed = home.says("list --format csv");
+    listed.code(0).says("1 record of earlier runs still waits");
+    assert_eq!(listed.output.lines().count(), 2, "{listed}");
+    volume.make_writable();
+    assert_eq!(home.answer("list --format csv").lines().count(), 3);
+}

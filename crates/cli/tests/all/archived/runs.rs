@@ -1,0 +1,301 @@
+//! What a run leaves in the archive, and what it does without one.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use record::{Outcome, Record, State};
+use rustix::process::Signal;
+
+use super::{Home, LITTLE, text};
+use crate::support::Running;
+
+#[test]
+fn a_run_is_in_the_archive_as_it_is_in_its_report() {
+    let home = Home::new();
+    let ended = home.says(&format!("{LITTLE} --format json"));
+    ended.code(0);
+    let record = Record::from_json(&ended.output).unwrap();
+    let entries = home.entries();
+    assert_eq!(entries.len(), 1);
+    assert_eq!(entries[0].headline.state, State::Complete);
+    assert_eq!(home.record(&entries[0]), record, "every field of it");
+    assert!(
+        record.hints.iter().all(|hint| !hint.contains("archive")),
+        "{:?}",
+        record.hints
+    );
+}
+
+#[test]
+fn where_it_is_archived_is_said_once() {
+    let home = Home::new();
+    let words = LITTLE.replace("--quiet ", "");
+    for format in ["text", "json", "classic", "terse"] {
+        let ended = home.says(&format!("{words} --format {format}"));
+        ended.code(0);
+        let told = ended.errors.matches("archived as run").count();
+        assert_eq!(
+            (told, ended.output.matches("archived as run").count()),
+            (1, 0),
+            "{ended}"
+        );
+        ended.says(text(&home.archive()));
+    }
+    assert_eq!(home.entries().len(), 4);
+    home.says(LITTLE).code(0).does_not_say("archived as");
+    assert_eq!(home.entries().len(), 5);
+}
+
+#[test]
+fn what_is_no_run_is_not_archived() {
+    let home = Home::new();
+    home.says(&format!("{LITTLE} --archive none")).code(0);
+    home.says(&format!("{LITTLE} --dry-run")).code(0);
+    home.says("plan --storage null --files 10 --transactions 10").code(0);
+    home.says("presets").code(0);
+    let mut prompt = home.command("");
+    let commands = home.scene.path().join("commands");
+    fs::write(
+        &commands,
+        format!(
+            "set location {}\nset number 10\nset transactions 10\nrun\n",
+            text(&home.target)
+        ),
+    )
+    .unwrap();
+    prompt.stdin(fs::File::open(&commands).unwrap());
+    home.end(prompt).code(0);
+    let mut variable = home.command(LITTLE);
+    variable.env("POSTMARK_ARCHIVE", "none");
+    home.end(variable).code(0);
+    assert!(!home.archive().exists());
+    // A refused run leaves no row.
+    home.says("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
+        .code(2)
+        .says("--no-room-check");
+    home.says(&format!("{LITTLE} --archive {} --reuse", text(&home.archive())))
+        .code(2);
+    if home.archive().exists() {
+        assert_eq!(home.entries(), []);
+    }
+}
+
+#[test]
+fn an_archive_that_cannot_be_opened_refuses_the_run() {
+    let home = Home::new();
+    let foreign = home.scene.path().join("letter.txt");
+    fs::write(&foreign, "Dear Sir or Madam,\n").unwrap();
+    let report = home.scene.path().join("report.json");
+    let words = format!("{LITTLE} --output {} --archive {}", text(&report), text(&foreign));
+    let ended = home.says(&words);
+    ended.code(2).says("is no archive of postmark").says("--archive none");
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
+    assert!(!report.exists());
+    assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
+    let ended = home.says(&format!("{LITTLE} --archive /proc/nowhere/archive.db"));
+    ended
+        .code(2)
+        .says("cannot make the archive /proc/nowhere/archive.db")
+        .says("--archive none");
+    for command in [
+        "list",
+        "show last",
+        "export",
+        "tag 1 x",
+        "note 1 x",
+        "delete 1",
+        "import x.json",
+    ] {
+        home.says(&format!("{command} --archive {}", text(&foreign)))
+            .code(2)
+            .says("is no archive");
+        home.says(&format!("{command} --archive none"))
+            .code(2)
+            .says("give one with --archive FILE");
+    }
+    assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
+}
+
+#[test]
+fn an_interrupted_run_is_there_as_what_it_is() {
+    let home = Home::new();
+    let mut running = Running::start(
+        home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 30s"),
+        home.scene.path(),
+    );
+    home.until_a_phase_is_there(&mut running);
+    // While it goes on it is listed as that.
+    let listed = home.answer("list");
+    assert!(listed.contains("going"), "{listed}");
+    home.says("delete 1").code(2).says("run 1 goes on");
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended.code(130);
+    let entries = home.entries();
+    assert_eq!(entries[0].headline.state, State::Interrupted);
+    let record = home.record(&entries[0]);
+    assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
+    assert!(record.actual.clean_up.is_some(), "the whole record is there");
+}
+
+/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is not archived.
+#[test]
+fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
+    let home = Home::new();
+    let command = home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1500ms --format json");
+    let mut running = Running::start(command, home.scene.path());
+    home.until_its_row_is_there(&mut running);
+    fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
+    let ended = running.finish();
+    ended.code(1).says("the run was not archived");
+    let record = Record::from_json(&ended.output).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert_eq!(record.actual.phases.len(), 3);
+}
+
+/// Another process keeps the archive: the report does not wait for it, and neither does who wants the end.
+#[test]
+fn a_report_does_not_wait_for_the_archive() {
+    let home = Home::new();
+    let report = home.scene.path().join("report.json");
+    let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 3s --format json --output";
+    let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
+    home.until_its_row_is_there(&mut running);
+    let other = home.held();
+    running.until("its report", |_| {
+        fs::read_to_string(&report).is_ok_and(|text| Record::from_json(&text).is_ok())
+    });
+    assert_ne!(
+        home.entries()[0].headline.state,
+        State::Complete,
+        "it is waited for still"
+    );
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended
+        .code(0)
+        .says("the run is not in the archive yet")
+        .says("a signal came")
+        .says("its record is in");
+    drop(other);
+    let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    home.says("list").code(0).says("added to the archive");
+    assert_eq!(home.record(&home.entries()[0]), record);
+}
+
+/// A signal is followed while a phase waits for the archive, and the archive that has come back has the whole record.
+#[test]
+fn a_signal_does_not_wait_for_the_archive() {
+    let home = Home::new();
+    let mut running = Running::start(
+        home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1s --format json"),
+        home.scene.path(),
+    );
+    home.until_a_phase_is_there(&mut running);
+    let other = home.held();
+    // Long enough for the phase to end, and to wait behind it.
+    std::thread::sleep(Duration::from_millis(1500));
+    running.send(Signal::INT);
+    running.until("its report", |running| !running.output().is_empty());
+    drop(other);
+    let ended = running.finish();
+    ended.code(130);
+    // It may have been too late for the archive: then its record waits beside it.
+    home.answer("list");
+    let entries = home.entries();
+    assert_eq!(entries[0].headline.state, State::Interrupted);
+    assert_eq!(home.record(&entries[0]), Record::from_json(&ended.output).unwrap());
+}
+
+/// Without settling, as in the original's formats, what the archive takes is in no phase: nothing is written between them.
+#[test]
+fn the_originals_seconds_have_no_archive_in_them() {
+    let home = Home::new();
+    let mut running = Running::start(
+        home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
+        home.scene.path(),
+    );
+    home.until_its_row_is_there(&mut running);
+    let other = home.held();
+    let began = Instant::now();
+    running.until("its report", |running| !running.output().is_empty());
+    let took = began.elapsed();
+    drop(other);
+    let ended = running.finish();
+    ended.code(0);
+    home.answer("list");
+    let total: u64 = ended.output.split(' ').next().unwrap().parse().unwrap();
+    assert!(total <= took.as_secs() + 1, "{total} s in {took:?}");
+    assert_eq!(home.record(&home.entries()[0]).actual.phases.len(), 3);
+}
+
+/// A file that is to be written is not the archive, whatever it is called.
+#[test]
+fn a_report_is_not_written_over_the_archive() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let link = home.scene.path().join("link");
+    std::os::unix::fs::symlink(home.archive(), &link).unwrap();
+    for words in [
+        format!("{LITTLE} --output {}", text(&link)),
+        format!("{LITTLE} --live {}", text(&home.archive())),
+        format!("{LITTLE} --dry-run --output {}", text(&link)),
+        format!("export --output {}", text(&link)),
+        format!("show last --output {}", text(&home.archive())),
+    ] {
+        home.says(&words)
+            .code(2)
+            .says("the archive is there")
+            .says("give another file");
+    }
+    assert_eq!(home.entries().len(), 1);
+    home.says(&format!("{LITTLE} --archive -"))
+        .code(2)
+        .says("an archive is a file");
+}
+
+/// Runs are looked for where the command says that the archive is.
+#[test]
+fn like_means_a_run_of_the_archive_that_is_said() {
+    let home = Home::new();
+    home.says(&format!("{LITTLE} --preset mail")).code(0);
+    home.says("run --quiet --no-own-cost --storage posix --files 21 --transactions 30 --archive other.db")
+        .code(0);
+    let files = |text: &str| {
+        let record = Record::from_json(text).unwrap();
+        (record.spec.workload.files(), record.spec.preset)
+    };
+    let like = "run --quiet --no-own-cost --like last --format json";
+    assert_eq!(files(&home.answer(&format!("{like} --archive other.db"))), (21, None));
+    assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
+    // Nothing new is archived, and the run is the user's.
+    assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
+    let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
+    assert!(plan.contains("files = 21"), "{plan}");
+    home.says("plan --like 7 --archive other.db")
+        .code(2)
+        .says("there is no run '7'")
+        .does_not_say("--format json");
+}
+
+#[test]
+fn ladders_are_one_run_each() {
+    std::thread::scope(|scope| {
+        for fresh in ["", " --fresh"] {
+            scope.spawn(move || {
+                let home = Home::new();
+                let ladder =
+                    "run --quiet --no-own-cost --storage posix --files 50 --mix read=1 --ladder 300 --warm-up 100ms";
+                let ended = home.says(&format!("{ladder} --format json{fresh}"));
+                ended.code(0);
+                let record = Record::from_json(&ended.output).unwrap();
+                let entries = home.entries();
+                assert_eq!(entries.len(), 1, "{ended}");
+                assert_eq!(home.record(&entries[0]), record);
+                assert!(!record.actual.rungs.is_empty());
+                assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
+            });
+        }
+    });
+}

@@ -1,0 +1,57 @@
+//! Two processes write at once, and a third one reads.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use record::State;
+
+use super::{Home, LITTLE, open};
+
+const EACH: usize = 12;
+
+#[test]
+fn two_processes_write_at_once() {
+    let home = Home::new();
+    // Neither has made the archive yet.
+    let targets = ["one", "other"].map(|name| home.scene.directory(name));
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = targets
+            .iter()
+            .map(|target| {
+                let home = &home;
+                scope.spawn(move || {
+                    for _ in 0..EACH {
+                        let mut command = home.command("");
+                        command.args(LITTLE.split(' ')).arg("--at").arg(target);
+                        home.end(command).code(0);
+                    }
+                })
+            })
+            .collect();
+        let home = &home;
+        let is_over = &is_over;
+        let reader = scope.spawn(move || {
+            let mut most = 0;
+            while !is_over.load(Ordering::Relaxed) {
+                let listed = home.answer("list --format csv").lines().count();
+                assert!(listed >= most, "{listed} after {most}");
+                most = listed.max(most);
+            }
+        });
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+        reader.join().unwrap();
+    });
+    // Whoever found the archive locked for longer than a run waits has left its record beside it: this takes it in.
+    home.answer("list");
+    let entries = home.entries();
+    assert_eq!(entries.len(), 2 * EACH);
+    assert!(entries.iter().all(|entry| entry.headline.state == State::Complete));
+    let archive = open(&home.archive());
+    archive.check().unwrap();
+    for entry in &entries {
+        assert_eq!(archive.record(entry.number.unwrap()).unwrap().actual.phases.len(), 3);
+    }
+}

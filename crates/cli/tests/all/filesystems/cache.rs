@@ -1,0 +1,72 @@
+//! What is done to the page cache, and what the reads then fetched from the device.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use crate::ground::{self, Ground, on};
+use crate::runs::{Ran, Run, postmark};
+use crate::support::faces::program_for_all;
+use crate::support::{Running, Scene, is_met, is_root, names};
+
+/// Files are read with replacement: of a quarter as many reads as there are files 88 % are first ones. They are whole
+/// blocks, so that nothing is fetched beside them but what the file system keeps in between.
+const WORK: &str = "--mix read=1 --files 2000 --transactions 500 --size 16KiB --dirs subdirs:20 --verify";
+
+fn reads(ground: &Ground, cache: &str) -> Ran {
+    let ran = Run::new(&ground.at, WORK).with("--cache", cache).perform();
+    ran.is_complete().has_all_phases();
+    ran.assert(ran.record.spec.cache.name() == cache, "the record says something else");
+    let surprise = ran.summary.fetched.as_ref().and_then(|fetched| fetched.surprise);
+    ran.assert(
+        surprise.is_none(),
+        format_args!("it was not as asked for: {surprise:?}"),
+    );
+    ran
+}
+
+fn what_is_fetched(ground: Ground) {
+    let _alone = ground::alone_with_the_cache();
+    let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&ground, cache));
+    let (of_cold, of_cold_data, of_warm) = (cold.fetched(), cold_data.fetched(), warm.fetched());
+    let all = format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
+    // First reads are 88 % of all; those of a file that was read before find it in memory.
+    for (ran, (device_bytes, read_bytes)) in [(&cold, of_cold), (&cold_data, of_cold_data)] {
+        ran.assert(device_bytes * 100 >= read_bytes * 85, &all);
+    }
+    // Nothing but a block of metadata now and then.
+    warm.assert(of_warm.0 * 100 <= of_warm.1, &all);
+    // Names and attributes are still there: only contents are fetched, of equal files. (ext4 may hold its metadata fast
+    // in its journal, so that a cold cache has it, too.)
+    cold_data
+        .assert(of_cold_data.0 <= of_cold_data.1, &all)
+        .assert(of_warm.0 < of_cold_data.0 && of_cold_data.0 <= of_cold.0, &all);
+}
+on!(what_is_fetched: ext4, xfs);
+
+/// Dropping the system's caches takes root; without it the run is refused, and nothing is touched.
+#[test]
+fn cold_is_refused_without_root() {
+    if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
+        return;
+    }
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    std::fs::set_permissions(&location, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let nobody = |words: &[&str]| {
+        let mut command = Running::command(Path::new("/usr/bin/setpriv"));
+        command
+            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+            .arg(program_for_all(&scene))
+            .args(["run", "--mix", "read=1", "--files", "10", "--at"])
+            .arg(&location)
+            .args(words);
+        Running::to_its_end(command, &location)
+    };
+    nobody(&["--cache", "cold"])
+        .code(2)
+        .says("root")
+        .says("--cache cold-data");
+    assert!(names(&location).unwrap().is_empty(), "a refused run has left something");
+    nobody(&["--cache", "cold-data"]).code(0);
+    postmark(&location, &["clean".as_ref(), location.as_os_str()]).code(0);
+}

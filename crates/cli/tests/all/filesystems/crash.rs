@@ -1,0 +1,361 @@
+//! Crashes: the file system is shut down without its log being flushed, in the middle of a run, and mounted again. What
+//! was acknowledged as durable is there; where nothing was promised losses are found, and damage is named.
+//! `POSTMARK_CRASHES` of each policy.
+//!
+//! Of two kinds, one after the other: the power goes, and with it the program; or the file system alone goes, and the
+//! program ends because everything fails.
+//!
+//! xfs has a hole in the second kind. Its fsync of a directory asks whether the directory is pinned in the log, and a
+//! shutdown unpins it, so that between the two fsync says that all is well (`xfs_dir_fsync`; that of files asks first
+//! whether there was a shutdown). What a worker has acknowledged last may be lost there, then, with nobody to blame but xfs.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::ground::{Ground, number, on};
+use crate::runs::{Run, postmark};
+use crate::support::faces::clean;
+use crate::support::{Ended, Running, names};
+
+/// What is journaled most plainly: names that come, change and go.
+const MIX: &str = "deliver=4,rename=2,delete=3,create=2";
+
+/// What `verify-after` has found.
+struct Verified {
+    ended: Ended,
+    said: Value,
+}
+
+impl Verified {
+    fn of(at: &Path, journal: &Path) -> Self {
+        let word = OsStr::new;
+        let ended = postmark(
+            at,
+            &[
+                word("verify-after"),
+                at.as_os_str(),
+                word("--journal"),
+                journal.as_os_str(),
+                word("--format"),
+                word("json"),
+            ],
+        );
+        let said = serde_json::from_str(&ended.output)
+            .unwrap_or_else(|error| panic!("verify-after does not say what it has found: {error}\n{ended}"));
+        Self { ended, said }
+    }
+
+    /// How many of these kinds are lost.
+    fn lost(&self, kinds: &[&str]) -> u64 {
+        let counts = self.said["lost_counts"].as_array().unwrap().iter();
+        counts
+            .filter(|count| kinds.is_empty() || kinds.iter().any(|kind| count["kind"] == *kind))
+            .map(|count| count["count"].as_u64().unwrap())
+            .sum()
+    }
+
+    fn nothing_is_lost(&self) -> &Self {
+        self.ended.code(0);
+        self.ended
+            .assert(self.lost(&[]) == 0, "it ends with 0 and names losses");
+        let checked = self.said["checked"].as_u64().unwrap();
+        self.ended.assert(checked > 0, "nothing was checked");
+        self
+    }
+
+    /// Losses of what these names are about: an fsync that was under way when the file system was shut down may have been
+    /// answered well.
+    fn excused(&self, names: &[String]) -> Vec<&Value> {
+        let is_excused = |loss: &&Value| {
+            let path = Path::new(loss["path"].as_str().unwrap());
+            names.iter().any(|name| path.ends_with(name))
+        };
+        let lost = self.said["lost"].as_array().unwrap();
+        let excused: Vec<&Value> = lost.iter().filter(is_excused).collect();
+        if !excused.is_empty() {
+            tell(&format!("acknowledged by a file system that was gone: {excused:?}"));
+        }
+        excused
+    }
+
+    /// Nothing but what these names are about.
+    fn nothing_is_lost_but(&self, names: &[String]) {
+        let excused = self.excused(names).len() as u64;
+        if excused == 0 {
+            self.nothing_is_lost();
+            return;
+        }
+        self.ended.code(1);
+        let what = format!("more is lost than what was acknowledged last, {names:?}");
+        self.ended.assert(self.lost(&[]) == excused, &what);
+    }
+}
+
+/// How a file system goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goes {
+    /// With the program: nothing is acknowledged after it.
+    WithThePower,
+    /// Under the program, which ends by itself.
+    Alone,
+}
+
+/// A crash.
+#[derive(Clone, Copy, Debug)]
+struct Crash {
+    goes: Goes,
+    /// When the journal has so many bytes beyond those of the preparation.
+    bytes: u64,
+}
+
+/// Always others.
+fn crashes() -> impl Iterator<Item = Crash> {
+    let crashes = number("POSTMARK_CRASHES", 3);
+    (0..crashes).map(|round| Crash {
+        goes: if round % 2 == 0 {
+            Goes::WithThePower
+        } else {
+            Goes::Alone
+        },
+        bytes: 20_000 + round * 777_777 % 4_000_000,
+    })
+}
+
+/// Names that each worker's last acknowledged operation was about.
+fn last_acknowledged(journal: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(journal).unwrap();
+    let mut begun: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut last: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in text.lines() {
+        // Checksum, B, worker, sequence, operation, location, name, other name; or checksum, A, worker, sequence.
+        let words: Vec<&str> = line.split(' ').collect();
+        match words[..] {
+            [_, "B", worker, _, _, _, name, other, ..] => drop(begun.insert(worker, vec![name, other])),
+            [_, "A", worker, _] => drop(last.insert(worker, begun[worker].clone())),
+            _ => {}
+        }
+    }
+    last.into_values().flatten().map(str::to_owned).collect()
+}
+
+/// The run's own directory: there is one.
+fn own(at: &Path) -> PathBuf {
+    let own = crate::support::faces::own_directories(at);
+    assert_eq!(
+        own.len(),
+        1,
+        "{} should have one run's directory: {own:?}",
+        at.display()
+    );
+    own[0].clone()
+}
+
+/// Begins a run, lets the file system crash, brings it back and looks what is lost.
+fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, journal: &Path) -> Verified {
+    let mut running: Running = Run::new(
+        &ground.at,
+        "--files 200 --transactions 100000000 --workers 2 --no-room-check",
+    )
+    .with("--mix", MIX)
+    .with("--durability", policy)
+    .with("--journal", journal)
+    .start();
+    let length = || std::fs::metadata(journal).map_or(0, |facts| facts.len());
+    running.until("that the pool is there", |running| {
+        crate::support::faces::has_ended(&running.errors(), "prepare")
+    });
+    let prepared = length();
+    running.until("that the journal has grown", |_| length() >= prepared + bytes);
+    match goes {
+        Goes::WithThePower => {
+            running.stop();
+            ground.crashes();
+            running.kill().signal(9);
+        }
+        Goes::Alone => {
+            ground.crashes();
+            let ended = running.finish();
+            ended.code(1).says("Input/output error").says("postmark clean");
+        }
+    }
+    ground.comes_back();
+    let verified = Verified::of(&ground.at, journal);
+    verified.ended.assert(
+        verified.said["may_be_removed"] == false,
+        "a run that could remove nothing may have removed what is missing, it says, so that nothing is proved",
+    );
+    verified.ended.assert(
+        verified.said["ended"] == (goes == Goes::Alone),
+        "it does not know whether the run has ended by itself",
+    );
+    let in_flight = verified.said["in_flight"].as_u64().unwrap();
+    verified.ended.assert(
+        goes == Goes::WithThePower || in_flight > 0,
+        "what failed when the file system was gone was acknowledged",
+    );
+    verified
+}
+
+fn tidy(ground: &Ground, journal: &Path, goes: Goes) {
+    let cleaned = clean(&ground.at);
+    if cleaned.status.success() {
+        cleaned.code(0);
+    } else {
+        // Of a run that ended by itself nobody knows later which files its last operations failed to write, one a worker.
+        cleaned.code(1);
+        let empty = cleaned
+            .output
+            .matches(": it is empty, and nothing tells that this run was writing it")
+            .count();
+        cleaned.assert(
+            goes == Goes::Alone && (1..=2).contains(&empty),
+            "what stays is not what a failed operation has left",
+        );
+        for name in names(&ground.at).unwrap().iter().filter(|name| *name != "lost+found") {
+            std::fs::remove_dir_all(ground.at.join(name)).unwrap();
+        }
+    }
+    let left = names(&ground.at).unwrap();
+    assert!(
+        left.iter().all(|name| name == "lost+found"),
+        "{} should be empty: {left:?}",
+        ground.at.display()
+    );
+    std::fs::remove_file(journal).unwrap();
+}
+
+fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut ground: Ground) {
+    let journal = ground.elsewhere("journal");
+    for (round, each) in crashes().enumerate() {
+        let verified = crash(&mut ground, "fsync+dir", each, &journal);
+        if each.goes == Goes::Alone {
+            verified.nothing_is_lost_but(&last_acknowledged(&journal));
+        } else {
+            verified.nothing_is_lost();
+        }
+        if round == 0 {
+            damage(&ground, &journal);
+        }
+        tidy(&ground, &journal, each.goes);
+    }
+}
+on!(with_fsync_and_dir_nothing_is_lost_and_damage_is_named: ext4, xfs);
+
+fn with_none_losses_are_found(mut ground: Ground) {
+    let journal = ground.elsewhere("journal");
+    for each in crashes() {
+        let verified = crash(&mut ground, "none", each, &journal);
+        verified.ended.code(1);
+        for kind in ["missing", "still-there"] {
+            let what = format!("nothing was synced, and no loss is called '{kind}'");
+            verified.ended.assert(verified.lost(&[kind]) > 0, &what);
+        }
+        tidy(&ground, &journal, each.goes);
+    }
+}
+on!(with_none_losses_are_found: ext4, xfs);
+
+/// fsync of a file promises its contents, and nothing of names: a name may be missing, or there again. What is there,
+/// under whatever name, is whole.
+fn with_fsync_contents_are_whole(mut ground: Ground) {
+    let journal = ground.elsewhere("journal");
+    for each in crashes() {
+        let verified = crash(&mut ground, "fsync", each, &journal);
+        tell(&format!(
+            "{:?} with fsync, {each:?}: {} of {} paths are not as acknowledged: {}",
+            ground.kind,
+            verified.lost(&[]),
+            verified.said["checked"],
+            verified.said["lost_counts"]
+        ));
+        verified.ended.code(i32::from(verified.lost(&[]) > 0));
+        let is_of_contents = |loss: &&&Value| loss["kind"] == "torn" || loss["kind"] == "wrong-size";
+        let excused = match each.goes {
+            Goes::WithThePower => 0,
+            Goes::Alone => {
+                let excused = verified.excused(&last_acknowledged(&journal));
+                excused.iter().filter(is_of_contents).count()
+            }
+        };
+        verified.ended.assert(
+            verified.lost(&["torn", "wrong-size"]) == excused as u64,
+            "contents that were synced are not whole",
+        );
+        tidy(&ground, &journal, each.goes);
+    }
+}
+on!(with_fsync_contents_are_whole: ext4, xfs);
+
+/// Not with `println!`: what that writes is kept from whoever looks at tests that pass.
+fn tell(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}
+
+/// Damages files one after the other: each damage is named, with the file's path, and nothing else is.
+fn damage(ground: &Ground, journal: &Path) {
+    let mut delivered = 0;
+    let mut directories: Vec<PathBuf> = vec![own(&ground.at)];
+    let mut files: Vec<PathBuf> = Vec::new();
+    while let Some(directory) = directories.pop() {
+        for name in names(&directory).unwrap() {
+            let path = directory.join(&name);
+            let is_hidden = name.as_encoded_bytes().starts_with(b".");
+            let is_temporary = directory.ends_with("tmp");
+            match path.symlink_metadata().unwrap() {
+                facts if facts.is_dir() => directories.push(path),
+                facts if facts.len() > 0 && !is_hidden && !is_temporary => files.push(path),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    for path in files.iter().rev() {
+        let content = std::fs::read(path).unwrap();
+        let mut other = content.clone();
+        let middle = other.len() / 2;
+        other[middle] ^= 0x20;
+        std::fs::write(path, other).unwrap();
+        let verified = Verified::of(&ground.at, journal);
+        let lost = verified.said["lost"].as_array().unwrap().clone();
+        std::fs::write(path, &content).unwrap();
+        // An operation that was in flight leaves a file of which nothing is known.
+        if lost.is_empty() {
+            verified.nothing_is_lost();
+            continue;
+        }
+        is_named(&verified, path, "torn");
+        if lost[0]["what"] == "deliver" {
+            delivered += 1;
+        }
+        if delivered == 2 {
+            let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.set_len(content.len() as u64 / 2).unwrap();
+            is_named(&Verified::of(&ground.at, journal), path, "wrong-size");
+            std::fs::write(path, &content).unwrap();
+            // Not removed: a file that somebody makes now is not the run's.
+            let away = ground.at.join("away");
+            std::fs::rename(path, &away).unwrap();
+            is_named(&Verified::of(&ground.at, journal), path, "missing");
+            std::fs::rename(away, path).unwrap();
+            Verified::of(&ground.at, journal).nothing_is_lost();
+            return;
+        }
+    }
+    panic!("there were not two delivered files to damage among {}", files.len());
+}
+
+fn is_named(verified: &Verified, path: &Path, kind: &str) {
+    let lost = verified.said["lost"].as_array().unwrap();
+    verified.ended.code(1);
+    verified.ended.assert(
+        lost.len() == 1 && lost[0]["kind"] == kind && lost[0]["path"].as_str().is_some_and(|said| path.ends_with(said)),
+        &format!(
+            "{} is damaged, and it does not say '{kind}' of it alone",
+            path.display()
+        ),
+    );
+}

@@ -1,0 +1,255 @@
+//! Pools that are beyond the cache: chosen from what the cache is, on this machine and under a limit of 256 MiB, and
+//! calibrated on the target without a trace.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use observe::{Class, Fact, Sources, Target};
+use record::Sizing;
+use rustix::process::Signal;
+
+use crate::ground::{Ground, ext4, on, tmpfs};
+use crate::runs::{Ran, Run, postmark};
+use crate::support::faces::own_directories;
+use crate::support::running::in_shell;
+use crate::support::{FileSystem, Running, Scene, is_met, is_root, names};
+
+/// Of a thousandth of the memory, which every image of the tests has room for.
+const LITTLE: &str = "--size 16KiB --beyond-cache 0.001";
+
+fn sizing(ran: &Ran) -> &Sizing {
+    let sizing = ran.record.sizing.as_ref();
+    sizing.unwrap_or_else(|| panic!("the record does not say what was chosen\n{ran}"))
+}
+
+/// What the report says of it.
+fn sentence(ran: &Ran) -> String {
+    let record = &ran.record;
+    report::sizing::sentence(sizing(ran), &record.spec.workload, &record.spec.drive)
+}
+
+fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
+    let sizing = sizing(ran);
+    let workload = &ran.record.spec.workload;
+    let bytes = sizing.files as f64 * sizing.mean_file_bytes;
+    let asked = sizing.cache_bytes as f64 * sizing.beyond_cache;
+    // No pool has a file too many.
+    let too_many = bytes - asked;
+    ran.assert(
+        too_many >= 0.0 && too_many <= 16_384.0 * pools as f64,
+        format_args!("{bytes} bytes for {asked}"),
+    )
+    .assert(
+        workload.files() * pools == sizing.files,
+        "the pools are not what was chosen",
+    );
+    let calibration = sizing.calibration.as_ref();
+    let calibration = calibration.unwrap_or_else(|| panic!("nothing was calibrated\n{ran}"));
+    ran.assert(
+        calibration.created_per_second > 1.0 && calibration.transactions_per_second.is_some_and(|rate| rate > 1.0),
+        "the calibration tells no rates",
+    )
+    .assert(
+        calibration.files <= sizing.files,
+        "the calibration's pool is larger than the run's",
+    )
+    .assert(
+        ran.record.host.cache_limit_bytes() == Fact::Known(sizing.cache_bytes),
+        "the cache is not the host's",
+    );
+}
+
+fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Ground) {
+    for (crew, pools) in [
+        ("--mix read=3,stat=1", 1),
+        ("--mix read=3,stat=1 --workers 3", 3),
+        ("--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2", 1),
+        // The classic work.
+        ("--durability fsync", 1),
+    ] {
+        let work = Run::new(&ground.at, LITTLE).and(crew).and("--for 1s");
+        let ran = work.perform();
+        ran.is_complete().has_all_phases();
+        is_as_large_as_was_asked_for(&ran, pools);
+        let sizing = sizing(&ran);
+        ran.assert(
+            sizing.transactions.is_some_and(|count| count > 0),
+            "no transactions are expected",
+        );
+        ran.ended.assert(
+            ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("preparing takes about"),
+            "it does not say what it chose",
+        );
+        let words: Vec<&str> = LITTLE.split(' ').chain(crew.split(' ')).collect();
+        let at = ground.at.to_str().unwrap();
+        let words = [&["plan", "--for", "1s", "--format", "json", "--at", at], &words[..]].concat();
+        let words: Vec<&std::ffi::OsStr> = words.iter().map(std::ffi::OsStr::new).collect();
+        let planned = postmark(&ground.at, &words);
+        planned.code(0);
+        let plan: serde_json::Value = serde_json::from_str(&planned.output).unwrap();
+        planned
+            .assert(plan["sizing"]["files"] == sizing.files, "the plan chooses otherwise")
+            .assert(
+                plan["sizing"]
+                    .get("calibration")
+                    .is_some_and(serde_json::Value::is_null),
+                "a plan calibrates nothing",
+            );
+        assert_eq!(
+            plan["plan"]["fingerprint"],
+            serde_json::to_value(&ran.record.fingerprint).unwrap(),
+            "{planned}"
+        );
+    }
+    let quiet = Run::new(&ground.at, LITTLE)
+        .and("--mix stat=1 --transactions 20000 --quiet")
+        .perform();
+    quiet.is_complete().has_all_phases();
+    is_as_large_as_was_asked_for(&quiet, 1);
+    quiet
+        .assert(sizing(&quiet).transactions.is_none(), "no time was said")
+        .ended
+        .assert(quiet.ended.errors.is_empty(), "it is not quiet");
+}
+on!(a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left: ext4, xfs, btrfs);
+
+#[test]
+fn memory_is_no_place_to_be_beyond_the_cache() {
+    let Some(ground) = tmpfs() else { return };
+    for words in ["--dry-run", ""] {
+        let ended = Run::new(&ground.at, LITTLE).and(words).end();
+        ended
+            .code(2)
+            .says("lies in memory")
+            .says("--beyond-cache 0.001")
+            .says("--at");
+        assert!(names(&ground.at).unwrap().is_empty(), "{ended}");
+    }
+}
+
+#[test]
+fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
+    let Some(ground) = Ground::with_image(FileSystem::Ext4, 64, &[]) else {
+        return;
+    };
+    let before = names(&ground.at).unwrap();
+    let ended = Run::new(&ground.at, "--mix read=1 --size 16MiB --beyond-cache 1 --for 1s").end();
+    ended
+        .code(2)
+        .says("no room on the file system of")
+        .says("Chose ")
+        .says("smaller --beyond-cache than 1");
+    assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
+}
+
+#[test]
+fn a_calibration_that_is_interrupted_leaves_nothing() {
+    let Some(ground) = ext4() else { return };
+    let before = names(&ground.at).unwrap();
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut running = Run::new(&ground.at, LITTLE).and("--mix read=1 --for 60s").start();
+        // Its second pool, which is there for a second: the first one is smaller.
+        running.until("the calibration", |_| {
+            let own = own_directories(&ground.at);
+            own.iter().any(|own| names(own).is_ok_and(|names| names.len() > 100))
+        });
+        running.send(signal);
+        let ended = running.finish();
+        ended
+            .code(128 + signal.as_raw())
+            .says("the calibration for --beyond-cache was interrupted by signal")
+            .does_not_say("not removed")
+            .assert(ended.output.is_empty(), "there is a report of a run that was not begun");
+        assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
+    }
+}
+
+/// A control group with a limit on memory.
+struct Limited(PathBuf);
+
+impl Limited {
+    /// Nothing where the test may not make one; says so.
+    fn to(bytes: u64) -> Option<Self> {
+        let root = Path::new("/sys/fs/cgroup");
+        let (parent, file) = if root.join("memory/memory.limit_in_bytes").exists() {
+            (root.join("memory"), "memory.limit_in_bytes")
+        } else {
+            // Where it is not passed on yet; what cannot be had is seen below.
+            let _ = std::fs::write(root.join("cgroup.subtree_control"), "+memory");
+            (root.to_owned(), "memory.max")
+        };
+        let group = parent.join(format!("postmark-test-{}", std::process::id()));
+        if !is_met(std::fs::create_dir(&group).is_ok(), "a control group of its own") {
+            return None;
+        }
+        let group = Self(group);
+        let limited = std::fs::write(group.0.join(file), bytes.to_string()).is_ok();
+        is_met(limited, "a control group with a limit on memory").then_some(group)
+    }
+
+    /// A command in it.
+    fn command(&self, command: &Command) -> Command {
+        let script = format!("echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"", self.0.display());
+        in_shell(&script, command)
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        let began = Instant::now();
+        // A process that has just ended may still be counted.
+        while let Err(error) = std::fs::remove_dir(&self.0) {
+            if began.elapsed() > Duration::from_secs(10) {
+                assert!(std::thread::panicking(), "cannot remove {}: {error}", self.0.display());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
+    const LIMIT: u64 = 256 << 20;
+    if !is_root() {
+        return;
+    }
+    // On the disk itself: what a loop device keeps in memory might count for the group.
+    let scene = Scene::new();
+    let at = scene.directory("location");
+    let class = Target::read(&Sources::default(), &at).class;
+    if !is_met(
+        class != Fact::Known(Class::Memory),
+        "temporary files on a disk (TMPDIR)",
+    ) {
+        return;
+    }
+    let Some(limited) = Limited::to(LIMIT) else { return };
+    let work = Run::new(&at, "--mix read=1 --size 64KiB --beyond-cache 2 --for 2s");
+    let ran = Ran::of(
+        Running::start(limited.command(&work.command()), &at).finish(),
+        Vec::new(),
+    );
+    ran.is_complete().leaves_nothing();
+    let sizing = sizing(&ran);
+    ran.assert(
+        (sizing.cache_bytes, sizing.files) == (LIMIT, 2 * LIMIT / (64 << 10)),
+        format_args!("{sizing:?}"),
+    )
+    .assert(
+        sizing.cache_is.contains("control group"),
+        "the limit is not the group's",
+    )
+    .assert(
+        sentence(&ran).contains("2 times the cache of 256.00 MiB"),
+        "it says something else",
+    );
+    let (device_bytes, read_bytes) = ran.fetched();
+    ran.assert(read_bytes > 0, "nothing was read").assert(
+        device_bytes * 4 >= read_bytes,
+        format_args!(
+            "{device_bytes} bytes of {read_bytes} came from the device: half of the pool has no room in the cache"
+        ),
+    );
+}

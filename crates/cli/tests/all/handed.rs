@@ -1,0 +1,103 @@
+//! What is done with a file that somebody hands over: its documents are told apart, records are shown in every format, set beside
+//! what was published and taken for words as `--like` takes them, and submissions become a table. Seeds go through it in
+//! `hostile.rs`, and whatever the fuzz target `import` comes up with.
+
+#[path = "../../../report/tests/all/imported.rs"]
+mod imported;
+
+use std::sync::OnceLock;
+
+use history::submissions::Numbered;
+use history::{Format, Library, Shape, Submission, beside, submissions};
+use record::documents::Documents;
+use record::{Record, harmless};
+use serde_json::Value;
+use workload::Workload;
+
+/// The stream of a submission is planned, to check its fingerprint, where all its workers have no more files and transactions
+/// together.
+const PLANNED_MAX: u64 = 2_000;
+
+/// Panics where something is not as it should be. How many of its documents were records or submissions.
+pub fn hand_over(bytes: &[u8]) -> usize {
+    Documents::of(bytes).flatten().filter(|document| take(document)).count()
+}
+
+fn take(document: &str) -> bool {
+    if cli::archive::is_submission(document) {
+        return submission(document);
+    }
+    if !imported::import(document.as_bytes()) {
+        return false;
+    }
+    let record = Record::from_json(document).expect("it was read");
+    // What has no meaning here is refused with a word about it.
+    if let Err(problem) = cli::archive::tags_and_note(document) {
+        assert!(!problem.is_empty());
+    }
+    let _ = cli::meant::options_like(&record);
+    if !is_published(&record.spec.workload) {
+        let beside = beside(library(), &record, report::reason::describe).expect("ours is as it should be");
+        show(|format| beside.show(format));
+    }
+    true
+}
+
+fn submission(document: &str) -> bool {
+    let submission = match Submission::from_json(document) {
+        Ok(submission) => submission,
+        Err(error) => {
+            let told = error.to_string();
+            is_harmless(&told);
+            assert!(!told.contains('\n'), "{told}");
+            return false;
+        }
+    };
+    let written = submission.to_json();
+    is_harmless(&written);
+    let again = Submission::from_json(&harmless::lines(&written));
+    assert_eq!(again.as_ref(), Ok(&submission));
+    if is_short(&submission.workload) && !is_published(&submission.workload) {
+        let numbered = Numbered { number: 1, submission };
+        let groups = submissions::groups(library(), &[numbered]).expect("ours is as it should be");
+        show(|format| submissions::show(&groups, format));
+    }
+    true
+}
+
+fn library() -> &'static Library {
+    static LIBRARY: OnceLock<Library> = OnceLock::new();
+    LIBRARY.get_or_init(|| Library::read().expect("ours is as it should be"))
+}
+
+/// Whether there are rows of the same configuration, for which whole streams are planned.
+fn is_published(workload: &Workload) -> bool {
+    static SHAPES: OnceLock<Vec<Shape>> = OnceLock::new();
+    let published = SHAPES.get_or_init(|| {
+        let rows = library().rows().into_iter();
+        rows.map(|row| Shape::of_configuration(row.configuration)).collect()
+    });
+    Shape::of(workload).is_some_and(|(shape, _)| published.contains(&shape))
+}
+
+fn is_short(workload: &Workload) -> bool {
+    let of_each = workload.files().saturating_add(workload.transactions());
+    of_each.saturating_mul(workload.crew.workers().into()) <= PLANNED_MAX
+}
+
+/// A view in all formats, as it is printed.
+fn show(view: impl Fn(Format) -> String) {
+    for format in [Format::Text, Format::Json, Format::Csv, Format::Markdown] {
+        let shown = view(format);
+        is_harmless(&shown);
+        if format == Format::Json {
+            serde_json::from_str::<Value>(&harmless::lines(&shown)).expect("JSON stays JSON");
+        }
+    }
+}
+
+/// Nothing in it is obeyed or unseen, but for the ends of lines.
+fn is_harmless(text: &str) {
+    let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+    assert!(!text.replace("\r\n", "\n").contains(harmful), "{text:?}");
+}

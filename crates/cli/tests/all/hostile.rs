@@ -1,0 +1,342 @@
+//! What others have written, as configuration files, names of files and words: refused or understood, and shown without harm.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use record::{Record, harmless};
+
+use crate::commanded::command;
+use crate::configured::configure;
+use crate::handed::hand_over;
+use crate::original::{self, ours};
+
+/// Clears the screen, sets the title, turns the writing round, ends the line, and is no text.
+const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
+/// What a path with that name is shown as, up to what is no text.
+const SHOWN: &str = "\\x1b[2J\\x1b]0;x\\x07\\u{202e}\\u{9b}31m\\r\\npostmark: all is well";
+
+/// The files of a directory, by name.
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.retain(|path| path.extension().is_none_or(|extension| extension != "md"));
+    let read = files.into_iter().map(|path| {
+        let bytes = std::fs::read(&path).unwrap();
+        (path, bytes)
+    });
+    read.collect()
+}
+
+fn seeds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    files(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../fuzz/seeds")
+            .join(target),
+    )
+}
+
+fn finds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds").join(target))
+}
+
+#[test]
+fn the_seeds_of_fuzzing_have_a_meaning() {
+    for target in ["config", "classic_config"] {
+        assert!(!seeds(target).is_empty(), "{target}");
+    }
+    for (path, seed) in seeds("config") {
+        assert!(configure(&seed), "{}", path.display());
+    }
+    seeds("classic_config").iter().for_each(|(_, seed)| command(seed));
+}
+
+#[test]
+fn what_fuzzing_has_found_does_no_harm_any_more() {
+    for (path, find) in finds("config") {
+        println!("{}", path.display());
+        configure(&find);
+    }
+    for (path, find) in finds("classic_config") {
+        println!("{}", path.display());
+        command(&find);
+    }
+}
+
+/// The values of one line of a configuration file.
+fn value() -> impl Strategy<Value = String> {
+    let extremes = [
+        "0",
+        "1",
+        "-1",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "\"18446744073709551615\"",
+        "1e308",
+        "-1e308",
+        "1e-308",
+        "nan",
+        "inf",
+        "true",
+        "\"\"",
+        "[]",
+        "{}",
+        "\"1..1\"",
+        "\"0..18446744073709551615\"",
+        "\"1073741824\"",
+        "\"workers=1,4294967295\"",
+        "\"1e-300%\"",
+        "\"1e300..1e308:64\"",
+        "\"tree:4294967295x64\"",
+        "\"tree:1x64\"",
+        "\"subdirs:16777216\"",
+        "\"zipf:1e-300\"",
+        "\"hot:1e-300%/100%\"",
+        "\"compressible:100\"",
+        "\"padded:200\"",
+        "\"exponential:18446744073709551615ns\"",
+        "\"18446744073709551615ns\"",
+        "\"p99<18446744073709551615ns\"",
+        "\"read=4294967295,create=4294967295\"",
+        "\"lognormal:median=1,sigma=10,max=1\"",
+        "\"histogram:0=1\"",
+        "\"batch:18446744073709551615\"",
+        "\"\\u001b[2J\\u202e\"",
+    ];
+    prop_oneof![
+        4 => prop::sample::select(extremes.to_vec()).prop_map(str::to_owned),
+        1 => any::<i64>().prop_map(|number| number.to_string()),
+        1 => any::<f64>().prop_map(|number| format!("{number:e}")),
+        1 => "[a-z0-9:=.,%x<-]{0,24}".prop_map(|text| format!("\"{text}\"")),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutated_configuration_files_do_no_harm(
+        which in any::<prop::sample::Index>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.8, value())), 1..4),
+    ) {
+        let seeds = seeds("config");
+        let text = String::from_utf8(which.get(&seeds).1.clone()).unwrap();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (line, value) in changes {
+            let index = line.index(lines.len());
+            match (lines[index].split_once('='), value) {
+                (Some((name, _)), Some(value)) => lines[index] = format!("{name}= {value}"),
+                (_, None) => lines[index].clear(),
+                (None, Some(_)) => {}
+            }
+        }
+        configure(lines.join("\n").as_bytes());
+    }
+
+    #[test]
+    fn any_text_as_a_configuration_file_does_no_harm(text in any::<String>()) {
+        configure(text.as_bytes());
+        command(text.as_bytes());
+    }
+
+    #[test]
+    fn any_values_of_classic_commands_do_no_harm(
+        lines in prop::collection::vec(
+            ("set (size|number|seed|transactions|location|subdirectories|read|write|bias read|bias create|report)|show|run", ".{0,30}|[-+0-9 .,kKMx]{0,24}"),
+            1..12,
+        ),
+    ) {
+        let lines: Vec<String> = lines.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        command(lines.join("\n").as_bytes());
+        command((lines.join("\n") + "\nrun\nshow\n").as_bytes());
+    }
+}
+
+/// With POSTMARK_WRITE_GOLDEN the submission is written.
+#[test]
+fn the_seeds_of_files_that_are_handed_over_are_taken() {
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let record = Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap();
+        let submission = history::Submission::of(&record, "Jo Doe", "Ultra 5, ext4").unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/import/submission.json");
+        std::fs::write(path, submission.to_json()).unwrap();
+    }
+    let seeds = seeds("import");
+    assert!(seeds.iter().any(|(path, _)| path.ends_with("submission.json")));
+    for (path, seed) in &seeds {
+        assert_eq!(hand_over(seed), 1, "{}", path.display());
+        assert_eq!(hand_over(&[&seed[..], b"\n", seed].concat()), 2, "{}", path.display());
+        let hostile = String::from_utf8_lossy(seed).replace("ext4", "\\u001b[2J\\u202e");
+        hand_over(hostile.as_bytes());
+        hand_over(&seed[..seed.len() / 2]);
+    }
+}
+
+/// A directory of the test's with a hostile one in it.
+fn scene() -> (tempfile::TempDir, OsString) {
+    let directory = original::directory();
+    let name = OsString::from_vec(HOSTILE.to_vec());
+    std::fs::create_dir(directory.path().join(&name)).unwrap();
+    (directory, name)
+}
+
+/// Runs the program in the directory, and looks at both streams.
+fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
+    let mut program = Command::new(ours());
+    let ended = program
+        .args(words)
+        .current_dir(at)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let [output, errors] = [ended.stdout, ended.stderr].map(|stream| String::from_utf8(stream).unwrap());
+    for stream in [&output, &errors] {
+        let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+        assert!(!stream.contains(harmful), "{stream:?}");
+        // Nothing in a name begins a line.
+        assert!(!stream.contains("\npostmark: all is well"), "{stream}");
+    }
+    (output, errors, ended.status.code())
+}
+
+fn words<'a>(words: &[&'a str], name: &'a OsStr) -> Vec<&'a OsStr> {
+    let given = |word: &&'a str| if *word == "NAME" { name } else { OsStr::new(*word) };
+    words.iter().map(given).collect()
+}
+
+/// Too little to be valid.
+const LITTLE: [&str; 6] = ["--files", "20", "--transactions", "20", "--no-own-cost", "--at"];
+
+#[test]
+fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
+    let (directory, name) = scene();
+    for format in ["text", "json", "classic", "terse"] {
+        let run = [&["run", "--format", format][..], &LITTLE, &["NAME"]].concat();
+        let (output, errors, code) = said(&words(&run, &name), directory.path());
+        assert_eq!(code, Some(0), "{errors}");
+        match format {
+            "text" => assert!(output.contains(SHOWN), "{output}"),
+            "json" => {
+                let record = Record::from_json(&output).unwrap();
+                assert!(
+                    record.spec.targets[0].to_string_lossy().starts_with("\u{1b}[2J"),
+                    "{output}"
+                );
+            }
+            _ => {}
+        }
+    }
+    let plan = [
+        &["plan"][..],
+        &["--files", "20", "--transactions", "50", "--at", "NAME"],
+    ]
+    .concat();
+    let (output, errors, code) = said(&words(&plan, &name), directory.path());
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(output.contains(SHOWN), "{output}");
+}
+
+#[test]
+fn progress_and_reports_in_hostile_files_are_told_without_harm() {
+    let (directory, name) = scene();
+    let file = OsString::from_vec([HOSTILE, b".txt"].concat());
+    let run = [&["run", "--output", "NAME"][..], &LITTLE, &["."]].concat();
+    let (output, errors, code) = said(&words(&run, &file), directory.path());
+    assert_eq!((code, &output[..]), (Some(0), ""), "{errors}");
+    assert!(errors.contains(&format!("report: {SHOWN}\\xff.txt")), "{errors}");
+    // A directory takes no report.
+    let (_, errors, code) = said(&words(&run, &name), directory.path());
+    assert_eq!(code, Some(2), "{errors}");
+    assert!(
+        errors.starts_with(&format!("postmark: cannot write to {SHOWN}\\xff: ")),
+        "{errors}"
+    );
+}
+
+#[test]
+fn refusals_name_hostile_files_without_harm() {
+    let (directory, name) = scene();
+    let gone = OsString::from_vec([HOSTILE, b"gone"].concat());
+    let at_gone = [&["run"][..], &LITTLE, &["NAME"]].concat();
+    for (given, name, code) in [
+        (&at_gone[..], &gone, 2),
+        (&["run", "--config", "NAME"][..], &gone, 2),
+        (&["run", "--mix", "read=1", "--size", "histogram@NAME"][..], &gone, 2),
+        (&["run", "--live", "NAME"][..], &name, 2),
+        (&["clean", "NAME"][..], &name, 0),
+        (&["clean", "NAME"][..], &gone, 1),
+        (&["verify-after", ".", "--journal", "NAME"][..], &gone, 2),
+        (&["verify-after", ".", "--journal", "NAME"][..], &name, 2),
+        (&["NAME"][..], &gone, 0),
+    ] {
+        let (output, errors, ended) = said(&words(given, name), directory.path());
+        assert_eq!(ended, Some(code), "{given:?}: {output}{errors}");
+        if !given.contains(&"histogram@NAME") {
+            assert!(
+                format!("{output}{errors}").contains("\\x1b[2J"),
+                "{given:?}: {output}{errors}"
+            );
+        }
+    }
+}
+
+#[test]
+fn hostile_words_are_refused_without_harm() {
+    let (directory, _) = scene();
+    let word = OsString::from_vec(HOSTILE[..HOSTILE.len() - 1].to_vec());
+    for given in [
+        &["run", "--preset", "NAME"][..],
+        &["run", "--files", "NAME"],
+        &["run", "--mix", "NAME"],
+        &["run", "--size", "NAME"],
+        &["run", "--durability", "NAME"],
+        &["run", "--cache", "NAME"],
+        &["run", "--for", "NAME"],
+        &["run", "--ladder", "NAME"],
+        &["run", "--goal", "NAME"],
+        &["run", "NAME"],
+        &["clean"],
+    ] {
+        let (output, errors, code) = said(&words(given, &word), directory.path());
+        assert_eq!((code, &output[..]), (Some(2), ""), "{given:?}: {errors}");
+        assert!(given == ["clean"] || errors.contains("\\x1b[2J"), "{given:?}: {errors}");
+    }
+    // What is no text at all.
+    let (_, errors, code) = said(
+        &[OsStr::new("run"), OsStr::new("--files"), OsStr::from_bytes(HOSTILE)],
+        directory.path(),
+    );
+    assert_eq!(code, Some(2), "{errors}");
+}
+
+#[test]
+fn hostile_configuration_files_are_refused_without_harm() {
+    let (directory, name) = scene();
+    let file = directory.path().join("hostile.toml");
+    for text in [
+        "files = \"\u{1b}[2J\u{202e}\"\n",
+        "files = 5 \u{1b}[2J\n",
+        "\u{9b}31m\u{202e} = 1\n",
+        "mix = \"re\u{200b}ad=1\"\n",
+        "\"\\u001b[2J\\npostmark: all is well\" = 1\n",
+    ] {
+        std::fs::write(&file, text).unwrap();
+        let (output, errors, code) = said(&words(&["plan", "--config", "hostile.toml"], &name), directory.path());
+        assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
+        assert!(
+            errors.starts_with("postmark: in the configuration file hostile.toml: "),
+            "{errors}"
+        );
+    }
+    // Nor is what is written of a hostile one.
+    std::fs::write(&file, "storage = \"null\"\n[[at]]\npath = \"/\\u001b[2J\\n\\u202e\"\n").unwrap();
+    let plan = ["plan", "--config", "hostile.toml", "--format", "toml"];
+    let (output, errors, code) = said(&words(&plan, &name), directory.path());
+    assert_eq!(code, Some(0), "{errors}");
+    std::fs::write(&file, &output).unwrap();
+    assert_eq!(said(&words(&plan, &name), directory.path()).0, output);
+    assert!(output.contains("\\U0000001b[2J\\U0000000a\\U0000202e"), "{output}");
+}

@@ -1,0 +1,201 @@
+//! The laws of the house that a machine can see: who imports whom, where unsafe code may stand, what may be used.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Every crate with the crates of ours that it may import: the table of ARCHITECTURE.md.
+const MAY_IMPORT: [(&str, &[&str]); 15] = [
+    ("document", &[]),
+    ("contract", &[]),
+    ("workload", &["contract"]),
+    ("storage", &["contract"]),
+    ("measure", &[]),
+    ("observe", &[]),
+    ("spec", &["workload", "contract", "measure"]),
+    ("record", &["document", "workload", "measure", "observe", "spec"]),
+    (
+        "runner",
+        &[
+            "document", "workload", "contract", "storage", "measure", "observe", "spec", "record",
+        ],
+    ),
+    ("archive", &["document", "record"]),
+    ("report", &["document", "record", "measure"]),
+    ("history", &["document", "workload", "record"]),
+    (
+        "cli",
+        &[
+            "document", "workload", "contract", "storage", "measure", "observe", "spec", "record", "runner", "archive",
+            "report", "history",
+        ],
+    ),
+    (
+        "bench",
+        &[
+            "workload",
+            "storage",
+            "observe",
+            "record",
+            "runner",
+            "archive",
+            "passthrough",
+        ],
+    ),
+    // A support of tests: no program of ours but bench may import it.
+    ("passthrough", &[]),
+];
+
+/// The only crates with unsafe code.
+const MAY_BE_UNSAFE: [&str; 2] = ["storage", "observe"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap()
+}
+
+fn packages() -> Vec<Value> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn crates_import_only_what_the_law_allows() {
+    let law: BTreeMap<&str, &[&str]> = MAY_IMPORT.into_iter().collect();
+    let packages = packages();
+    let ours: Vec<&str> = packages
+        .iter()
+        .map(|package| package["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(ours.len(), law.len(), "crates {ours:?} and the law's {:?}", law.keys());
+    for package in &packages {
+        let name = package["name"].as_str().unwrap();
+        let allowed = law
+            .get(name)
+            .unwrap_or_else(|| panic!("crate {name} is not in the law"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let other = dependency["name"].as_str().unwrap();
+            // Tests may use what they want.
+            if dependency["kind"].is_null() && ours.contains(&other) {
+                assert!(allowed.contains(&other), "{name} must not import {other}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_archive_knows_sqlite() {
+    let users: Vec<String> = packages()
+        .iter()
+        .filter(|package| {
+            let dependencies = package["dependencies"].as_array().unwrap();
+            // Tests may use what they want.
+            let programs = dependencies.iter().filter(|other| other["kind"].is_null());
+            programs
+                .map(|other| other["name"].as_str().unwrap())
+                .any(|other| other.contains("sqlite"))
+        })
+        .map(|package| package["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(users, ["archive"]);
+}
+
+#[test]
+fn unsafe_code_stands_where_it_may() {
+    let mut seen = 0;
+    for file in rust_files(&root().join("crates")) {
+        // The tree itself may lie below any name.
+        let inside = file.strip_prefix(root().join("crates")).unwrap();
+        let crate_name = inside.iter().next().unwrap().to_string_lossy().into_owned();
+        let is_test = inside.iter().any(|part| part == "tests");
+        let text = std::fs::read_to_string(&file).unwrap();
+        let is_unsafe = text
+            .lines()
+            .any(|line| line.contains("unsafe {") || line.contains("unsafe fn") || line.contains("unsafe extern"));
+        if is_unsafe && !is_test {
+            assert!(
+                MAY_BE_UNSAFE.contains(&crate_name.as_str()),
+                "unsafe code in {}",
+                file.display()
+            );
+            seen += 1;
+        }
+    }
+    assert!(seen > 0, "the search finds the unsafe code that is there");
+}
+
+#[test]
+fn pure_crates_touch_no_system() {
+    let forbidden = [
+        "std::fs",
+        "std::time",
+        "std::env",
+        "std::net",
+        "std::process",
+        "println!",
+        "eprintln!",
+    ];
+    for (name, words) in [
+        ("document", &forbidden[..]),
+        ("workload", &forbidden[..]),
+        ("contract", &forbidden[..]),
+        ("measure", &forbidden[..]),
+        // Lengths of time are no clocks.
+        (
+            "spec",
+            &[
+                "std::fs",
+                "std::env",
+                "std::process",
+                "Instant",
+                "SystemTime",
+                "println!",
+            ][..],
+        ),
+        ("record", &forbidden[..]),
+        ("report", &forbidden[..]),
+        ("archive", &["println!", "std::env", "process::exit", "Command::"][..]),
+        ("history", &forbidden[..]),
+        // Storages touch files and read no clock; runners and observers print nothing.
+        ("storage", &["std::time", "std::env", "println!", "clock_gettime"][..]),
+        ("observe", &["println!"][..]),
+        ("runner", &["println!"][..]),
+    ] {
+        let files = rust_files(&root().join("crates").join(name).join("src"));
+        assert!(!files.is_empty(), "crate {name} has files");
+        for file in files {
+            // Tests beside the code are no part of it.
+            if file.file_name().is_some_and(|name| name == "tests.rs") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            for word in words {
+                assert!(!code.contains(word), "{} uses {word}", file.display());
+            }
+        }
+    }
+}
+
+fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}

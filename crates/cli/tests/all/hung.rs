@@ -1,0 +1,493 @@
+//! A target whose server hangs: whatever the run was about, the program ends within 10 s of a signal, or of the time
+//! after which a call is given up, with its record, its report, what is left, and exit status 1.
+//!
+//! The server is a FUSE file system of the test's own. A request that it has taken keeps the thread that made it in the
+//! kernel, where not even SIGKILL ends it: the process that did the work goes when the server is gone.
+
+use std::io::Write as _;
+use std::ops::{Deref, DerefMut};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use passthrough::{Mounted, Operation, Options, Passthrough};
+use record::{Outcome, Record};
+use rustix::process::Signal;
+
+use crate::support::faces::{has_ended, program};
+use crate::support::{Ended, Running, Scene, is_met, names};
+
+/// What is to be there when a signal came, is there after this.
+const PROMISED: Duration = Duration::from_secs(10);
+
+/// A program on the mount. Where a test fails, the mount goes first: what waits for it can only end with it.
+struct OnMount {
+    running: Option<Running>,
+    mounted: Arc<Mutex<Option<Mounted>>>,
+}
+
+impl Deref for OnMount {
+    type Target = Running;
+
+    fn deref(&self) -> &Running {
+        self.running.as_ref().unwrap()
+    }
+}
+
+impl DerefMut for OnMount {
+    fn deref_mut(&mut self) -> &mut Running {
+        self.running.as_mut().unwrap()
+    }
+}
+
+impl OnMount {
+    /// Waits for its end, while its server still hangs; then that one is gone, and with it all that waits for it.
+    fn ends_within(mut self, limit: Duration) -> Ended {
+        let mut running = self.running.take().unwrap();
+        let (began, workers) = (Instant::now(), running.children());
+        let status = loop {
+            if let Some(status) = running.status() {
+                break status;
+            }
+            if began.elapsed() >= limit {
+                self.running = Some(running);
+                panic!("after {limit:?} it still runs\n{}", self.errors());
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        println!("it ended after {:?}", began.elapsed());
+        drop(self.mounted.lock().unwrap().take());
+        let ended = running.ended(status);
+        for worker in workers {
+            while Path::new("/proc").join(&worker).exists() {
+                assert!(began.elapsed() < 2 * limit, "process {worker} is still there\n{ended}");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+        }
+        ended
+    }
+}
+
+impl Drop for OnMount {
+    fn drop(&mut self) {
+        if self.running.is_some() {
+            drop(self.mounted.lock().unwrap().take());
+        }
+    }
+}
+
+struct Hung {
+    mounted: Arc<Mutex<Option<Mounted>>>,
+    backing: PathBuf,
+    at: PathBuf,
+    report: PathBuf,
+    scene: Scene,
+}
+
+impl Hung {
+    fn new() -> Option<Self> {
+        let possible = passthrough::is_possible();
+        if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+            return None;
+        }
+        let scene = Scene::new();
+        let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+        Some(Self {
+            mounted: Arc::new(Mutex::new(Some(
+                Passthrough::mount(&backing, &at, Options::default()).unwrap(),
+            ))),
+            backing,
+            at,
+            report: scene.path().join("report.json"),
+            scene,
+        })
+    }
+
+    fn stall(&self) {
+        self.mounted.lock().unwrap().as_ref().unwrap().stall();
+    }
+
+    fn stall_at(&self, operation: Operation) {
+        self.mounted.lock().unwrap().as_ref().unwrap().stall_at(operation);
+    }
+
+    fn run(&self, command: Command) -> OnMount {
+        OnMount {
+            running: Some(Running::start(command, &self.backing)),
+            mounted: Arc::clone(&self.mounted),
+        }
+    }
+
+    fn start(&self, words: &str) -> OnMount {
+        let mut command = Running::command(program());
+        command
+            .args(["run", "--format", "json", "--at"])
+            .arg(&self.at)
+            .arg("--output")
+            .arg(&self.report)
+            .args(words.split_whitespace());
+        self.run(command)
+    }
+
+    /// Waits until somebody waits for the server.
+    fn wait_for_request(&self, running: &Running) {
+        let waits = {
+            let mounted = self.mounted.lock().unwrap();
+            mounted.as_ref().unwrap().wait_for_request(Duration::from_secs(60))
+        };
+        assert!(waits, "nobody asks the server\n{}", running.errors());
+    }
+
+    /// The record of a run that has ended.
+    fn record(&self) -> Record {
+        Record::from_json(&std::fs::read_to_string(&self.report).unwrap()).unwrap()
+    }
+}
+
+fn transactions_began(running: &Running) -> bool {
+    has_ended(&running.errors(), "prepare")
+}
+
+/// The record of a run whose target hung, and was left alone.
+fn tells_of_a_hung_target(record: &Record, operation: &str) {
+    let actual = &record.actual;
+    let Outcome::Failed { why } = &actual.outcome else {
+        panic!("the outcome is {:?}", actual.outcome);
+    };
+    let stuck: Vec<_> = actual.stuck.iter().filter(|stuck| !stuck.came_back).collect();
+    assert!(
+        stuck.iter().any(|stuck| stuck.operation.contains(operation)),
+        "{operation} is not named in {stuck:?}: {why}"
+    );
+    let left: Vec<_> = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left).collect();
+    assert!(
+        left.len() == 1 && left[0].why.contains("postmark clean"),
+        "it is not told what is left and what to do: {left:?}"
+    );
+}
+
+/// A stage in which the server hangs from a request on.
+struct Case {
+    words: &'static str,
+    /// Nothing: from the beginning.
+    from: Option<fn(&Running) -> bool>,
+    at: Operation,
+    /// What is named.
+    named: &'static str,
+    /// A signal that comes before the one that is timed.
+    first: Option<Signal>,
+}
+
+const READS: &str = "--files 50 --transactions 100000000 --mix read=1";
+
+/// Each where a signal comes while the server hangs.
+const CASES: [Case; 6] = [
+    Case {
+        words: READS,
+        from: None,
+        at: Operation::MakeDirectory,
+        named: "make the run directory",
+        first: None,
+    },
+    Case {
+        // The manifest is open, and not every thread keeps it.
+        words: READS,
+        from: None,
+        at: Operation::Flush,
+        named: "",
+        first: None,
+    },
+    Case {
+        words: "--files 50 --transactions 100000000 --mix append=1,read=1",
+        from: Some(transactions_began),
+        at: Operation::Flush,
+        named: "",
+        first: None,
+    },
+    Case {
+        words: "--files 50 --transactions 1000 --mix read=1",
+        from: Some(|running| running.errors().contains("transactions")),
+        at: Operation::Unlink,
+        named: "delete",
+        first: None,
+    },
+    Case {
+        words: READS,
+        from: Some(transactions_began),
+        at: Operation::Unlink,
+        named: "remove what the run made",
+        first: Some(Signal::INT),
+    },
+    Case {
+        words: "--files 50 --transactions 100000000 --mix read=1 --keep",
+        from: Some(transactions_began),
+        at: Operation::Create,
+        named: "write the manifest",
+        first: Some(Signal::INT),
+    },
+];
+
+#[test]
+fn a_signal_ends_a_run_whose_target_hangs() {
+    for case in CASES {
+        let Some(hung) = Hung::new() else {
+            return;
+        };
+        let told = format!("{} at {:?}", case.words, case.at);
+        if case.from.is_none() {
+            hung.stall_at(case.at);
+        }
+        let mut running = hung.start(case.words);
+        if let Some(from) = case.from {
+            running.until("that the stage begins", from);
+            hung.stall_at(case.at);
+        }
+        if let Some(first) = case.first {
+            running.send(first);
+        }
+        hung.wait_for_request(&running);
+        if case.first.is_none() {
+            running.send(Signal::TERM);
+        }
+        println!("{told}");
+        running.ends_within(PROMISED).code(1);
+        tells_of_a_hung_target(&hung.record(), case.named);
+    }
+}
+
+/// A server that was stopped has taken no request.
+#[test]
+fn a_signal_ends_a_run_whose_server_was_stopped() {
+    let Some(hung) = Hung::new() else {
+        return;
+    };
+    let mut running = hung.start("--files 50 --transactions 100000000 --mix read=1 --workers 2");
+    running.until("the transactions", transactions_began);
+    hung.stall();
+    std::thread::sleep(Duration::from_millis(500));
+    running.send(Signal::TERM);
+    running.ends_within(PROMISED).code(1);
+    // A worker or the look at the place, whichever waited first.
+    tells_of_a_hung_target(&hung.record(), "");
+}
+
+#[test]
+fn without_a_signal_the_run_is_given_up() {
+    for (at, words, named) in [
+        (Operation::MakeDirectory, READS, "make the run directory"),
+        (Operation::Write, READS, ""),
+        // The run is complete, and its directory stays.
+        (
+            Operation::RemoveDirectory,
+            "--files 50 --transactions 100 --mix read=1",
+            "remove what the run made",
+        ),
+    ] {
+        let Some(hung) = Hung::new() else {
+            return;
+        };
+        hung.stall_at(at);
+        let running = hung.start(&format!("{words} --stuck-after 1s"));
+        hung.wait_for_request(&running);
+        running.ends_within(PROMISED).code(1).says(" has been in '");
+        tells_of_a_hung_target(&hung.record(), named);
+    }
+}
+
+#[test]
+fn a_report_on_the_hung_target_goes_to_standard_output() {
+    let Some(mut hung) = Hung::new() else {
+        return;
+    };
+    hung.report = hung.at.join("report.json");
+    let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1");
+    running.until("the transactions", transactions_began);
+    hung.stall();
+    std::thread::sleep(Duration::from_millis(500));
+    running.send(Signal::TERM);
+    let ended = running.ends_within(PROMISED);
+    ended.code(1).says("cannot write the report");
+    tells_of_a_hung_target(&Record::from_json(&ended.output).unwrap(), "");
+}
+
+#[test]
+fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
+    for words in [
+        "run --at MOUNT",
+        "clean MOUNT",
+        "verify-after --journal MOUNT/journal MOUNT",
+    ] {
+        let Some(hung) = Hung::new() else {
+            return;
+        };
+        std::fs::write(hung.at.join("journal"), "no journal\n").unwrap();
+        // SIGINT may be ignored by who runs the tests, and is then by what they start.
+        let mut command = Running::command(program());
+        command.args(words.replace("MOUNT", hung.at.to_str().unwrap()).split(' '));
+        hung.stall();
+        let running = hung.run(command);
+        std::thread::sleep(Duration::from_millis(500));
+        running.send(Signal::TERM);
+        running.ends_within(PROMISED).signal(Signal::TERM.as_raw());
+        assert_eq!(names(&hung.backing).unwrap(), ["journal"]);
+    }
+}
+
+#[test]
+fn the_prompt_ends_too() {
+    let Some(hung) = Hung::new() else {
+        return;
+    };
+    let mut command = Running::command(program());
+    let mut running = {
+        command.stdin(Stdio::piped());
+        let script = format!(
+            "set location {}\nset number 50\nset transactions 100000000\nrun\n",
+            hung.at.display()
+        );
+        let file = hung.scene.path().join("script");
+        std::fs::File::create(&file)
+            .unwrap()
+            .write_all(script.as_bytes())
+            .unwrap();
+        command.stdin(std::fs::File::open(&file).unwrap());
+        hung.run(command)
+    };
+    running.until("the transactions", |running| running.output().contains("Performing"));
+    hung.stall();
+    std::thread::sleep(Duration::from_millis(500));
+    running.send(Signal::TERM);
+    let ended = running.ends_within(PROMISED);
+    ended.code(1).says("not removed").says("postmark clean");
+}
+
+/// Whether all threads of a process stand still.
+fn stands_still(process: &str) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
+    let facts = tasks.map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());
+    // The state stands behind the name, which is in parentheses.
+    facts
+        .into_iter()
+        .all(|facts| facts.rsplit_once(") ").is_none_or(|(_, facts)| facts.starts_with('T')))
+}
+
+#[test]
+fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() {
+    for last in [Signal::INT, Signal::KILL] {
+        let Some(hung) = Hung::new() else {
+            return;
+        };
+        let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1");
+        running.until("the transactions", transactions_began);
+        let [worker] = &running.children()[..] else {
+            panic!("{:?} do the work", running.children());
+        };
+        let started = running.process().to_string();
+        running.send(Signal::TSTP);
+        running.until("that both stand still", |_| {
+            stands_still(&started) && stands_still(worker)
+        });
+        running.send(Signal::CONT);
+        running.until("that both go on", |_| !stands_still(&started) && !stands_still(worker));
+        if last == Signal::KILL {
+            running.running.take().unwrap().kill().signal(Signal::KILL.as_raw());
+            let mut clean = Running::command(program());
+            clean.arg("clean").arg(&hung.at);
+            Running::to_its_end(clean, &hung.backing).code(0);
+        } else {
+            running.send(last);
+            running.running.take().unwrap().finish().code(128 + last.as_raw());
+        }
+        assert!(!Path::new("/proc").join(worker).exists(), "the worker goes on");
+        assert!(names(&hung.backing).unwrap().is_empty());
+    }
+}
+
+/// A directory seen through a server made with libfuse, which keeps files that are removed while they are open under other names.
+struct Bound {
+    server: std::process::Child,
+    at: PathBuf,
+}
+
+impl Bound {
+    fn mount(backing: &Path, at: &Path) -> Option<Self> {
+        let mut command = Command::new("bindfs");
+        let started = command.arg("-f").args([backing, at]).stdin(Stdio::null()).spawn();
+        if !is_met(started.is_ok(), "bindfs") {
+            return None;
+        }
+        let bound = Self {
+            server: started.unwrap(),
+            at: at.to_owned(),
+        };
+        let is_mounted = || {
+            std::fs::read_to_string("/proc/self/mounts")
+                .unwrap()
+                .contains(at.to_str().unwrap())
+        };
+        let began = Instant::now();
+        while !is_mounted() {
+            assert!(began.elapsed() < PROMISED, "bindfs does not mount");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Some(bound)
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        let _ = rustix::mount::unmount(&self.at, rustix::mount::UnmountFlags::DETACH);
+        let _ = self.server.wait();
+    }
+}
+
+#[test]
+fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
+    let scene = Scene::new();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let Some(_bound) = Bound::mount(&backing, &at) else {
+        return;
+    };
+    let run = |transactions: &str| {
+        let mut command = Running::command(program());
+        command.args([
+            "run",
+            "--files",
+            "50",
+            "--workers",
+            "2",
+            "--mix",
+            "create=1,delete=1,read=1,link=1",
+        ]);
+        command
+            .args(["--no-room-check", "--transactions", transactions, "--at"])
+            .arg(&at);
+        command
+    };
+    Running::to_its_end(run("1000"), &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a run");
+
+    let mut killed = Running::start(run("100000000"), &backing);
+    killed.until("the transactions", transactions_began);
+    let [directory] = &names(&backing).unwrap()[..] else {
+        panic!("the run has no directory");
+    };
+    let its_names = names(&backing.join(directory)).unwrap();
+    assert_eq!(its_names, [".postmark-manifest.json", "w0", "w1"]);
+    killed.kill();
+    let mut clean = Running::command(program());
+    clean.arg("clean").arg(&at);
+    Running::to_its_end(clean, &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a kill and clean");
+
+    let times = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
+    let before = times(&backing);
+    let script = scene.path().join("script");
+    std::fs::write(&script, format!("set location {}\nset number 50\nrun\n", at.display())).unwrap();
+    let mut prompt = Running::command(program());
+    prompt.stdin(std::fs::File::open(&script).unwrap());
+    Running::to_its_end(prompt, &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after the prompt");
+    assert_eq!(times(&backing), before, "the directory's time is not as it was");
+}

@@ -1,0 +1,358 @@
+//! Runs that are done again from their records: the same work in the same way, and what is said beside holds over it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use clap::{CommandFactory, FromArgMatches};
+use cli::meant::{Meant, mean};
+use cli::plan;
+use cli::said::{Command, PlanFormat, Said, WorkArguments};
+use record::{Climb, Crew, Outcome, Record};
+use runner::{Control, NoEvents, SystemClock};
+use serde_json::{Value, json};
+use storage::posix::Posix;
+use storage::raw::Raw;
+use storage::stdio::Stdio;
+
+use crate::original::{self, answer, directory, ended, split, tree};
+
+/// What words come to.
+fn work(words: &[&str]) -> WorkArguments {
+    let words = [&["postmark", "plan"], words].concat();
+    let matches = Said::command().try_get_matches_from(&words).unwrap();
+    let Some(Command::Plan(mut arguments)) = Said::from_arg_matches(&matches).unwrap().command else {
+        panic!("{words:?} are no plan");
+    };
+    arguments.work.take_weights(matches.subcommand().unwrap().1);
+    arguments.work
+}
+
+/// As a configuration file says it, without the notes.
+fn toml(meant: &Meant) -> String {
+    let text = plan::text(meant, PlanFormat::Toml).unwrap();
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with('#')).collect()
+}
+
+/// The record of a run that a signal ends before its first file: what was said, meant and asked for is all there.
+fn recorded(meant: &Meant) -> Record {
+    const SIGINT: usize = 2;
+    let mut request = meant.spec.clone();
+    if let Some(Climb::Workers(workers)) = request.drive.ladder.as_ref().map(|ladder| &ladder.climb) {
+        // Its record is the first rung's.
+        request.workload.crew = Crew::Private { workers: workers[0] };
+    }
+    let mut stopped = || Control::stopped_by(Arc::new(AtomicUsize::new(SIGINT)));
+    let record = match meant.spec.storage.name() {
+        "stdio" => runner::run(&request, &Stdio, &SystemClock, &mut stopped, &mut NoEvents),
+        "raw" => runner::run(&request, &Raw, &SystemClock, &mut stopped, &mut NoEvents),
+        _ => runner::run(&request, &Posix, &SystemClock, &mut stopped, &mut NoEvents),
+    };
+    let record = record.unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
+    record
+}
+
+/// Kinds of work, and ways to do it.
+const KINDS: [&str; 24] = [
+    "",
+    "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 --bias-create 9 --subdirs 12",
+    "--preset paper-1000-50000 --read-block 4096 --storage raw",
+    "--workers 3 --worker-seeds same --contents compressible:2.5 --pin --durability batch:100",
+    "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5",
+    "--preset mail --files 100 --transactions 100",
+    "--preset web-cache --files 100 --transactions 100 --rate 5000",
+    "--preset ai-samples --files 20 --transactions 20",
+    "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB --append-size 1..4KiB \
+     --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs tree:3x2 --entries-max 500 --names hashed:20 \
+     --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
+    "--mix read=1,create=1,delete=1 --size histogram:0..1KiB=30,1KiB..8KiB=50 --popularity hot:12.5%/90% --names padded:9",
+    "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir",
+    "--mix read=1 --popularity shuffled --cache cold-data --no-settle --no-check --verify --on-error 0.5% --stuck-after 90s",
+    "--mix read=1 --cache warm --on-error 17 --steps --seed 18446744073709551615",
+    "--mix read=1 --no-latencies --no-own-cost",
+    "--no-slices --keep --durability o-dsync --storage posix",
+    "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
+    "--for 500ms --rate 0.25 --transactions 1000000",
+    "--steady snia --round 3s --for 1m --warm-up 5s",
+    "--mix read=1 --steady slope --rate 70",
+    "--mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
+    "--mix read=1 --ladder 1000..8000:8 --warm-up 0s",
+    "--ladder 10%,55.5%,110% --fresh --warm-up 3s",
+    "--ladder auto",
+    "--ladder workers=2,4",
+];
+
+#[test]
+fn a_record_means_what_its_words_meant() {
+    let at = directory();
+    let place = ["--at", at.path().to_str().unwrap()];
+    let file = at.path().join("run.json");
+    let like = ["--like", file.to_str().unwrap()];
+    for words in KINDS {
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let meant = mean(&work(&[&words[..], &place].concat())).unwrap();
+        std::fs::write(&file, recorded(&meant).to_json()).unwrap();
+        let again = mean(&work(&[like, place].concat())).unwrap();
+        assert_eq!(toml(&again), toml(&meant), "{words:?}");
+        assert_eq!(again.spec, meant.spec, "{words:?}");
+        assert_eq!(again.notes, Vec::<String>::new(), "{words:?}");
+        // The record of that is taken for the same once more.
+        std::fs::write(&file, recorded(&again).to_json()).unwrap();
+        let once_more = mean(&work(&[like, place].concat())).unwrap();
+        assert_eq!(toml(&once_more), toml(&meant), "{words:?}");
+        std::fs::remove_file(&file).unwrap();
+        // What was kept is no part of this.
+        for (path, _) in tree(at.path()).into_iter().rev() {
+            let path = at.path().join(path);
+            std::fs::remove_dir(&path)
+                .or_else(|_| std::fs::remove_file(&path))
+                .unwrap();
+        }
+    }
+}
+
+/// The record of a run of the program, which is to be complete, in a file.
+fn run(words: &str, at: &Path, file: &Path) -> Value {
+    let words = [&["run", "--quiet", "--format", "json"][..], &split(words)].concat();
+    let text = answer(&words, at);
+    std::fs::write(file, &text).unwrap();
+    let record = serde_json::from_str::<Value>(&text).unwrap()["record"].take();
+    assert_eq!(record["actual"]["outcome"], "complete", "{words:?}");
+    record
+}
+
+#[test]
+fn the_same_is_done_again_by_the_program() {
+    let (at, elsewhere, files) = (directory(), directory(), directory());
+    let file = files.path().join("run.json");
+    let again = files.path().join("again.json");
+    let like = format!("--like {}", file.display());
+    for words in [
+        "--files 50 --transactions 300 --workers 2 --steps",
+        "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --durability fsync --verify",
+        "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --no-latencies --no-own-cost",
+    ] {
+        let one = run(words, at.path(), &file);
+        let other = run(&like, elsewhere.path(), &again);
+        assert_eq!(one["fingerprint"], other["fingerprint"], "{words}");
+        let but_for_words = |record: &Value| {
+            let mut spec = record["spec"].clone();
+            spec["said"].take();
+            spec
+        };
+        assert_eq!(but_for_words(&one), but_for_words(&other), "{words}");
+        assert_eq!(one["actual"]["stream_hash"], other["actual"]["stream_hash"], "{words}");
+        assert_eq!(other["hints"].to_string().find("--like"), None, "{words}");
+        // In another place.
+        let directory = other["locations"][0]["directory"].as_str().unwrap();
+        assert!(directory.starts_with(elsewhere.path().to_str().unwrap()), "{directory}");
+        let plan = answer(
+            &[&["plan"], &split(&like)[..], &["--format", "json"]].concat(),
+            at.path(),
+        );
+        let plan: Value = serde_json::from_str(&plan).unwrap();
+        assert_eq!(plan["plan"]["fingerprint"], one["fingerprint"], "{words}");
+    }
+    assert_eq!((tree(at.path()), tree(elsewhere.path())), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_kept_pool_is_taken_as_the_earlier_run_took_it() {
+    let (at, files) = (directory(), directory());
+    let file = files.path().join("run.json");
+    let words = "--files 50 --transactions 100 --storage posix";
+    run(&format!("{words} --keep"), at.path(), &file);
+    run(&format!("{words} --reuse --keep"), at.path(), &file);
+    let again = run(&format!("--like {} --keep=false", file.display()), at.path(), &file);
+    assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": true}));
+    assert_eq!(tree(at.path()), []);
+}
+
+#[test]
+fn what_is_said_beside_holds_over_the_record() {
+    let (at, files) = (directory(), directory());
+    let file = files.path().join("run.json");
+    let text = files.path().to_str().unwrap();
+    let journal = format!("{text}/journal");
+    run(
+        "--mix read=1,create=1 --files 50 --transactions 100 --size 1KiB --at . --weight 3 --no-latencies",
+        at.path(),
+        &file,
+    );
+    let path = file.to_str().unwrap();
+    let plain = mean(&work(&["--like", path])).unwrap();
+    assert_eq!(
+        plain.spec.workload.location_weights(),
+        [3],
+        "shares are a part of the work"
+    );
+    let place = "[[at]]\npath = \".\"\nweight = 3";
+    assert!(
+        toml(&plain).contains(place),
+        "the place is the working directory\n{}",
+        toml(&plain)
+    );
+    let words =
+        "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --at /tmp --weight 5";
+    let meant = mean(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
+    assert_eq!(
+        (meant.spec.workload.transactions(), meant.spec.workload.files()),
+        (7, 50)
+    );
+    assert_eq!(meant.spec.workload.location_weights(), [5]);
+    assert_eq!(meant.spec.storage.name(), "raw");
+    assert!(meant.spec.latencies && meant.spec.slices);
+    for line in [
+        "mix = \"read=2\"",
+        "durability = \"fsync\"",
+        "size = \"1KiB\"",
+        "path = \"/tmp\"",
+    ] {
+        assert!(toml(&meant).contains(line), "{line}\n{}", toml(&meant));
+    }
+    assert_eq!(meant.notes.len(), 1, "{:?}", meant.notes);
+    assert!(meant.notes[0].contains("other work"), "{:?}", meant.notes);
+    // It is said before such a run, and in its record.
+    let other = ended(&["run", "--like", path, "--transactions", "7"], at.path());
+    for said in [&other.errors, &other.output] {
+        let said = String::from_utf8_lossy(said);
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("other work than that of the run"), "{said}");
+    }
+    let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
+    assert!(planned.contains("other work than that of the run"), "{planned}");
+    // A journal is a place, too, and other generators are named.
+    let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let record = &mut document["record"];
+    record["spec"]["journal"] = json!(journal);
+    record["spec"]["prepared"] = json!(true);
+    record["tool"]["generators"] = json!(0);
+    record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
+    std::fs::write(&file, document.to_string()).unwrap();
+    let meant = mean(&work(&["--like", path])).unwrap();
+    assert_eq!(meant.spec.journal, None);
+    let notes = meant.notes.join("\n");
+    for words in ["generators of version 0", "kept a journal", "drawn before it began"] {
+        assert!(notes.contains(words), "{words}\n{notes}");
+    }
+    let meant = mean(&work(&["--like", path, "--journal", &journal])).unwrap();
+    assert_eq!(meant.spec.journal.as_deref(), Some(Path::new(&journal)));
+    assert!(!meant.notes.join("\n").contains("kept a journal"));
+}
+
+#[test]
+fn a_record_may_come_from_standard_input() {
+    let (at, files) = (directory(), directory());
+    let file = files.path().join("run.json");
+    run("--files 60 --transactions 70", at.path(), &file);
+    let text = std::fs::read(&file).unwrap();
+    let words = ["plan", "--like", "-", "--format", "toml"].map(std::ffi::OsStr::new);
+    let said = original::say(original::ours(), &words, at.path(), &text, &[]);
+    let toml = String::from_utf8(said.output).unwrap();
+    assert!(
+        toml.contains("files = 60\n") && toml.contains("transactions = 70\n"),
+        "{toml}"
+    );
+    let said = original::say(original::ours(), &words, at.path(), b"{}", &[]);
+    let errors = String::from_utf8(said.errors).unwrap();
+    assert_eq!(said.code, Some(2));
+    assert!(errors.contains("in the run standard input: "), "{errors}");
+}
+
+/// What is wrong, at which place of a record, and what is told of it.
+fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
+    let ladder = |climb: Value| json!({"climb": climb, "arrivals": "poisson", "fresh": false, "goal_p99_ns": null});
+    vec![
+        ("/schema", json!(999), "use a newer postmark"),
+        ("/schema", json!(0), "schema 0"),
+        ("/spec/workload/work/edition", json!("3.0"), "3.0"),
+        ("/spec/workload/work/files", json!(-5), "-5"),
+        ("/spec/workload/work/files", json!(0), "at least one file"),
+        ("/spec/workload/work/bias-read", json!(11), "0 to 10"),
+        ("/spec/workload/work/read-block-bytes", json!(0), "read-block"),
+        ("/spec/workload/crew/workers", json!(0), "1 to 4096"),
+        ("/spec/workload/crew/workers", json!(4_000_000), "1 to 4096"),
+        ("/spec/workload/crew/pools", json!("many"), "many"),
+        (
+            "/spec/storage",
+            json!("simulated"),
+            "expected one of `stdio`, `raw`, `posix`, `null`",
+        ),
+        ("/spec/durability", json!("always\u{1b}[2J"), "always"),
+        (
+            "/spec/cache",
+            json!("hot\u{1b}[2J"),
+            "expected one of `as-is`, `warm`, `cold`, `cold-data`",
+        ),
+        ("/spec/on_error", json!("never"), "never"),
+        ("/spec/stuck_after_ns", json!(0), "--stuck-after 0"),
+        (
+            "/spec/drive/pace",
+            json!({"open": {"per_second": -1.0, "arrivals": "poisson"}}),
+            "-1",
+        ),
+        (
+            "/spec/drive/pace",
+            json!({"open": {"per_second": 1.0, "arrivals": "never"}}),
+            "`constant` or `poisson`",
+        ),
+        ("/spec/drive/stop", json!({"after_ns": 0}), "--for 0s"),
+        (
+            "/spec/drive/stop",
+            json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
+            "--round",
+        ),
+        ("/spec/drive/ladder", ladder(json!({"rates": []})), "without rungs"),
+        (
+            "/spec/drive/ladder",
+            ladder(json!({"rates": [2.0, 1.0]})),
+            "does not rise",
+        ),
+        (
+            "/spec/drive/ladder",
+            ladder(json!({"workers": [0]})),
+            "no number of workers",
+        ),
+    ]
+}
+
+#[test]
+fn records_from_others_are_not_trusted() {
+    let (at, files) = (directory(), directory());
+    let file = files.path().join("run.json");
+    run("--files 10 --transactions 10", at.path(), &file);
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let path = file.to_str().unwrap();
+    let refused = |told: &str| {
+        let said = ended(&["run", "--like", path], at.path());
+        let errors = String::from_utf8_lossy(&said.errors).into_owned();
+        assert_eq!(said.code, Some(2), "{told}: {errors}");
+        assert!(errors.contains(told) && errors.contains(path), "{told}: {errors}");
+        assert!(!errors.contains('\u{1b}'), "{errors:?}");
+        assert_eq!(tree(at.path()), [], "{told}");
+    };
+    for (place, value, told) in wrongs() {
+        let mut wrong = document.clone();
+        *wrong.pointer_mut(&format!("/record{place}")).unwrap() = value;
+        std::fs::write(&file, wrong.to_string()).unwrap();
+        refused(told);
+    }
+    for text in ["", "{}", "[]", "nothing", "{\"record\":{\"schema\":1}}"] {
+        std::fs::write(&file, text).unwrap();
+        refused("this is no record of a PostMark run");
+    }
+    let plan = answer(&["plan", "--format", "json"], at.path());
+    std::fs::write(&file, plan).unwrap();
+    refused("this is no record of a PostMark run");
+    std::fs::write(&file, [0xff]).unwrap();
+    refused("cannot read the run");
+    std::fs::remove_file(&file).unwrap();
+    refused("cannot read the run");
+    for other in [["--preset", "mail"], ["--config", "x.toml"]] {
+        let said = ended(&[&["run", "--like", path], &other[..]].concat(), at.path());
+        assert_eq!(said.code, Some(2));
+        assert!(String::from_utf8_lossy(&said.errors).contains("cannot be used with"));
+    }
+}

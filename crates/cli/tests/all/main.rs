@@ -1,0 +1,30 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod archived;
+mod differential;
+mod filesystems;
+mod hostile;
+mod house;
+mod hung;
+mod killed_trees;
+mod ladders;
+mod like;
+mod mixes;
+mod prompt;
+mod published_results;
+mod safety;
+mod schema;
+mod scripts;
+mod system_calls;
+mod verdict;
+
+// What they share.
+mod commanded;
+mod configured;
+mod ground;
+mod handed;
+mod original;
+mod runs;
+mod support;

@@ -1,0 +1,509 @@
+//! Mixes, workers and shared pools by the program's own words: what is planned is what is run, and nothing stays.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::original::{answer, directory, ended, json, ours, say, split, tree};
+
+/// The words of a run that is small.
+const SMALL: &str = "--files 40 --transactions 400";
+
+fn presets() -> Vec<String> {
+    let machine = workload::presets::Machine::SMALL;
+    let all = workload::presets::all(&machine);
+    all.into_iter().map(|preset| preset.name.to_owned()).collect()
+}
+
+#[test]
+fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
+    let at = directory();
+    let listed = answer(&["presets"], at.path());
+    for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
+        for word in [preset.name, preset.what, preset.source] {
+            assert!(listed.contains(word), "{word}");
+        }
+    }
+}
+
+#[test]
+fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
+    let at = directory();
+    for preset in presets() {
+        // The largest take minutes in debug builds; their numbers are looked at all the same.
+        let words = ["plan", "--preset", &preset, "--transactions", "300", "--files", "50"];
+        round_trip(&words, at.path());
+        answer(&["plan", "--preset", &preset, "--format", "toml"], at.path());
+    }
+}
+
+/// What a configuration file says that was made from words comes to the same file, and to the same plan.
+fn round_trip(words: &[&str], at: &Path) {
+    let file = at.join("config.toml");
+    let toml = answer(&[words, &["--format", "toml"]].concat(), at);
+    std::fs::write(&file, &toml).unwrap();
+    let again = ["plan", "--config", file.to_str().unwrap()];
+    let toml_again = answer(&[&again[..], &["--format", "toml"]].concat(), at);
+    let meant = |toml: &str| -> String {
+        let lines = toml.split_inclusive('\n');
+        lines.filter(|line| !line.starts_with('#')).collect()
+    };
+    assert_eq!(meant(&toml), meant(&toml_again), "{words:?}");
+    let (one, other) = (json(words, at), json(&again, at));
+    assert_eq!(one["spec"]["workload"], other["spec"]["workload"], "{words:?}");
+    assert_eq!(one["plan"], other["plan"], "{words:?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn words_survive_configuration_files() {
+    let at = directory();
+    std::fs::write(
+        at.path().join("sizes.txt"),
+        "0..1KiB 30\n1KiB..8KiB 50 # most\n64KiB 20\n",
+    )
+    .unwrap();
+    for words in [
+        "--workers 3 --worker-seeds same --subdirs 4 --contents compressible:2.5 --pin --durability batch:100",
+        "--writers 2 --readers 3",
+        "--writers 2 --readers 3 --bias-read 9 --bias-create -1 --size 100..200 --subdirs 5 --read-block 128",
+        "--preset paper-1000-50000 --readers 2",
+        "--mix read=5,append=2,create=1,delete=1 --size lognormal:median=8KiB,sigma=1.2,max=1MiB --append-size 1..4KiB \
+         --range-size 512 --size-max 2MiB --popularity zipf:0.99 --dirs tree:3x2 --entries-max 500 --names hashed:20 \
+         --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
+        "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% --names padded:9 --subdirs 7",
+        "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir --direct",
+        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-settle --no-check --verify \
+         --on-error 0.5% --stuck-after 90s --steps",
+        "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
+        "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
+        "--for 500ms --rate 0.25",
+        "--steady snia --round 3s --for 1m --warm-up 5s",
+        "--mix read=1 --steady slope --rate 70",
+        "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
+        "--at . --weight 2 --at .. --mix create=1,delete=1",
+    ] {
+        round_trip(
+            &[
+                &["plan"][..],
+                &split(SMALL),
+                &words.split_whitespace().collect::<Vec<_>>(),
+            ]
+            .concat(),
+            at.path(),
+        );
+    }
+    // They end by time.
+    for words in [
+        "plan --files 40 --mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
+        "plan --files 40 --ladder 10%,55.5%,110% --fresh --warm-up 3s",
+        "plan --files 40 --ladder workers=1,2,4",
+        "plan --files 40 --mix read=1 --ladder 10,20 --warm-up 0s",
+    ] {
+        round_trip(&split(words), at.path());
+    }
+}
+
+#[test]
+fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
+    let at = directory();
+    let words = [
+        "plan",
+        "--writers",
+        "2",
+        "--readers",
+        "1",
+        "--bias-read",
+        "7",
+        "--subdirs",
+        "3",
+    ];
+    let text = answer(&words, at.path());
+    assert!(text.contains("the classic pairs became the mix"), "{text}");
+    let toml = answer(&[&words[..], &["--format", "toml"]].concat(), at.path());
+    for line in [
+        "# The pool is shared",
+        "mix = \"create=5,read=7,append=3,delete=5\"",
+        "size = \"500..10000\"",
+        "append-size = \"1..10000\"",
+        "size-max = 10000",
+        "dirs = \"subdirs:3\"",
+        "read-block = 512",
+        "writers = 2",
+        "storage = \"posix\"",
+    ] {
+        assert!(toml.contains(line), "{line}\n{toml}");
+    }
+}
+
+#[test]
+fn direct_input_and_output_aligns_what_is_not_said() {
+    let at = directory();
+    let words = split("plan --mix read=1 --direct --size 500..9000 --format toml");
+    let toml = answer(&words, at.path());
+    for line in ["align = 4096", "read-block = 65536", "direct = true"] {
+        assert!(toml.contains(line), "{line}\n{toml}");
+    }
+    let toml = answer(
+        &split("plan --preset paper-1000-50000 --mix read=1 --direct --format toml"),
+        at.path(),
+    );
+    assert!(toml.contains("read-block = 4096"), "{toml}");
+}
+
+/// The record of a run that is to be complete, and to leave nothing.
+fn run(words: &str, at: &Path) -> Value {
+    let words = [&["run", "--quiet"][..], &split(words)].concat();
+    let record = json(&words, at)["record"].take();
+    assert_eq!(record["actual"]["outcome"], "complete", "{words:?}");
+    assert_eq!(tree(at), [], "{words:?}");
+    record
+}
+
+/// Operations of an action, as options name it, in the transactions.
+fn done(record: &Value, action: &str) -> u64 {
+    let mut actions = workload::Action::operations();
+    let action = actions.find(|known| known.name() == action).unwrap();
+    let action = serde_json::to_value(action).unwrap();
+    let phases = record["actual"]["phases"].as_array().unwrap();
+    let phase = phases.iter().find(|phase| phase["phase"] == "transactions").unwrap();
+    let operations = phase["segments"][0]["operations"].as_array().unwrap();
+    let of_action = operations.iter().filter(|operation| operation["action"] == action);
+    of_action
+        .map(|operation| operation["meter"]["operations"].as_u64().unwrap())
+        .sum()
+}
+
+#[test]
+fn every_operation_runs_verified_and_leaves_nothing() {
+    let at = directory();
+    let all: Vec<&str> = workload::Action::operations()
+        .filter(|action| action.is_asked_for())
+        .map(workload::Action::name)
+        .collect();
+    let mix = |actions: &[&str]| {
+        let weights: Vec<String> = actions.iter().map(|action| format!("{action}=1")).collect();
+        weights.join(",")
+    };
+    let rest =
+        "--files 100 --transactions 3000 --size 1..20000 --append-size 1..5000 --size-max 40000 --verify --steps";
+    for shape in [
+        "--dirs flat",
+        "--dirs tree:2x2 --names hashed:20 --workers 2",
+        "--writers 3 --readers 2 --subdirs 3",
+    ] {
+        let words = format!("--mix {} {rest} {shape}", mix(&all));
+        let refused = ended(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
+        let lacks = String::from_utf8_lossy(&refused.errors).contains("no extended attributes");
+        let some: Vec<&str> = all
+            .iter()
+            .copied()
+            .filter(|action| !lacks || !action.ends_with("xattr"))
+            .collect();
+        let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
+        for action in &some {
+            // Attributes are set before they can be got.
+            if *action != "get-xattr" {
+                assert!(done(&record, action) > 0, "no {action} with {shape}");
+            }
+        }
+        assert_eq!(record["spec"]["verify"], true);
+    }
+    let help = answer(&["run", "--help"], at.path());
+    let help: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
+    for action in &all {
+        assert!(help.contains(action), "--help does not know {action}");
+    }
+}
+
+#[test]
+fn every_preset_of_today_runs_small_and_verified() {
+    let at = directory();
+    for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
+        if preset.workload.mix().is_some() {
+            let record = run(&format!("--preset {} {SMALL} --verify", preset.name), at.path());
+            let policy = preset.how.durability.unwrap_or("none");
+            assert_eq!(record["spec"]["durability"], policy, "{}", preset.name);
+        }
+    }
+    let record = run(&format!("--preset veritas-massive-1 {SMALL}"), at.path());
+    let phase = &record["actual"]["phases"][1];
+    assert_eq!(phase["workers"].as_array().unwrap().len(), 12);
+    let record = run(
+        &format!("--preset mail {SMALL} --durability none --workers 1"),
+        at.path(),
+    );
+    assert_eq!(record["spec"]["durability"], "none", "options hold over presets");
+}
+
+#[test]
+fn classic_work_with_workers_and_other_contents_runs() {
+    let at = directory();
+    let plain = run(SMALL, at.path());
+    let other = run(&format!("{SMALL} --contents incompressible --verify"), at.path());
+    assert_eq!(
+        plain["actual"]["stream_hash"], other["actual"]["stream_hash"],
+        "the same operations"
+    );
+    assert_ne!(plain["fingerprint"], other["fingerprint"], "of other contents");
+    assert_eq!(other["spec"]["workload"]["contents"]["kind"], "incompressible");
+    let many = run(
+        &format!("{SMALL} --workers 3 --pin --cache warm --durability batch:50"),
+        at.path(),
+    );
+    assert_eq!(many["spec"]["pin"], true);
+    assert_eq!(many["spec"]["cache"], "warm");
+}
+
+#[test]
+fn a_kept_pool_is_taken_again() {
+    let at = directory();
+    for words in [
+        "--workers 2",
+        "--mix read=3,create=1,delete=1 --workers 2",
+        "--mix read=1 --readers 2",
+    ] {
+        let keep = format!("run --quiet {words} --files 40 --transactions 0 --keep");
+        answer(&split(&keep), at.path());
+        assert!(!tree(at.path()).is_empty(), "{words}: nothing was kept");
+        let transactions = "--transactions 100";
+        let record = run(&format!("{words} --files 40 {transactions} --reuse"), at.path());
+        assert_eq!(record["spec"]["keeping"]["reuse"], true);
+    }
+}
+
+#[test]
+fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let journal = beside.path().join("journal");
+    let journal = journal.to_str().unwrap();
+    let mix = "--mix create=3,deliver=2,rename=2,append=1,delete=1 --keep";
+    let words = format!("run --quiet {SMALL} {mix} --journal {journal}");
+    answer(&split(&words), at.path());
+    let path = at.path().to_str().unwrap();
+    let text = answer(&["verify-after", path, "--journal", journal], at.path());
+    assert!(text.contains("Nothing is lost"), "{text}");
+    // A file goes behind our back.
+    let files = tree(at.path());
+    let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        size.is_some() && name.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let victim = files.iter().find(is_ours).unwrap();
+    std::fs::remove_file(at.path().join(&victim.0)).unwrap();
+    let said = ended(&["verify-after", path, "--journal", journal], at.path());
+    let text = String::from_utf8_lossy(&said.output).into_owned();
+    assert_eq!(said.code, Some(1), "{text}");
+    assert!(
+        text.contains("LOST: 1 of") && text.contains(&*victim.0.to_string_lossy()),
+        "{text}"
+    );
+    let said = ended(
+        &["verify-after", path, "--journal", journal, "--format", "json"],
+        at.path(),
+    );
+    assert_eq!(said.code, Some(1));
+    let verified: Value = serde_json::from_slice(&said.output).unwrap();
+    assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
+}
+
+/// The report of a run that is not allowed files of more than 4 KiB: some creations fail, and the contents before that
+/// stay on disk.
+fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} \
+         --size histogram:100..3000=98,9000..9500=2"
+    );
+    let arguments = ["-c", &script, ours().to_str().unwrap()].map(OsStr::new);
+    let said = say(Path::new("/bin/sh"), &arguments, at, b"", &[]);
+    let report: Value = serde_json::from_slice(&said.output)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&said.errors)));
+    assert_eq!(tree(at), [], "something is left");
+    (said.code, report["record"].clone())
+}
+
+#[test]
+fn what_one_workers_failures_leave_is_known_to_all_of_a_shared_pool() {
+    let at = directory();
+    for seed in 1..6 {
+        let words = format!(
+            "--mix create=3,delete=2,link=1,rename=1 --writers 8 --dirs subdirs:4 --files 200 --transactions 60 \
+             --on-error 1000 --seed {seed}"
+        );
+        let (code, record) = with_small_files_only(&words, at.path());
+        assert_eq!(code, Some(0), "{record}");
+        let errors = record["actual"]["errors"].as_array().unwrap();
+        assert!(!errors.is_empty(), "nothing failed");
+        for error in errors {
+            assert_eq!(error["step"], "write", "a failure brings no other error: {errors:?}");
+        }
+        let check = &record["actual"]["check"]["known"];
+        assert_eq!(check["wrong"], 0, "{check}");
+        assert!(check["left_out"].as_u64().unwrap() > 0, "{check}");
+        // Every directory is listed all the same.
+        assert_eq!(check["directories"], 4, "{check}");
+    }
+}
+
+#[test]
+fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
+    let at = directory();
+    // With this alignment every file is too large.
+    let always = |share| {
+        let words = format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
+        with_small_files_only(&words, at.path())
+    };
+    let (code, record) = always(1);
+    assert_eq!(code, Some(1));
+    let why = record["actual"]["outcome"]["failed"]["why"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(why.contains("70 errors in 70 operations"), "{why}");
+    assert_eq!(always(100).0, Some(0));
+}
+
+#[test]
+fn nobody_waits_for_a_writer_that_thinks() {
+    let at = directory();
+    let record = run(
+        "--mix append=1,read=1 --size 10..20 --size-max 1MiB --files 2 --writers 3 --readers 3 --think 20ms --transactions 30",
+        at.path(),
+    );
+    let waits = record["actual"]["phases"][1]["claim_waits"].as_array().unwrap();
+    for wait in waits {
+        // Nothing where nobody had to wait.
+        let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
+        assert!(max_ns < 15_000_000, "somebody waited for {max_ns} ns\n{wait}");
+    }
+}
+
+#[test]
+fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let live = beside.path().join("live.json");
+    let words = format!(
+        "--mix read=2,create=1,delete=1 --files 100 --workers 2 --for 3s --warm-up 1s --rate 500 --arrivals constant --live {}",
+        live.display()
+    );
+    let report = json(&[&["run", "--quiet"][..], &split(&words)].concat(), at.path());
+    let phase = &report["summary"]["phases"][1];
+    let rate = phase["transactions"]["per_second"].as_f64().unwrap();
+    // The machine may be busy; more than what arrives is never done but to catch up.
+    assert!((450.0..=520.0).contains(&rate), "{rate} a second");
+    let warm_up = phase["warm_up"]["transactions"]["count"].as_u64().unwrap();
+    assert!((400..=520).contains(&warm_up), "{warm_up} in the warm-up");
+    for operation in phase["operations"].as_array().unwrap() {
+        assert!(
+            operation["service"]["mean_ns"].as_f64() <= operation["mean_ns"].as_f64(),
+            "{operation}"
+        );
+    }
+    let record = &report["record"]["actual"]["phases"][1];
+    let slices = record["slices"]["slices"].as_array().unwrap();
+    assert!((4..=5).contains(&slices.len()), "{} slices", slices.len());
+    let lines: Vec<Value> = std::fs::read_to_string(&live)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: u64 = lines
+        .iter()
+        .filter(|line| line["phase"] == "transactions")
+        .map(|line| line["operations"].as_u64().unwrap())
+        .sum();
+    let all: u64 = record["segments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|segment| segment["transactions"].as_u64().unwrap())
+        .sum();
+    assert_eq!(told, all, "all was told");
+    let counted = lines
+        .iter()
+        .filter(|line| line["phase"] == "transactions" && line["cpu_system_ns"].is_u64());
+    assert!(counted.count() >= 4, "what the kernel counted is not told: {lines:?}");
+    let machine = &report["record"]["actual"]["phases"][1]["machine"];
+    assert!(machine["index"].as_array().unwrap().len() >= 4, "{machine}");
+    let slowest = record["slowest"].as_array().unwrap();
+    assert_eq!(slowest.len(), 3, "of every kind");
+    for slow in slowest.iter().flat_map(|kind| kind["operations"].as_array().unwrap()) {
+        assert!(slow["path"].as_str().unwrap().contains("postmark-"), "{slow}");
+    }
+    let text = answer(
+        &split("run --quiet --files 50 --mix read=1 --for 200ms --rate 100"),
+        at.path(),
+    );
+    for words in [
+        "transactions for 0.2 s",
+        "100 arrivals a second (poisson)",
+        "service",
+        "from due to completed",
+        "Slowest",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
+    let at = directory();
+    // Standard output is a pipe that nobody reads before the end, and longer than the pipe.
+    let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output /dev/null; echo ended >&2; } | { sleep 4; cat; }";
+    let arguments = ["-c", script, ours().to_str().unwrap()].map(OsStr::new);
+    let began = std::time::Instant::now();
+    let said = say(Path::new("/bin/sh"), &arguments, at.path(), b"", &[]);
+    assert!(String::from_utf8_lossy(&said.errors).contains("ended"));
+    assert!(began.elapsed().as_secs() < 30);
+    let lines = String::from_utf8_lossy(&said.output).lines().count();
+    assert!(lines >= 3, "{lines} lines");
+}
+
+#[test]
+fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
+    let at = directory();
+    let text = answer(&split("plan --for 2m"), at.path());
+    assert!(text.contains("the first 1000000 of each worker"), "{text}");
+    let planned = json(&split("plan --for 2m"), at.path());
+    assert_eq!(planned["plan"]["transactions"], 1_000_000);
+    let ran = json(&split("run --quiet --for 50ms"), at.path());
+    assert_eq!(planned["plan"]["fingerprint"], ran["record"]["fingerprint"]);
+}
+
+#[test]
+fn what_goes_with_time_and_rates() {
+    let at = directory();
+    // A pool that grows without end has no bound that could be checked for room.
+    run("--mix create=1 --files 10 --for 100ms", at.path());
+    let text = answer(
+        &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),
+        at.path(),
+    );
+    assert!(
+        text.contains("think time (exponential:500us) gives way") || text.contains("gives way to the rate"),
+        "{text}"
+    );
+    let text = answer(
+        &split("run --quiet --files 20 --transactions 50 --warm-up 1m"),
+        at.path(),
+    );
+    assert!(
+        text.contains("ended within the warm-up, so nothing was measured"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_refused_run_leaves_the_live_file_as_it_is() {
+    let (at, beside) = (directory(), tempfile::tempdir().unwrap());
+    let (kept, new) = (beside.path().join("kept"), beside.path().join("new"));
+    std::fs::write(&kept, "mine").unwrap();
+    for live in [&kept, &new] {
+        let live = live.display().to_string();
+        let refused = ended(&["run", "--quiet", "--reuse", "--force", "--live", &live], at.path());
+        assert_eq!(refused.code, Some(2));
+    }
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "mine");
+    assert!(!new.exists());
+}

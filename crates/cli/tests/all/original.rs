@@ -1,0 +1,173 @@
+//! What the tests against the original share: where it is, how programs are run, random configurations.
+//!
+//! The original is Debian's binary, used as an oracle: run, never read.
+
+pub mod configuration;
+pub mod trace;
+
+use serde_json::Value;
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Debian's `postmark`, or `None` with a word on why its tests are skipped.
+///
+/// # Panics
+/// Without it where everything is to be tested: in CI, or with `POSTMARK_TEST_ALL=1`.
+pub fn oracle() -> Option<&'static Path> {
+    tool("/usr/bin/postmark", "apt-get install postmark")
+}
+
+/// `strace`, or `None` with a word on why its tests are skipped.
+///
+/// # Panics
+/// As [`oracle`].
+pub fn strace() -> Option<&'static Path> {
+    tool("/usr/bin/strace", "apt-get install strace")
+}
+
+fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
+    let path = Path::new(path);
+    if path.exists() {
+        return Some(path);
+    }
+    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
+    let message = format!("{} is missing: {remedy}", path.display());
+    assert!(!all, "{message}");
+    eprintln!("skipped: {message}");
+    None
+}
+
+/// The program under test.
+pub fn ours() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_postmark"))
+}
+
+/// A directory that goes with the test, in memory where there is a file system for that: what is compared does not
+/// depend on it, and thousands of files are made.
+pub fn directory() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    tempfile::Builder::new()
+        .prefix("postmark-test-")
+        .tempdir_in(place)
+        .unwrap()
+}
+
+/// What a program said, and how it ended.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Standard output.
+    pub output: Vec<u8>,
+    /// Standard error, without our warnings.
+    pub errors: Vec<u8>,
+    /// The exit code; `None` where a signal ended it.
+    pub code: Option<i32>,
+}
+
+/// Runs a program in a directory with an input.
+pub fn say(
+    program: &Path,
+    arguments: &[&OsStr],
+    directory: &Path,
+    input: &[u8],
+    environment: &[(&str, &OsStr)],
+) -> Said {
+    let mut child = Command::new(program)
+        .args(arguments)
+        // Nothing that a test does belongs into somebody's archive.
+        .env("POSTMARK_ARCHIVE", "none")
+        .envs(environment.iter().copied())
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    // Whoever has seen enough does not read the rest.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    Said {
+        output: output.stdout,
+        errors: without_warnings(&output.stderr),
+        code: output.status.code(),
+    }
+}
+
+/// Standard error without the lines that only ours writes.
+pub fn without_warnings(errors: &[u8]) -> Vec<u8> {
+    errors
+        .split_inclusive(|byte| *byte == b'\n')
+        .filter(|line| !line.starts_with(b"Warning: "))
+        .flatten()
+        .copied()
+        .collect()
+}
+
+/// The preloaded `time()`, compiled into a directory.
+pub fn seconds_library(directory: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/original/seconds.c");
+    let library = directory.join("seconds.so");
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args([&library, &source])
+        .status()
+        .expect("cc is needed: apt-get install gcc");
+    assert!(status.success(), "cc {}: {status}", source.display());
+    library
+}
+
+/// Everything below a directory: names with the sizes of files, `None` for directories, in order.
+pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
+    let mut found = Vec::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(at) = left.pop() {
+        for entry in std::fs::read_dir(&at).unwrap() {
+            let entry = entry.unwrap();
+            let metadata = entry.metadata().unwrap();
+            let name = entry.path().strip_prefix(directory).unwrap().to_owned();
+            found.push((name, metadata.is_file().then_some(metadata.len())));
+            if metadata.is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The program's answer to words that it is to understand.
+pub fn answer(words: &[&str], at: &Path) -> String {
+    let said = ended(words, at);
+    assert_eq!(
+        said.code,
+        Some(0),
+        "{words:?}\n{}",
+        String::from_utf8_lossy(&said.errors)
+    );
+    String::from_utf8(said.output).unwrap()
+}
+
+/// What the program says to words, and how it ends.
+pub fn ended(words: &[&str], at: &Path) -> Said {
+    let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
+    say(ours(), &words, at, b"", &[])
+}
+
+/// The same as JSON.
+pub fn json(words: &[&str], at: &Path) -> Value {
+    serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
+}
+
+/// Words with one blank between them.
+pub fn split(words: &str) -> Vec<&str> {
+    words.split(' ').collect()
+}

@@ -1,0 +1,345 @@
+//! What `postmark clean` leaves alone: everything that a killed run has not made, whatever it is called.
+
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::faces::{clean, own_directories, program_for_all};
+use crate::support::scene::{furnish, furnish_with_our_names, write};
+use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
+
+const NOT_OUR_CONTENTS: &str = "it does not begin as the files of this run do";
+
+/// A run that was killed, and the directory that its files lie in.
+struct Killed {
+    scene: Scene,
+    location: PathBuf,
+    files: PathBuf,
+}
+
+fn killed(face: Face, subdirectories: u32) -> Killed {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    write(&location.join("old"), "older than the run\n", 0o600);
+    let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+    face.begin(&work, &scene, Moment::Prepare).kill();
+    let files = match face {
+        Prompt(_) => location.clone(),
+        Run(_) => own_directories(&location).remove(0),
+    };
+    Killed { scene, location, files }
+}
+
+impl Killed {
+    /// Cleans, and expects that these stay as they are, are named with the reason, and that nothing else stays.
+    fn leaves(&self, kept: &[(&str, &str)]) -> Ended {
+        let snapshots: Vec<(PathBuf, Snapshot)> = kept
+            .iter()
+            .map(|(name, _)| (self.files.join(name), Snapshot::of(&self.files.join(name))))
+            .collect();
+        let cleaned = clean(&self.location);
+        cleaned.code(1);
+        for ((path, before), (_, why)) in snapshots.iter().zip(kept) {
+            cleaned.says(&format!("Left: {}: {why}", path.display()));
+            before.assert_kept(path, &cleaned);
+        }
+        let mut left: Vec<PathBuf> = std::fs::read_dir(&self.files)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| !path.ends_with("old"))
+            .collect();
+        left.sort();
+        let mut expected: Vec<PathBuf> = snapshots.into_iter().map(|(path, _)| path).collect();
+        expected.sort();
+        assert_eq!(left, expected, "{cleaned}");
+        cleaned
+    }
+}
+
+#[test]
+fn a_file_that_is_older_than_the_run() {
+    for face in [Prompt(Stdio), Run(Posix)] {
+        let killed = killed(face, 1);
+        std::fs::rename(killed.location.join("old"), killed.files.join("39999")).unwrap();
+        killed.leaves(&[("39999", NOT_OUR_CONTENTS)]);
+    }
+}
+
+#[test]
+fn links_directories_and_the_like() {
+    for face in [Prompt(Raw), Run(Raw)] {
+        let killed = killed(face, 1);
+        let elsewhere = killed.scene.directory("elsewhere");
+        furnish_with_our_names(&elsewhere);
+        let before = Snapshot::of(&elsewhere);
+        let at = |name: &str| killed.files.join(name);
+        symlink(elsewhere.join("1"), at("30001")).unwrap();
+        symlink(&elsewhere, at("30002")).unwrap();
+        std::fs::create_dir(at("30003")).unwrap();
+        std::fs::write(at("30003").join("1"), "inside\n").unwrap();
+        let link = "it is a symbolic link, and this run gives such a name to a regular file";
+        let directory = "it is a directory, and this run gives such a name to a regular file";
+        killed.leaves(&[("30001", link), ("30002", link), ("30003", directory)]);
+        before.assert_kept(&elsewhere, &"after a cleaning beside links to it");
+    }
+}
+
+/// A second name of a file is not what a run makes, however new the file is.
+#[test]
+fn hard_links() {
+    let killed = killed(Prompt(Stdio), 1);
+    let new = killed.scene.path().join("new");
+    std::fs::write(&new, "new\n").unwrap();
+    std::fs::hard_link(&new, killed.files.join("30001")).unwrap();
+    std::fs::hard_link(killed.location.join("old"), killed.files.join("30002")).unwrap();
+    killed.leaves(&[("30001", NOT_OUR_CONTENTS), ("30002", NOT_OUR_CONTENTS)]);
+    assert_eq!(std::fs::read(&new).unwrap(), b"new\n");
+}
+
+#[test]
+fn a_file_of_another_owner() {
+    if !is_root() {
+        return;
+    }
+    for face in [Prompt(Raw), Run(Posix)] {
+        let killed = killed(face, 1);
+        let file = killed.files.join("30001");
+        std::fs::write(&file, "somebody else's\n").unwrap();
+        std::os::unix::fs::chown(&file, Some(65_534), Some(65_534)).unwrap();
+        killed.leaves(&[("30001", NOT_OUR_CONTENTS)]);
+    }
+}
+
+/// Numbers that the run could not have come to, and ways to write numbers that are not its own, are not even
+/// looked at.
+#[test]
+fn other_names() {
+    let killed = killed(Prompt(Stdio), 1);
+    let names = ["40001", "007", "1 ", "+1", "s0", "99999999999999999999999"];
+    for name in names {
+        std::fs::write(killed.files.join(name), name).unwrap();
+    }
+    let cleaned = clean(&killed.location);
+    cleaned.code(0);
+    for name in names {
+        let content = std::fs::read_to_string(killed.files.join(name)).unwrap();
+        assert_eq!(content, name, "{cleaned}");
+    }
+    let count = std::fs::read_dir(&killed.files).unwrap().count();
+    assert_eq!(count, names.len() + 1, "{cleaned}");
+}
+
+#[test]
+fn a_file_in_a_subdirectory() {
+    for face in [Prompt(Stdio), Run(Raw)] {
+        let killed = killed(face, 4);
+        std::fs::write(killed.files.join("s1/notes"), "mine\n").unwrap();
+        let cleaned = clean(&killed.location);
+        cleaned
+            .code(1)
+            .says(&format!(
+                "Left: {}: it holds what this run did not make",
+                killed.files.join("s1").display()
+            ))
+            .says("its manifest stays");
+        let left: Vec<_> = std::fs::read_dir(killed.files.join("s1"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name())
+            .collect();
+        assert_eq!(left, ["notes"], "{cleaned}");
+        let others = [0, 2, 3].map(|number| killed.files.join(format!("s{number}")));
+        assert!(!others.iter().any(|other| other.exists()), "{cleaned}");
+    }
+}
+
+/// Somebody puts a symbolic link in place of a subdirectory while the run goes on, which is then killed. What the
+/// link leads to has names like the run's, and is newer than the run.
+#[test]
+fn a_link_in_place_of_a_subdirectory_is_not_followed() {
+    for face in [Prompt(Stdio), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        let work = Work::long_on_disk(&location).in_subdirectories(3);
+        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        running.stop();
+        let files = match face {
+            Prompt(_) => location.clone(),
+            Run(_) => own_directories(&location).remove(0),
+        };
+        let elsewhere = scene.path().join("elsewhere");
+        std::fs::rename(files.join("s1"), &elsewhere).unwrap();
+        std::fs::write(elsewhere.join("30000"), "mine\n").unwrap();
+        symlink(&elsewhere, files.join("s1")).unwrap();
+        let before = Snapshot::of(&elsewhere);
+        running.kill();
+        let cleaned = clean(&location);
+        cleaned.code(1).says(&format!(
+            "Left: {}: it is a symbolic link, and this run gives such a name to a directory",
+            files.join("s1").display()
+        ));
+        before.assert_kept(&elsewhere, &cleaned);
+        assert_eq!(std::fs::read_dir(&files).unwrap().count(), 1, "{cleaned}");
+    }
+}
+
+/// While one process cleans, another one neither cleans nor runs there, and both say why.
+#[test]
+fn what_another_process_cleans() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let running = Prompt(Raw).begin(&Work::long(&location), &scene, Moment::Prepare);
+    let why = format!(
+        "its run's process ({}) is gone, and another one is cleaning it",
+        running.process()
+    );
+    running.kill();
+    let before = Snapshot::of(&location);
+    let held = std::fs::File::open(location.join(".postmark-manifest.json")).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
+    clean(&location).code(1).says(&why).says("nothing was touched");
+    let refused = Prompt(Raw).perform(&Work::little(&location), &scene);
+    refused.code(1).says(&why).says("take another directory");
+    before.assert_kept(&location, &refused);
+    drop(held);
+    clean(&location).code(0);
+}
+
+/// Cleaning and running beside a run that goes on.
+#[test]
+fn a_run_that_goes_on_is_not_disturbed() {
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long(&location);
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        let cleaned = clean(&location);
+        cleaned
+            .code(1)
+            .says("a run is going on there")
+            .says(&format!("(process {})", running.process()))
+            .says("nothing was touched");
+        let ended = running.finish();
+        ended.code(0);
+        before.assert_kept(&location, &ended);
+    }
+}
+
+#[test]
+fn where_nothing_is_to_be_cleaned() {
+    let scene = Scene::new();
+    let location = scene.directory("location");
+    furnish(&location);
+    furnish_with_our_names(&location);
+    // Directories called nearly like a run's, one with something in it, and a file and a link of such a name.
+    for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
+        std::fs::create_dir(location.join(name)).unwrap();
+        write(&location.join(name).join("1"), "mine\n", 0o600);
+    }
+    // Empty ones, and files called nearly like a manifest, or like one that is being written.
+    for name in ["postmark-notes", "postmark-2026-01-01", "postmark--", "postmark-1-2-6"] {
+        std::fs::create_dir(location.join(name)).unwrap();
+    }
+    for name in ["bak", "4711", "4000000-1", "4000000-1-1"] {
+        write(
+            &location.join(format!(".postmark-manifest.json.{name}")),
+            "mine\n",
+            0o644,
+        );
+    }
+    write(&location.join("postmark-1-2-4"), "mine\n", 0o600);
+    symlink("keep", location.join("postmark-1-2-5")).unwrap();
+    let before = Snapshot::of(&location);
+    let cleaned = clean(&location);
+    cleaned.code(0).says("nothing of a killed run is here");
+    before.assert_kept(&location, &cleaned);
+}
+
+#[test]
+fn manifests_that_are_not_understood() {
+    for (text, why) in [
+        ("{ \"postmark_manifest\": 99 }", "cannot be understood"),
+        ("not even JSON", "cannot be understood"),
+        ("[1, 2, 3]", "cannot be understood"),
+    ] {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        furnish_with_our_names(&location);
+        write(&location.join(".postmark-manifest.json"), text, 0o644);
+        let before = Snapshot::of(&location);
+        let cleaned = clean(&location);
+        cleaned.code(1).says(why).says("nothing was touched");
+        before.assert_kept(&location, &cleaned);
+    }
+}
+
+#[test]
+fn what_cannot_be_cleaned_is_said() {
+    let scene = Scene::new();
+    let file = scene.path().join("file");
+    write(&file, "mine\n", 0o600);
+    for path in [scene.path().join("nowhere"), file.clone()] {
+        let cleaned = clean(&path);
+        cleaned.code(1).says(&path.display().to_string());
+    }
+    assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
+    // A manifest that is a link to somebody's file is not followed.
+    let location = scene.directory("location");
+    symlink(Path::new("../file"), location.join(".postmark-manifest.json")).unwrap();
+    let before = Snapshot::of(&location);
+    let cleaned = clean(&location);
+    cleaned.code(1).says("manifest");
+    before.assert_kept(&location, &cleaned);
+}
+
+/// What cannot be removed now is removed later: the manifest stays, and the program says so.
+#[test]
+fn where_nothing_can_be_removed() {
+    if !FileSystem::Tmpfs.is_at_hand() {
+        return;
+    }
+    for face in [Prompt(Stdio), Run(Posix)] {
+        let scene = Scene::new();
+        let location = scene.directory("location");
+        let volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
+        furnish(&location);
+        let before = Snapshot::of(&location);
+        let work = Work::long_on_disk(&location);
+        face.begin(&work, &scene, Moment::Prepare).kill();
+        let left = Snapshot::of(&location);
+        volume.make_read_only();
+        let cleaned = clean(&location);
+        cleaned
+            .code(1)
+            .says("Read-only file system")
+            .says("and ")
+            .says("postmark clean");
+        left.assert_kept(&location, &cleaned);
+        volume.make_writable();
+        let cleaned = clean(&location);
+        cleaned.code(0);
+        before.assert_kept(&location, &cleaned);
+    }
+}
+
+/// Somebody without the right to cleans: nothing goes, nothing is said to have gone.
+#[test]
+fn somebody_without_permission() {
+    if !is_root() {
+        return;
+    }
+    let killed = killed(Prompt(Raw), 1);
+    let program = program_for_all(&killed.scene);
+    let left = Snapshot::of(&killed.location);
+    let mut command = Running::command(&program);
+    command.arg("clean").arg(&killed.location).uid(65_534).gid(65_534);
+    let cleaned = Running::to_its_end(command, &killed.location);
+    cleaned
+        .code(1)
+        .says("it belongs to user 0, and this is user 65534")
+        .says("nothing was touched");
+    left.assert_kept(&killed.location, &cleaned);
+}

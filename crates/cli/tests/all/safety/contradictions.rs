@@ -1,0 +1,414 @@
+//! Wishes that contradict one another, the storage or the machine: refused with code 2 before anything is touched,
+//! with the option's name and what to say instead.
+
+use crate::safety::wrong_words::Place;
+use crate::support::scene::write;
+
+/// Words, and what is told of them.
+const CONTRADICTIONS: &[(&str, &[&str])] = &[
+    // Who works.
+    (
+        "run --workers 2 --readers 3",
+        &["--workers 2 and --readers 3", "share", "--writers and --readers"],
+    ),
+    ("run --workers 2 --writers 0", &["--workers 2 and --writers 0"]),
+    ("run --workers 0", &["workers 0", "1 to 4096"]),
+    ("run --workers 4097", &["workers 4097", "1 to 4096"]),
+    ("run --workers 99999999999", &["--workers 99999999999", "1 to 4096"]),
+    ("run --writers 4000 --readers 4000", &["workers 8000", "1 to 4096"]),
+    ("run --writers 99999999999", &["--writers 99999999999"]),
+    ("run --writers 0 --readers 0", &["workers 0"]),
+    (
+        "run --readers 2 --mix create=1,delete=1",
+        &["readers", "like read=1", "--readers 0"],
+    ),
+    (
+        "run --writers 2 --mix read=1,stat=1",
+        &["writers", "like create=1", "--writers 0"],
+    ),
+    ("run --worker-seeds random", &["--worker-seeds", "same", "offset"]),
+    (
+        "run --writers 2 --keep",
+        &["--keep", "shared", "--transactions 0 --keep", "--workers"],
+    ),
+    ("run --preset news --keep", &["--keep", "10000 transactions"]),
+    // How large the pool is.
+    (
+        "run --beyond-cache 2 --files 10",
+        &["--beyond-cache 2 and --files 10", "leave one out"],
+    ),
+    (
+        "run --beyond-cache 2 --reuse",
+        &["--beyond-cache 2 and --reuse", "leave one out"],
+    ),
+    ("run --beyond-cache 0", &["--beyond-cache 0", "like 4"]),
+    ("run --beyond-cache -1", &["--beyond-cache -1", "like 4"]),
+    ("run --beyond-cache nan", &["--beyond-cache NaN", "like 4"]),
+    ("run --beyond-cache 1e9", &["--beyond-cache 1000000000", "up to 1000"]),
+    ("run --beyond-cache four", &["--beyond-cache", "four"]),
+    (
+        "run --storage null --beyond-cache 2",
+        &["--beyond-cache", "null", "--storage posix"],
+    ),
+    (
+        "run --mix read=1 --size 0 --beyond-cache 2",
+        &["--beyond-cache 2", "hold nothing", "--size"],
+    ),
+    (
+        "run --mix read=1 --entries-max 600 --beyond-cache 0.5",
+        &["--beyond-cache 0.5", "Chose", "entries-max 600"],
+    ),
+    ("plan --beyond-cache 2 --files 10", &["--beyond-cache 2 and --files 10"]),
+    // What only mixes have.
+    ("run --append-size 4KiB", &["--append-size", "give --mix"]),
+    ("run --range-size 4KiB", &["--range-size", "give --mix"]),
+    ("run --size-max 4KiB", &["--size-max", "give --mix"]),
+    ("run --popularity zipf:0.99", &["--popularity", "give --mix"]),
+    ("run --entries-max 5", &["--entries-max", "give --mix"]),
+    ("run --names maildir", &["--names", "give --mix"]),
+    (
+        "run --think 1ms",
+        &["--think", "give --mix", "read=5,append=5,create=5,delete=5"],
+    ),
+    ("run --align 4KiB", &["--align", "give --mix"]),
+    (
+        "run --dirs subdirs:5",
+        &["--dirs subdirs:5", "--subdirs N", "give --mix"],
+    ),
+    (
+        "run --size exponential:mean=1KiB,max=1MiB",
+        &["--size", "LOW..HIGH", "give --mix"],
+    ),
+    ("run --size histogram@nowhere", &["--size", "LOW..HIGH", "give --mix"]),
+    ("run --direct", &["--direct", "4096", "give --mix"]),
+    ("run --workers 2 --think 1ms", &["--think", "give --mix"]),
+    ("run --preset paper-1000-50000 --think 1ms", &["--think", "give --mix"]),
+    // What only the classic work has.
+    ("run --mix read=1 --edition 1.0", &["--edition 1.0", "leave it out"]),
+    ("run --mix read=1 --bias-read 7", &["--bias-read 7", "--mix"]),
+    ("run --mix read=1 --bias-create 7", &["--bias-create 7", "--mix"]),
+    ("run --preset mail --edition 1.5", &["--edition 1.5", "leave it out"]),
+    ("run --preset mail --bias-read 5", &["--bias-read 5", "--mix"]),
+    ("run --writers 1 --edition 1.0", &["--edition 1.0", "leave it out"]),
+    ("run --writers 1 --bias-read 11", &["bias 11", "0 to 10"]),
+    (
+        "run --mix read=1 --format classic",
+        &["--format classic", "text or json"],
+    ),
+    ("run --for 0s", &["--for 0s", "2m"]),
+    ("run --rate 0", &["--rate", "above 0"]),
+    ("run --rate -5", &["--rate", "above 0"]),
+    ("run --rate abc", &["'abc' is no number", "2k"]),
+    ("run --rate 1e10", &["--rate", "1000000000"]),
+    ("run --arrivals poisson", &["--arrivals poisson without --rate"]),
+    (
+        "run --arrivals never --rate 1",
+        &["'never' is no way to arrive", "poisson"],
+    ),
+    ("run --mix read=1 --think 1ms --rate 5", &["--rate and --think"]),
+    ("run --for 1s --format classic", &["--format classic", "text or json"]),
+    // Ladders and steady states.
+    (
+        "run --ladder 100,200 --rate 5",
+        &["--rate 5 with --ladder 100,200", "leave one out"],
+    ),
+    ("run --ladder 200,100", &["100 does not rise after 200", "write auto"]),
+    ("run --ladder up", &["`up` is no number", "write auto"]),
+    ("run --ladder 1..9", &["how many rungs", "write auto"]),
+    ("run --ladder 1,2000000000", &["--ladder", "1000000000"]),
+    ("run --ladder 10,20 --for 2s", &["--for 2s with --ladder", "10s"]),
+    (
+        "run --ladder 1..1000:64 --for 1h",
+        &["--ladder", "100000 slices", "shorter rungs", "--no-slices"],
+    ),
+    (
+        "run --ladder 10,20 --transactions 50",
+        &["--transactions 50 with --ladder", "--for"],
+    ),
+    (
+        "run --ladder 10,20 --steady snia",
+        &["--steady or --round with --ladder", "--warm-up"],
+    ),
+    ("run --mix read=1 --ladder 10,20 --think 1ms", &["--ladder and --think"]),
+    (
+        "run --ladder workers=1,2 --workers 3",
+        &["--workers with --ladder workers=…", "leave --workers out"],
+    ),
+    (
+        "run --ladder workers=1,2 --arrivals poisson",
+        &["--arrivals with --ladder workers=…"],
+    ),
+    (
+        "run --ladder workers=1,2 --goal p99<1ms",
+        &["--goal with --ladder workers=…"],
+    ),
+    ("run --ladder workers=1,9999", &["9999 workers", "1 to 4096"]),
+    (
+        "run --preset ai-samples --ladder workers=1,2",
+        &["--ladder workers=…", "one pool", "climb rates"],
+    ),
+    (
+        "run --ladder 10,20 --fresh --keep",
+        &["--keep or --reuse", "leave --fresh out"],
+    ),
+    (
+        "run --ladder 10,20 --journal /proc/x",
+        &["--journal with --ladder", "leave one out"],
+    ),
+    (
+        "run --ladder workers=1,2 --beyond-cache 2",
+        &["--beyond-cache with --ladder workers=…"],
+    ),
+    (
+        "run --ladder auto --goal p99<5ms --no-latencies",
+        &["--goal with --no-latencies"],
+    ),
+    (
+        "run --steady snia --round 1s --for 10h",
+        &["--for 10h", "at most 1000 rounds", "--round"],
+    ),
+    ("run --fresh", &["--fresh without --ladder", "--ladder auto"]),
+    ("run --goal p99<5ms", &["--goal without --ladder", "--ladder auto"]),
+    ("run --ladder auto --goal 5ms", &["`5ms` is no goal", "p99<10ms"]),
+    (
+        "run --ladder auto --format classic",
+        &["--format classic", "text or json"],
+    ),
+    ("run --steady soon", &["soon", "snia", "slope"]),
+    ("run --steady snia --round 10ms", &["--round 10ms", "at least a second"]),
+    (
+        "run --steady slope --round 2s",
+        &["--steady slope --round 2s", "never come true", "--round 5s"],
+    ),
+    (
+        "run --steady snia --for 30s",
+        &["--steady snia with --for 30s", "never come true", "--for 50s"],
+    ),
+    ("run --round 5s", &["--round without --steady", "--steady snia"]),
+    ("run --steady snia --format terse", &["--format terse", "text or json"]),
+    ("run --live -", &["--live -", "--output"]),
+    ("run --live - --output -", &["--live -", "--output"]),
+    ("run --live x --no-latencies", &["--live with --no-latencies"]),
+    ("run --live x --no-slices", &["--live with --no-slices"]),
+    ("run --mix read=1 --format terse", &["--format terse", "text or json"]),
+    ("run --seed 4294967296", &["--seed 4294967296", "4294967295"]),
+    // Mixes that are none.
+    ("run --mix read=0", &["no operation has a weight", "read=1"]),
+    ("run --mix ,", &["no operation has a weight"]),
+    ("run --mix read", &["'read' is no weight", "read=5"]),
+    ("run --mix read=x", &["'read=x' is no weight"]),
+    ("run --mix fly=3", &["no operation 'fly'", "deliver"]),
+    ("run --mix read=1,read=2", &["read is named twice"]),
+    ("run --preset mail --mix read=0", &["no operation has a weight"]),
+    (
+        "run --writers 1 --bias-read -1 --bias-create -1",
+        &["no operation has a weight"],
+    ),
+    ("run --mix read=1 --files 0", &["files 0"]),
+    // Sizes.
+    ("run --mix read=1 --size 10..5", &["--size 10..5", "write 5..10"]),
+    ("run --mix read=1 --size 2GiB", &["--size", "at most 1GiB"]),
+    ("run --mix read=1 --size lognormal:median=8KiB", &["--size", "'sigma'"]),
+    (
+        "run --mix read=1 --size histogram:1KiB",
+        &["--size", "'1KiB' is no bin"],
+    ),
+    (
+        "run --mix read=1 --size histogram:1KiB=0",
+        &["--size", "at least a weight of 1"],
+    ),
+    ("run --mix read=1 --range-size 9..3", &["--range-size 9..3"]),
+    ("run --mix append=1 --append-size 9..3", &["--append-size 9..3"]),
+    (
+        "run --mix append=1 --size 4KiB",
+        &["--size-max 4096", "larger --size-max"],
+    ),
+    (
+        "run --mix read=1 --size 20k --size-max 10k",
+        &["size-max 10000", "20000"],
+    ),
+    ("run --mix read=1 --size-max 2GiB", &["--size-max", "1GiB"]),
+    ("run --mix read=1 --align 0", &["--align 0"]),
+    ("run --mix read=1 --read-block 0", &["read-block"]),
+    (
+        "run --mix read=1 --direct --align 512",
+        &["--align 512", "multiples of 4096"],
+    ),
+    (
+        "run --mix read=1 --direct --read-block 512",
+        &["--read-block 512", "multiples of 4096"],
+    ),
+    // Popularity, directories, names, contents, times.
+    ("run --mix read=1 --popularity zipf:-1", &["--popularity", "zipf"]),
+    ("run --mix read=1 --popularity often", &["--popularity", "hot:10%/90%"]),
+    ("run --mix read=1 --dirs tree:3", &["--dirs", "tree:10x3"]),
+    (
+        "run --mix read=1 --dirs flat --subdirs 3",
+        &["--dirs flat and --subdirs 3", "leave one out"],
+    ),
+    ("run --mix read=1 --subdirs 0", &["at least 1 directory"]),
+    ("run --mix read=1 --subdirs 5000000000", &["5000000000"]),
+    (
+        "run --mix read=1 --entries-max 10 --files 100",
+        &["entries-max 10", "more directories"],
+    ),
+    ("run --mix read=1 --entries-max 0", &["at least 1"]),
+    ("run --mix read=1 --names padded:0", &["--names", "1 to 200"]),
+    ("run --mix read=1 --think 1", &["--think", "no unit of time", "10ms"]),
+    ("run --contents zeros", &["--contents", "incompressible"]),
+    (
+        "run --contents text --dedup 2",
+        &["dedup 2 with text", "incompressible"],
+    ),
+    ("run --mix read=1 --dedup 0.5", &["dedup 0.5", "from 1"]),
+    // How it is done.
+    ("run --durability paper", &["--durability", "fsync+dir"]),
+    ("run --durability batch:0", &["--durability", "at least 1"]),
+    ("run --durability o-sync", &["stdio", "'o-sync'", "--storage posix"]),
+    (
+        "run --mix overwrite=1 --storage stdio",
+        &["stdio", "'overwrite'", "--storage posix"],
+    ),
+    (
+        "run --mix read=1 --direct --storage raw",
+        &["raw", "direct", "--storage posix"],
+    ),
+    ("run --cache hot", &["--cache", "cold-data"]),
+    ("run --verify", &["verify", "--contents incompressible"]),
+    (
+        "run --mix read=1 --contents text --verify",
+        &["verify", "--contents incompressible"],
+    ),
+    ("run --on-error 200%", &["--on-error", "1%"]),
+    ("run --on-error sometimes", &["--on-error", "stop"]),
+    ("run --stuck-after 5", &["--stuck-after", "no unit of time"]),
+    ("run --stuck-after 0", &["--stuck-after 0", "60s"]),
+    (
+        "run --steps --no-latencies",
+        &["--steps", "--no-latencies", "leave one out"],
+    ),
+    ("run --pin=maybe", &["--pin", "maybe"]),
+    ("run --reuse", &["no pool", "--keep"]),
+    ("run --storage null --keep", &["--keep", "null", "--storage posix"]),
+    ("run --storage null --reuse", &["--reuse", "null"]),
+    ("run --storage null --journal j", &["--journal", "null"]),
+    ("run --storage null --cache warm", &["--cache", "null"]),
+    (
+        "run --storage null --verify --contents incompressible",
+        &["--verify", "null", "--storage posix"],
+    ),
+    ("run --journal nowhere/journal", &["nowhere/journal"]),
+    // The same for plans, and what is said of journals.
+    ("plan --workers 2 --readers 3", &["--workers 2 and --readers 3"]),
+    ("plan --mix read=0", &["no operation has a weight"]),
+    ("verify-after .", &["--journal"]),
+    ("verify-after . --journal nowhere", &["nowhere", "--journal"]),
+    ("verify-after . --journal notes.txt", &["no journal", "--journal"]),
+];
+
+#[test]
+fn contradictions_are_refused() {
+    let place = Place::new();
+    for (words, told) in CONTRADICTIONS {
+        let ended = place.say(&words.split(' ').collect::<Vec<_>>());
+        ended.code(2);
+        ended.assert(ended.output.is_empty(), "it says something on standard output");
+        // The lines of a usage message are broken where the terminal ends.
+        let errors = ended.errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        for word in *told {
+            ended.assert(errors.contains(word), &format!("'{word}' is not told"));
+        }
+    }
+}
+
+#[test]
+fn histograms_that_do_not_parse_are_named_with_file_and_line() {
+    let place = Place::new();
+    let path = place.scene.path().join("histogram.txt");
+    for (text, told) in [
+        ("0..1KiB 30\n1KiB..8KiB many\n", "line 2: 'many'"),
+        ("# sizes\n\n8KiB..1KiB 5\n", "line 3: sizes from 8192 to 1024"),
+        ("1KiB\n", "line 1: '1KiB' is no bin"),
+        ("1KiB 0\n", "at least a weight of 1"),
+        ("", "at least a weight of 1"),
+    ] {
+        write(&path, text, 0o644);
+        for option in ["--size", "--append-size", "--range-size"] {
+            let ended = place.say(&["run", "--mix", "read=1", option, "histogram@../histogram.txt"]);
+            ended
+                .code(2)
+                .says(&format!("{option} histogram@../histogram.txt"))
+                .says(told);
+        }
+    }
+    place
+        .say(&["run", "--mix", "read=1", "--size", "histogram@../nowhere.txt"])
+        .code(2)
+        .says("--size histogram@../nowhere.txt")
+        .says("cannot read it");
+    write(&path, "100..200 1 # small\n4KiB 1\n", 0o644);
+    let words = [
+        "plan",
+        "--mix",
+        "read=1",
+        "--size",
+        "histogram@../histogram.txt",
+        "--format",
+        "toml",
+    ];
+    place.say(&words).code(0).says("size = \"histogram:100..200=1,4KiB=1\"");
+}
+
+#[test]
+fn contradictions_in_configuration_files() {
+    let place = Place::new();
+    for (text, told) in [
+        ("mix = \"read=0\"\n", &["line 1", "no operation has a weight"][..]),
+        ("files = 1\nmix = \"fly=1\"\n", &["line 2", "no operation 'fly'"]),
+        ("workers = 2\nreaders = 1\n", &["--workers 2 and --readers 1"]),
+        ("beyond-cache = 2\nfiles = 1\n", &["--beyond-cache 2 and --files 1"]),
+        ("popularity = \"zipf:0.9\"\n", &["--popularity", "give --mix"]),
+        ("size = \"huge\"\n", &["line 1", "huge"]),
+        ("on-error = -1\n", &["line 1", "negative"]),
+        ("stuck-after = 60\n", &["line 1"]),
+        ("verify = \"yes\"\n", &["line 1", "yes"]),
+        ("cache = \"hot\"\n", &["line 1", "hot"]),
+        ("mix = \"read=1\"\nsize-maximum = 5\n", &["line 2", "size-maximum"]),
+    ] {
+        write(&place.scene.path().join("config.toml"), text, 0o644);
+        let ended = place.say(&["run", "--config", "../config.toml"]);
+        ended.code(2);
+        for word in told {
+            ended.assert(ended.errors.contains(word), &format!("'{word}' is not told"));
+        }
+    }
+    // What an option says holds over the file: no contradiction.
+    write(&place.scene.path().join("config.toml"), "beyond-cache = 2\n", 0o644);
+    let words = ["plan", "--config", "../config.toml", "--format", "toml"];
+    place
+        .say(&words)
+        .code(0)
+        .says("beyond-cache = 2\n")
+        .does_not_say("files");
+    let words = [&words[..], &["--files", "7"]].concat();
+    place
+        .say(&words)
+        .code(0)
+        .says("files = 7\n")
+        .does_not_say("beyond-cache");
+    write(
+        &place.scene.path().join("config.toml"),
+        "readers = 1\nwriters = 1\n",
+        0o644,
+    );
+    let words = [
+        "plan",
+        "--config",
+        "../config.toml",
+        "--workers",
+        "3",
+        "--format",
+        "toml",
+    ];
+    place.say(&words).code(0).says("workers = 3").does_not_say("readers");
+}

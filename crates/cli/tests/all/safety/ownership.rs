@@ -1,0 +1,891 @@
+//! What is asked of a file before it is removed: a test for each question of `docs/security.md`. Guests come while the run goes
+//! on or after it was killed, with the run's own names.
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use crate::support::Face::{Prompt, Run};
+use crate::support::Storage::{Posix, Raw, Stdio};
+use crate::support::faces::{clean, own_directories, program};
+use crate::support::scene::{furnish, set_mode, write};
+use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root};
+
+const NOT_OUR_CONTENTS: &str = "it does not begin as the files of this run do";
+const TOO_LATE: &str = "it was made after the run had ended";
+const MANIFEST: &str = ".postmark-manifest.json";
+
+/// A run in a location of its own that was killed, and what came to its files.
+struct Visited {
+    scene: Scene,
+    location: PathBuf,
+    files: PathBuf,
+    process: u32,
+}
+
+/// Files of several sizes, none of them empty, and a run that was killed while it made them. The guests come while it
+/// goes on, to numbers that it has not reached.
+fn visited(face: Face, guests: impl FnOnce(&Path)) -> Visited {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work {
+        sizes: (100, 2_000),
+        ..Work::long(&location)
+    };
+    let mut running = face.begin(&work, &scene, Moment::Prepare);
+    running.stop();
+    let files = match face {
+        Prompt(_) => location.clone(),
+        Run(_) => own_directories(&location).remove(0),
+    };
+    guests(&files);
+    running.send(Signal::CONT);
+    std::thread::sleep(Duration::from_millis(30));
+    let process = running.process();
+    running.kill();
+    // The kernel stamps files by a clock that is read every few milliseconds.
+    std::thread::sleep(Duration::from_millis(30));
+    Visited {
+        scene,
+        location,
+        files,
+        process,
+    }
+}
+
+impl Visited {
+    fn at(&self, name: &str) -> PathBuf {
+        self.files.join(name)
+    }
+
+    /// What the run was doing is forgotten, as after a restart of the machine.
+    fn forget_signs_of_life(&self) {
+        let signs = signs_of_life(self.process);
+        assert_eq!(signs.len(), 1, "{signs:?}");
+        std::fs::remove_file(&signs[0]).unwrap();
+    }
+
+    /// Cleans, and expects that these stay as they are and are named with the reason, that nothing else stays, and the manifest
+    /// where `is_marked`.
+    fn leaves(&self, kept: &[(&str, &str)], is_marked: bool) -> Ended {
+        let snapshots: Vec<(PathBuf, Snapshot)> = kept
+            .iter()
+            .map(|(name, _)| (self.at(name), Snapshot::of(&self.at(name))))
+            .collect();
+        let cleaned = clean(&self.location);
+        cleaned.code(1);
+        for ((path, before), (_, why)) in snapshots.iter().zip(kept) {
+            cleaned.says(&format!("Left: {}: {why}", path.display()));
+            before.assert_kept(path, &cleaned);
+        }
+        let names = std::fs::read_dir(&self.files).unwrap();
+        let mut left: Vec<PathBuf> = names.map(|entry| entry.unwrap().path()).collect();
+        left.sort();
+        let mut expected: Vec<PathBuf> = snapshots.into_iter().map(|(path, _)| path).collect();
+        expected.extend(is_marked.then(|| self.at(MANIFEST)));
+        expected.sort();
+        assert_eq!(left, expected, "{cleaned}");
+        cleaned
+    }
+}
+
+/// The files in which a process shows signs of life.
+fn signs_of_life(process: u32) -> Vec<PathBuf> {
+    let names = std::fs::read_dir("/dev/shm").unwrap();
+    let of_process = format!("-{process}-");
+    let is_of_process = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        name.starts_with("postmark-") && name.contains(&of_process) && path.is_file()
+    };
+    names.map(|entry| entry.unwrap().path()).filter(is_of_process).collect()
+}
+
+/// What the files of a run begin with: of one that was made in another directory with the same seed.
+fn contents_of_the_run(scene: &Scene) -> Vec<u8> {
+    let location = scene.directory("another");
+    let work = Work {
+        sizes: (100, 2_000),
+        ..Work::long(&location)
+    };
+    Prompt(Raw).begin(&work, scene, Moment::Prepare).kill();
+    let contents = std::fs::read(location.join("1")).unwrap();
+    clean(&location).code(0);
+    contents
+}
+
+/// An image of 64 MiB, a file that nobody may read, an empty one and one of zeros, made after the run was killed: 61 files of
+/// users went like that.
+fn furnish_with_images(directory: &Path) {
+    let image = std::fs::File::create(directory.join("50001")).unwrap();
+    image.set_len(64 << 20).unwrap();
+    std::fs::write(directory.join("50002"), "secret\n").unwrap();
+    set_mode(&directory.join("50002"), 0);
+    std::fs::write(directory.join("50003"), "").unwrap();
+    std::fs::write(directory.join("50004"), [0; 500]).unwrap();
+    std::fs::write(directory.join("50005"), "a letter\n").unwrap();
+}
+
+/// Of a file that its owner may not read.
+fn secret() -> &'static str {
+    match rustix::process::geteuid().is_root() {
+        true => NOT_OUR_CONTENTS,
+        false => "its contents cannot be read: Permission denied",
+    }
+}
+
+/// Those of them that are certainly somebody else's, and why.
+fn certain() -> [(&'static str, &'static str); 3] {
+    [
+        ("50001", "it is larger than any file of this run"),
+        ("50002", secret()),
+        ("50005", NOT_OUR_CONTENTS),
+    ]
+}
+
+/// The others, where nobody knows what the run was doing, and why they stay.
+const UNCLEAR: [(&str, &str); 2] = [
+    ("50003", "it is empty, and nothing tells that this run was writing it"),
+    (
+        "50004",
+        "it begins with zeros, and nothing tells that this run was writing it",
+    ),
+];
+
+#[test]
+fn what_was_made_after_the_run() {
+    for face in FACES {
+        let visited = visited(face, |_| ());
+        furnish_with_images(&visited.files);
+        // One that is like the run's in all respects but this.
+        std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
+        let unclear = ["50003", "50004", "50006"].map(|name| (name, TOO_LATE));
+        visited.leaves(&[&certain()[..], &unclear].concat(), true);
+        for (name, _) in unclear {
+            std::fs::remove_file(visited.at(name)).unwrap();
+        }
+        visited.leaves(&certain(), false);
+        assert_eq!(signs_of_life(visited.process), [] as [PathBuf; 0]);
+    }
+}
+
+/// Where nobody knows when the run ended, what cannot be told apart stays, and the manifest with it: when these are gone
+/// the rest goes.
+#[test]
+fn what_may_have_been_made_after_the_run() {
+    for face in FACES {
+        let visited = visited(face, |_| ());
+        visited.forget_signs_of_life();
+        // What the run was making when it was killed is as little known.
+        let unknown: Vec<PathBuf> = std::fs::read_dir(&visited.files)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.symlink_metadata().unwrap().len() == 0)
+            .collect();
+        for path in unknown {
+            std::fs::remove_file(path).unwrap();
+        }
+        furnish_with_images(&visited.files);
+        let cleaned = visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
+        cleaned.says("its manifest stays, since the run may have made some of these");
+        for name in ["50002", "50003", "50004"] {
+            std::fs::remove_file(visited.at(name)).unwrap();
+        }
+        let [larger, _, other] = certain();
+        visited.leaves(&[larger, other], false);
+    }
+}
+
+/// The same while the run goes on: its files are known by their contents, as far as they can be.
+#[test]
+fn what_was_made_beside_the_run() {
+    for face in [Prompt(Stdio), Prompt(Raw)] {
+        let visited = visited(face, furnish_with_images);
+        visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
+    }
+}
+
+/// An interrupted run asks the same, and leaves its manifest where it cannot tell.
+#[test]
+fn an_interrupted_run_asks_the_same() {
+    for face in [Prompt(Stdio), Prompt(Raw)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        let work = Work {
+            sizes: (100, 2_000),
+            ..Work::long(&location)
+        };
+        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        running.stop();
+        let numbers: Vec<u64> = std::fs::read_dir(&location)
+            .unwrap()
+            .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
+            .collect();
+        // A file of the run is exchanged for a user's.
+        let [exchanged, emptied] = [numbers[0], numbers[1]].map(|number| location.join(number.to_string()));
+        for (path, text) in [(&exchanged, "a letter\n"), (&emptied, "")] {
+            std::fs::remove_file(path).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        running.send(Signal::INT);
+        running.send(Signal::CONT);
+        let ended = running.finish();
+        ended
+            .code(130)
+            .says(&format!("{}: {NOT_OUR_CONTENTS}", exchanged.display()))
+            .says(&format!("{}: it is empty", emptied.display()))
+            .says("its manifest stays");
+        assert_eq!(std::fs::read(&exchanged).unwrap(), b"a letter\n");
+        assert!(emptied.exists() && location.join(MANIFEST).exists());
+        std::fs::remove_file(&emptied).unwrap();
+        let cleaned = clean(&location);
+        cleaned.code(1).says(NOT_OUR_CONTENTS);
+        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1, "{cleaned}");
+    }
+}
+
+/// Files that are like the run's in all but one respect.
+#[test]
+fn what_is_like_the_runs_files_but_for_one_thing() {
+    if !is_root() {
+        return;
+    }
+    for face in [Prompt(Stdio), Run(Posix)] {
+        let scene = Scene::in_memory();
+        let contents = contents_of_the_run(&scene);
+        let old = scene.path().join("old");
+        std::fs::write(&old, &contents).unwrap();
+        let visited = visited(face, |files| {
+            std::fs::rename(&old, files.join("50001")).unwrap();
+            for number in 50_002..=50_004 {
+                std::fs::write(files.join(number.to_string()), &contents).unwrap();
+            }
+            std::os::unix::fs::chown(files.join("50002"), Some(65_534), Some(65_534)).unwrap();
+            set_mode(&files.join("50003"), 0o640);
+            std::fs::hard_link(files.join("50004"), files.join("50005")).unwrap();
+        });
+        let other_names = "it has other names besides, which this run does not make";
+        let unclear = [
+            ("50001", "it is older than the run"),
+            ("50002", "it belongs to another owner (user 65534)"),
+            ("50003", "its mode is 0640, which this run does not give"),
+            ("50004", other_names),
+            ("50005", other_names),
+        ];
+        visited.leaves(&unclear, true);
+        // With nothing of that the rest goes.
+        for (name, _) in unclear {
+            std::fs::remove_file(visited.at(name)).unwrap();
+        }
+        clean(&visited.location).code(0);
+        assert!(!visited.at(MANIFEST).exists());
+    }
+}
+
+/// Its modes are asked of a directory, too: one that somebody has changed keeps the manifest.
+#[test]
+fn a_subdirectory_of_another_mode() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let work = Work::long(&location).in_subdirectories(3);
+    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    let changed = location.join("s1");
+    let given = changed.metadata().unwrap().permissions().mode();
+    set_mode(&changed, 0o770);
+    let before = Snapshot::of(&changed);
+    let cleaned = clean(&location);
+    cleaned
+        .code(1)
+        .says(&format!(
+            "Left: {}: its mode is 0770, which this run does not give",
+            changed.display()
+        ))
+        .says("its manifest stays");
+    before.assert_kept(&changed, &cleaned);
+    set_mode(&changed, given & 0o777);
+    clean(&location).code(0);
+    assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
+}
+
+/// The links of a mix, of both kinds, go; a symbolic link that leads elsewhere is somebody else's, whatever it is called.
+#[test]
+fn the_links_of_a_mix() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let mut command = Running::command(program());
+    command
+        .args([
+            "run",
+            "--storage",
+            "posix",
+            "--files",
+            "500",
+            "--transactions",
+            "1000000",
+        ])
+        .args(["--mix", "create=1,delete=1,link=1,symlink=1,mkdir=1", "--at"])
+        .arg(&location);
+    let mut running = Running::start(command, &location);
+    let all_names = |location: &Path| -> Vec<PathBuf> {
+        let own = own_directories(location);
+        let entries = own.first().and_then(|own| std::fs::read_dir(own).ok());
+        entries
+            .into_iter()
+            .flatten()
+            .map(|entry| entry.unwrap().path())
+            .collect()
+    };
+    running.until("links of both kinds, and directories", |_| {
+        let all = all_names(&location);
+        ["l", "y", "d"].iter().all(|end| {
+            all.iter()
+                .any(|name| name.extension().is_some_and(|found| found == *end))
+        })
+    });
+    running.kill();
+    let link = all_names(&location)
+        .into_iter()
+        .find(|name| name.extension().is_some_and(|end| end == "y"))
+        .unwrap();
+    std::fs::remove_file(&link).unwrap();
+    symlink("/etc/passwd", &link).unwrap();
+    let cleaned = clean(&location);
+    cleaned.code(1).says(&format!(
+        "Left: {}: it is a symbolic link to something else than a file of this run",
+        link.display()
+    ));
+    assert_eq!(all_names(&location), [link], "{cleaned}");
+}
+
+/// What takes a name of a kept pool later is somebody else's.
+#[test]
+fn what_was_made_after_a_pool_was_kept() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let own = kept_pool(&location);
+    let exchanged = own.join("17");
+    let contents = std::fs::read(&exchanged).unwrap();
+    std::fs::remove_file(&exchanged).unwrap();
+    // The kernel stamps files by a clock that is read every few milliseconds.
+    std::thread::sleep(Duration::from_millis(30));
+    std::fs::write(&exchanged, contents).unwrap();
+    let cleaned = clean(&own);
+    cleaned
+        .code(1)
+        .says(&format!("Left: {}: {TOO_LATE}", exchanged.display()));
+    std::fs::remove_file(&exchanged).unwrap();
+    clean(&own).code(0);
+    assert!(!own.exists());
+}
+
+/// The directory of a little pool that a run has kept.
+fn kept_pool(location: &Path) -> PathBuf {
+    let mut command = Running::command(program());
+    command
+        .args(["run", "--storage", "posix", "--files", "200", "--transactions", "0"])
+        .args(["--mix", "read=1", "--keep", "--at"])
+        .arg(location);
+    Running::to_its_end(command, location).code(0);
+    own_directories(location).remove(0)
+}
+
+/// A kept pool that was given to somebody else stays whole, with its manifest, and can be cleaned by its owner.
+#[test]
+fn a_kept_pool_of_another_owner() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let own = kept_pool(&location);
+    let names: Vec<PathBuf> = std::fs::read_dir(&own)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    let give = |owner: u32, with_manifest: bool| {
+        for path in names.iter().filter(|path| with_manifest || !path.ends_with(MANIFEST)) {
+            std::os::unix::fs::chown(path, Some(owner), Some(owner)).unwrap();
+        }
+    };
+    give(65_534, false);
+    let before = Snapshot::of(&own);
+    let cleaned = clean(&own);
+    cleaned
+        .code(1)
+        .says("it belongs to another owner (user 65534)")
+        .says("its manifest stays");
+    before.assert_kept(&own, &cleaned);
+    give(65_534, true);
+    let before = Snapshot::of(&own);
+    let cleaned = clean(&own);
+    cleaned
+        .code(1)
+        .says("it belongs to user 65534, and this is user 0")
+        .says("nothing was touched");
+    before.assert_kept(&own, &cleaned);
+    give(0, true);
+    clean(&own).code(0);
+    assert!(!own.exists());
+}
+
+/// Somebody writes a manifest that says what it likes, in a directory in which everybody may write.
+#[test]
+fn a_manifest_of_another_user_is_not_believed() {
+    if !is_root() {
+        return;
+    }
+    let visited = visited(Prompt(Raw), |_| ());
+    let manifest = std::fs::read_to_string(visited.at(MANIFEST)).unwrap();
+    let contents = std::fs::read(visited.at("1")).unwrap();
+    clean(&visited.location).code(0);
+    let shared = visited.scene.directory("shared");
+    set_mode(&shared, 0o1777);
+    // Root's, of a year ago; that it begins as a run's files do is the worst case.
+    std::fs::write(shared.join("17"), &contents).unwrap();
+    let inode = shared.metadata().unwrap().ino();
+    let manifest = with_number(&manifest, "directory_inode", inode);
+    let mut writer = std::process::Command::new("tee");
+    writer.arg(shared.join(MANIFEST)).uid(65_534).gid(65_534);
+    writer
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null());
+    let mut writing = writer.spawn().unwrap();
+    writing.stdin.take().unwrap().write_all(manifest.as_bytes()).unwrap();
+    assert!(writing.wait().unwrap().success());
+    let before = Snapshot::of(&shared);
+    let cleaned = clean(&shared);
+    cleaned
+        .code(1)
+        .says("it belongs to user 65534, and this is user 0")
+        .says("nothing was touched");
+    before.assert_kept(&shared, &cleaned);
+    // Nor does a run begin there.
+    let refused = Prompt(Raw).perform(
+        &Work {
+            files: 10,
+            ..Work::little(&shared)
+        },
+        &visited.scene,
+    );
+    refused.code(1).says("it belongs to user 65534");
+    before.assert_kept(&shared, &refused);
+}
+
+/// A number in a manifest's text.
+fn with_number(manifest: &str, key: &str, value: u64) -> String {
+    let key = format!("\"{key}\": ");
+    let (before, rest) = manifest.split_once(&key).unwrap();
+    let (_, behind) = rest.split_once(',').unwrap();
+    format!("{before}{key}{value},{behind}")
+}
+
+/// This user's own manifests, which were not made in the directory that they lie in, or may have been written by others.
+#[test]
+fn a_manifest_that_was_made_elsewhere_is_not_believed() {
+    let visited = visited(Prompt(Raw), |_| ());
+    for (name, why) in [
+        ("copy", "it was made for another directory, and this is a copy of it"),
+        ("link", "it has other names besides"),
+        ("symbolic", "it is a symbolic link"),
+        ("writable", "its mode is 0666, so that others may have written it"),
+    ] {
+        let place = visited.scene.directory(name);
+        let manifest = place.join(MANIFEST);
+        let contents = std::fs::read(visited.at("1")).unwrap();
+        match name {
+            "link" => std::fs::hard_link(visited.at(MANIFEST), &manifest).unwrap(),
+            "symbolic" => symlink(visited.at(MANIFEST), &manifest).unwrap(),
+            _ => {
+                std::fs::copy(visited.at(MANIFEST), &manifest).unwrap();
+            }
+        }
+        if name == "writable" {
+            set_mode(&manifest, 0o666);
+        }
+        std::fs::write(place.join("17"), contents).unwrap();
+        let before = Snapshot::of(&place);
+        let cleaned = clean(&place);
+        cleaned.code(1).says(why).says("nothing was touched");
+        before.assert_kept(&place, &cleaned);
+        if name == "link" {
+            std::fs::remove_file(manifest).unwrap();
+        }
+    }
+    clean(&visited.location).code(0);
+}
+
+/// Four hundred locations with long paths: their manifests once had more bytes than were read of them, were taken for
+/// unfinished and removed, and the files stayed.
+#[test]
+fn a_run_in_hundreds_of_locations() {
+    let scene = Scene::in_memory();
+    let deep = (0..11).fold(scene.path().to_owned(), |path, _| path.join("d".repeat(240)));
+    std::fs::create_dir_all(&deep).unwrap();
+    let locations: Vec<PathBuf> = (0..400).map(|number| deep.join(format!("{number:0200}"))).collect();
+    for location in &locations {
+        std::fs::create_dir(location).unwrap();
+    }
+    let work = Work {
+        files: 20_000,
+        sizes: (100, 2_000),
+        locations: locations.clone(),
+        ..Work::little(&locations[0])
+    };
+    let mut running = Running::start(Prompt(Raw).command(&work, &scene), &deep);
+    running.until("files in a location", |_| {
+        std::fs::read_dir(&locations[0]).unwrap().count() > 3
+    });
+    let process = running.process();
+    running.kill();
+    let sizes = locations
+        .iter()
+        .map(|location| location.join(MANIFEST).metadata().unwrap().len());
+    assert!(
+        sizes.sum::<u64>() < 400 * 64 * 1024,
+        "manifests do not grow with the locations"
+    );
+    let mut command = Running::command(program());
+    command.arg("clean").args(&locations);
+    Running::to_its_end(command, &deep).code(0).says("more");
+    for location in &locations {
+        assert_eq!(
+            std::fs::read_dir(location).unwrap().count(),
+            0,
+            "{}",
+            location.display()
+        );
+    }
+    assert_eq!(signs_of_life(process), [] as [PathBuf; 0]);
+}
+
+/// The run directory is exchanged for one full of links to files of root's, and aged files with the run's names.
+#[test]
+fn links_in_place_of_the_run_directory() {
+    if !is_root() {
+        return;
+    }
+    for storage in [Stdio, Raw, Posix] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("theirs");
+        std::os::unix::fs::chown(&location, Some(65_534), Some(65_534)).unwrap();
+        let roots = scene.directory("roots");
+        for number in 1..=50 {
+            write(&roots.join(number.to_string()), "precious\n", 0o600);
+        }
+        let before = Snapshot::of(&roots);
+        let work = Work {
+            files: 3_000,
+            transactions: 60_000,
+            sizes: (100, 9_000),
+            ..Work::long(&location)
+        };
+        let mut command = Run(storage).command(&work, &scene);
+        command.args(["--on-error", "100%", "--allow-unsafe-target"]);
+        let mut running = Running::start(command, &location);
+        Run(storage).wait_for(&mut running, &work, Moment::Transactions);
+        let own = own_directories(&location).remove(0);
+        std::fs::rename(&own, scene.path().join("away")).unwrap();
+        std::fs::create_dir(&own).unwrap();
+        for number in 1..=work.files {
+            let name = own.join(number.to_string());
+            if number % 2 == 0 {
+                symlink(roots.join((number % 50 + 1).to_string()), name).unwrap();
+            } else {
+                std::fs::write(name, "aged\n").unwrap();
+            }
+        }
+        let theirs = Snapshot::of(&own);
+        let ended = running.finish();
+        ended.code(1).says("it was moved");
+        before.assert_kept(&roots, &ended);
+        theirs.assert_kept(&own, &ended);
+    }
+}
+
+/// Root does not work where somebody else may exchange the place, unless that is allowed.
+#[test]
+fn root_refuses_a_place_that_others_may_rename() {
+    if !is_root() {
+        return;
+    }
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let theirs = scene.directory("theirs");
+        let inner = theirs.join("inner");
+        std::fs::create_dir(&inner).unwrap();
+        let group = scene.directory("group");
+        let everybody = scene.directory("everybody");
+        let sticky = scene.directory("sticky");
+        let listed = scene.directory("listed");
+        let_write(&listed, 65_534);
+        std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
+        std::os::unix::fs::chown(&group, None, Some(65_534)).unwrap();
+        for (path, mode) in [(&group, 0o775), (&everybody, 0o777), (&sticky, 0o1777)] {
+            set_mode(path, mode);
+        }
+        for (place, who) in [
+            (&theirs, "user 65534, its owner,"),
+            (&inner, "user 65534, its owner,"),
+            (&group, "group 65534"),
+            (&everybody, "every user"),
+            (&listed, "somebody in its access control list"),
+        ] {
+            let before = Snapshot::of(place);
+            let work = Work::little(place);
+            let ended = face.perform(&work, &scene);
+            ended
+                .code(if face.is_prompt() { 1 } else { 2 })
+                .says("refuse to run as root")
+                .says(who)
+                .says("--allow-unsafe-target");
+            before.assert_kept(place, &ended);
+            let mut command = face.command(&work, &scene);
+            command.arg("--allow-unsafe-target");
+            Running::to_its_end(command, place).code(0);
+        }
+        face.perform(&Work::little(&sticky), &scene).code(0);
+        // Through subdirectories beside the user's files the option does not reach.
+        if face.is_prompt() {
+            let work = Work::little(&theirs).in_subdirectories(3);
+            let mut command = face.command(&work, &scene);
+            command.arg("--allow-unsafe-target");
+            Running::to_its_end(command, &theirs)
+                .code(1)
+                .says("no subdirectories, which --allow-unsafe-target does not cover");
+        }
+    }
+}
+
+/// Gives a directory an access control list by which this user, too, may write (acl(5), linux/posix_acl_xattr.h).
+fn let_write(directory: &Path, user: u32) {
+    const NOBODY: u32 = u32::MAX;
+    let entries: [(u16, u16, u32); 5] = [
+        (0x01, 7, NOBODY),
+        (0x02, 7, user),
+        (0x04, 5, NOBODY),
+        (0x10, 7, NOBODY),
+        (0x20, 5, NOBODY),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (whose, may, who) in entries {
+        list.extend(whose.to_le_bytes());
+        list.extend(may.to_le_bytes());
+        list.extend(who.to_le_bytes());
+    }
+    let name = "system.posix_acl_access";
+    rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
+}
+
+/// The user saves a file by renaming a new one over it while a run goes on beside it: the directory has changed since.
+#[test]
+fn a_directory_that_the_user_changed_keeps_its_time() {
+    // Of more than 10,000 entries only the numbers are compared.
+    for (face, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
+        let scene = Scene::in_memory();
+        let location = scene.directory("location");
+        furnish(&location);
+        for number in 0..more {
+            std::fs::write(location.join(format!("mine-{number}")), "").unwrap();
+        }
+        let work = Work::long(&location);
+        let before = location.metadata().unwrap().modified().unwrap();
+        face.begin(&work, &scene, Moment::Prepare).finish().code(0);
+        assert_eq!(location.metadata().unwrap().modified().unwrap(), before);
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        std::fs::write(location.join("notes.txt.new"), "a new version\n").unwrap();
+        let saved = std::time::SystemTime::now();
+        std::fs::rename(location.join("notes.txt.new"), location.join("notes.txt")).unwrap();
+        running.finish().code(0);
+        let modified = location.metadata().unwrap().modified().unwrap();
+        assert!(
+            modified >= saved - Duration::from_millis(20),
+            "{face:?}: the directory's time was set back by {:?}",
+            saved.duration_since(modified)
+        );
+    }
+}
+
+/// What the run made and cannot remove is told on standard error, whatever the report looks like, and its exit status says so.
+#[test]
+fn what_stays_is_told_in_every_format() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    for format in ["classic", "terse", "text", "json"] {
+        for more in [&[][..], &["--no-check"]] {
+            let scene = Scene::new();
+            let location = scene.directory("location");
+            let _volume = Volume::new(FileSystem::Ext4, &scene, &location);
+            let work = Work::long_on_disk(&location);
+            let mut command = Run(Raw).command(&work, &scene);
+            command.args(["--on-error", "100%", "--format", format]).args(more);
+            let mut running = Running::start(command, &location);
+            Run(Raw).wait_for(&mut running, &work, Moment::Prepare);
+            running.stop();
+            let own = own_directories(&location).remove(0);
+            let names = std::fs::read_dir(&own).unwrap().map(|entry| entry.unwrap().path());
+            let mut numbered = names.filter(|path| path.file_name().unwrap().to_str().unwrap().parse::<u64>().is_ok());
+            let file = numbered.next().unwrap();
+            chattr("+i", &file);
+            running.send(Signal::CONT);
+            let ended = running.finish();
+            chattr("-i", &file);
+            ended.code(1).does_not_say("its number is higher");
+            assert!(
+                ended
+                    .errors
+                    .contains(&format!("not removed: {}: cannot be removed", file.display())),
+                "{ended}"
+            );
+            clean(&location).code(0);
+            assert_eq!(own_directories(&location), [] as [PathBuf; 0]);
+        }
+    }
+}
+
+fn chattr(change: &str, file: &Path) {
+    let status = std::process::Command::new("chattr")
+        .arg(change)
+        .arg(file)
+        .status()
+        .unwrap();
+    assert!(status.success(), "chattr {change} {}", file.display());
+}
+
+/// Cleaning a directory in which runs are beginning takes nothing of theirs.
+#[test]
+fn cleaning_beside_starting_runs() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    beside_starting_runs(&scene, &location, || {
+        clean(&location);
+    });
+}
+
+/// The same from a container, in which no process of the runs can be seen, by several at once: a run's directory is empty when it
+/// begins, and when it ends.
+#[test]
+fn cleaning_beside_starting_runs_of_another_process_namespace() {
+    if !is_root() {
+        return;
+    }
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    beside_starting_runs(&scene, &location, || {
+        let mut command = Running::command(Path::new("unshare"));
+        command
+            .args(["--pid", "--fork", "--mount-proc", "sh", "-c"])
+            .arg(
+                "for time in $(seq 20); do \"$0\" clean \"$1\" & \"$0\" clean \"$1\" & \"$0\" clean \"$1\"; wait; done",
+            )
+            .arg(program())
+            .arg(&location);
+        Running::to_its_end(command, &location);
+    });
+}
+
+/// Begins runs while this goes on again and again, and expects that all end well and nothing stays.
+fn beside_starting_runs(scene: &Scene, location: &Path, cleaning: impl Fn()) {
+    std::thread::scope(|scope| {
+        let runs = scope.spawn(|| {
+            for _ in 0..25 {
+                let work = Work {
+                    files: 5,
+                    transactions: 5,
+                    ..Work::little(location)
+                };
+                for face in [Run(Posix), Prompt(Raw)] {
+                    face.perform(&work, scene).code(0);
+                }
+            }
+        });
+        while !runs.is_finished() {
+            cleaning();
+        }
+        runs.join().unwrap();
+    });
+    assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
+}
+
+/// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all the same, and only one run
+/// gets it.
+#[test]
+fn where_no_name_can_be_given_exclusively() {
+    let possible = passthrough::is_possible();
+    if !is_met(
+        possible.is_ok(),
+        &format!("FUSE ({})", possible.err().unwrap_or_default()),
+    ) {
+        return;
+    }
+    for face in FACES {
+        let scene = Scene::in_memory();
+        let (backing, location) = (scene.directory("backing"), scene.directory("location"));
+        let options = passthrough::Options {
+            rename_noreplace: false,
+            hard_links: false,
+        };
+        let _mounted = passthrough::Passthrough::mount(&backing, &location, options).unwrap();
+        write(&location.join("own"), "mine\n", 0o600);
+        face.perform(&Work::little(&location), &scene).code(0);
+        let work = Work {
+            files: 5_000,
+            ..Work::long(&location)
+        };
+        let running = face.begin(&work, &scene, Moment::Prepare);
+        if face.is_prompt() {
+            face.perform(&Work::little(&location), &scene).code(1).says("in use");
+        }
+        running.kill();
+        clean(&location).code(0);
+        assert_eq!(std::fs::read_dir(&location).unwrap().count(), 1);
+    }
+}
+
+/// Contents that look like the run's own in part only: read as a whole they are not.
+#[test]
+fn contents_are_read_far_enough() {
+    let scene = Scene::in_memory();
+    let mut contents = contents_of_the_run(&scene);
+    let visited = visited(Prompt(Stdio), |files| {
+        contents[40] ^= 1;
+        std::fs::write(files.join("50001"), &contents).unwrap();
+        std::fs::write(files.join("50002"), &contents[..3]).unwrap();
+    });
+    // Three bytes that the run would write are not told apart: the run makes no file of so few.
+    visited.leaves(
+        &[
+            ("50001", NOT_OUR_CONTENTS),
+            ("50002", "it is shorter than any file of this run"),
+        ],
+        true,
+    );
+}
+
+/// Looking at a guest's contents does not change its times.
+#[test]
+fn looking_leaves_no_trace() {
+    let visited = visited(Prompt(Stdio), |files| {
+        write(&files.join("50001"), "a letter\n", 0o644);
+    });
+    let guest = visited.at("50001");
+    let times = |path: &Path| {
+        let facts = path.metadata().unwrap();
+        (
+            facts.atime(),
+            facts.atime_nsec(),
+            facts.mtime(),
+            facts.ctime(),
+            facts.permissions().mode(),
+        )
+    };
+    let before = times(&guest);
+    clean(&visited.location).code(1);
+    assert_eq!(times(&guest), before);
+    let mut text = String::new();
+    std::fs::File::open(&guest).unwrap().read_to_string(&mut text).unwrap();
+    assert_eq!(text, "a letter\n");
+}

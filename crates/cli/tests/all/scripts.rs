@@ -1,0 +1,172 @@
+//! What published scripts expect of a classic session, on our binary's real output: Phoronix Test Suite, LKP,
+//! mmtests, and others that look at banner, dots and prompt. Their patterns are copied in spirit, not in text.
+
+use std::ffi::OsStr;
+
+use crate::original::{self, Said, say};
+
+fn session(lines: &str) -> String {
+    let directory = original::directory();
+    let said = say(original::ours(), &[], directory.path(), lines.as_bytes(), &[]);
+    assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]), "{said:?}");
+    assert!(original::tree(directory.path()).is_empty(), "something is left behind");
+    String::from_utf8(said.output).unwrap()
+}
+
+/// Phoronix: the last line with the words, split at blanks and brackets; the fifth token is the result.
+#[test]
+fn phoronix_finds_its_rate() {
+    for _ in 0..3 {
+        let output = session("set transactions 2500\nset size 500 1000\nset number 50\nrun\nquit\n");
+        let line = output
+            .lines()
+            .rfind(|line| line.contains("seconds of transactions"))
+            .unwrap();
+        let tokens: Vec<&str> = line
+            .split([' ', '\t', '(', ')'])
+            .filter(|token| !token.is_empty())
+            .collect();
+        assert!(tokens[4].parse::<u64>().unwrap() > 0, "{line}");
+        assert_eq!(tokens[5..], ["per", "second"]);
+    }
+}
+
+/// Phoronix gives its commands in a file whose name is the argument.
+#[test]
+fn a_configuration_file_is_an_argument() {
+    let directory = original::directory();
+    std::fs::write(
+        directory.path().join("config"),
+        "set transactions 100\nset number 50\nrun\nquit\n",
+    )
+    .unwrap();
+    let Said { output, code, .. } = say(original::ours(), &[OsStr::new("config")], directory.path(), b"", &[]);
+    let output = String::from_utf8(output).unwrap();
+    assert_eq!(code, Some(0));
+    assert!(output.contains("\nReading configuration from file 'config'\n") && output.contains(" seconds total\n"));
+    assert!(!output.contains("pm>"), "{output}");
+}
+
+/// LKP: no `quit`, and the first line of numbers, dots and blanks alone is the terse report.
+#[test]
+fn lkp_finds_the_terse_report() {
+    let output = session(
+        "set size 500 1000\nset number 20\nset transactions 100\nset subdirectories 5\nset report terse\nrun\n",
+    );
+    let numeric = |line: &&str| !line.is_empty() && line.chars().all(|c| matches!(c, '0'..='9' | '.' | ' '));
+    let numbers: Vec<f64> = output
+        .lines()
+        .find(numeric)
+        .unwrap()
+        .split(' ')
+        .map(|number| number.parse().unwrap())
+        .collect();
+    assert_eq!(numbers.len(), 13, "{output}");
+    assert!(numbers.iter().all(|number| *number >= 0.0));
+    assert!(output.ends_with("\npm>"));
+}
+
+/// mmtests: five numbers, the three kinds of `Mixed with transactions` and of `alone` told apart by their order.
+#[test]
+fn mmtests_finds_its_figures_in_order() {
+    let output = session("set transactions 500\nrun\nquit\n");
+    let mut from = 0;
+    for pattern in [
+        "seconds of transactions (",
+        "Creation alone: 500 files (",
+        "Mixed with transactions: ",
+        "Deletion alone: ",
+        "Mixed with transactions: ",
+        "megabytes read (",
+        "megabytes written (",
+    ] {
+        let at = output[from..]
+            .find(pattern)
+            .unwrap_or_else(|| panic!("no '{pattern}' from {from} on:\n{output}"));
+        from += at + pattern.len();
+        let number = output[from..].trim_start();
+        assert!(
+            number.starts_with(|c: char| c.is_ascii_digit()),
+            "no number behind '{pattern}':\n{output}"
+        );
+    }
+}
+
+#[test]
+fn the_banner_is_line_one() {
+    let output = session("quit\n");
+    let (version, date) = output
+        .lines()
+        .next()
+        .unwrap()
+        .strip_prefix("PostMark v")
+        .unwrap()
+        .split_once(" : ")
+        .unwrap();
+    let (major, minor) = version.split_once('.').unwrap();
+    assert!(
+        [major, minor].iter().all(|part| part.parse::<u32>().is_ok()),
+        "{version}"
+    );
+    assert!(date.chars().all(|c| c.is_ascii_digit() || c == '/'), "{date}");
+}
+
+#[test]
+fn ten_dots_and_one_line_of_bytes_read() {
+    let output = session("set transactions 200\nset number 20\nrun\n");
+    let dots = output
+        .lines()
+        .find(|line| line.starts_with("Performing transactions"))
+        .unwrap();
+    assert_eq!(dots, "Performing transactions..........Done");
+    let lines = output
+        .lines()
+        .filter(|line| line.contains("read") && line.contains("bytes"));
+    assert_eq!(lines.count(), 1, "{output}");
+}
+
+/// Fewer than ten transactions end the original with a division by zero.
+#[test]
+fn fewer_than_ten_transactions_work() {
+    let output = session("set transactions 3\nset number 5\nrun\nquit\n");
+    assert!(output.contains("Performing transactions...Done\n"), "{output}");
+}
+
+/// The session that the paper prints for version 1.00, all of it but the times and what depends on them.
+#[test]
+fn the_papers_session_comes_out() {
+    let directory = original::directory();
+    let arguments = [OsStr::new("--edition"), OsStr::new("1.0")];
+    let said = say(
+        original::ours(),
+        &arguments,
+        directory.path(),
+        b"show\nrun\nquit\n",
+        &[],
+    );
+    assert_eq!((said.code, said.errors.as_slice()), (Some(0), &b""[..]));
+    let output = String::from_utf8(said.output).unwrap();
+    let expected = "PostMark v1.00 : 8/11/97\npm>Current configuration is:\nTransactions: 500\n\
+        Files range between 500 bytes and 9.77 kilobytes in size\nRandom number generator seed is 42\n\
+        The base number of files is 500\nThe working directory is: .\n\
+        Block sizes are: read=512 bytes, write=512 bytes\nBiases are: read/append=5, create/delete=5\n\
+        Using Unix buffered file I/O\npm>Creating files...Done\nPerforming transactions..........Done\n\
+        Deleting files...Done\nTime:\n";
+    assert!(output.starts_with(expected), "{output}");
+    for figure in [
+        "\n\t740 created (",
+        "\n\t\tCreation alone: 500 files (",
+        "\n\t\tMixed with transactions: 240 files (",
+        "\n\t237 read (",
+        "\n\t262 appended (",
+        "\n\t740 deleted (",
+        "\n\t\tDeletion alone: 480 files (",
+        "\n\t\tMixed with transactions: 260 files (",
+        "\n\t1.31 megabytes read (",
+        "\n\t4.20 megabytes written (",
+    ] {
+        assert!(output.contains(figure), "no {figure:?}:\n{output}");
+    }
+    assert!(output.ends_with(" per second)\n\npm>"), "{output}");
+    assert!(original::tree(directory.path()).is_empty());
+}

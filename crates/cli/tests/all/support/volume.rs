@@ -1,0 +1,254 @@
+//! File systems of a test's own: in memory or in an image, mounted as long as the test wants and gone with it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Scene, is_met, is_root, tool};
+
+/// A kind of file system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileSystem {
+    Tmpfs,
+    Ext4,
+    Xfs,
+    Btrfs,
+}
+
+impl FileSystem {
+    /// Whether the test may make and mount one; says where not.
+    pub fn is_at_hand(self) -> bool {
+        let there = match self {
+            Self::Tmpfs => true,
+            Self::Ext4 => is_tool("mkfs.ext4"),
+            Self::Xfs => is_tool("mkfs.xfs") && is_tool("xfs_io"),
+            Self::Btrfs => is_tool("mkfs.btrfs"),
+        };
+        is_root() && is_met(there, &format!("the tools of {self:?}"))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tmpfs => "tmpfs",
+            Self::Ext4 => "ext4",
+            Self::Xfs => "xfs",
+            Self::Btrfs => "btrfs",
+        }
+    }
+
+    /// The smallest image that serves, of those on which a whole pool of the tests fits.
+    fn image_mib(self) -> u64 {
+        match self {
+            Self::Tmpfs => 0,
+            Self::Ext4 => 256,
+            Self::Xfs => 320,
+            // A smaller one waits for its metadata most of the time.
+            Self::Btrfs => 2_048,
+        }
+    }
+}
+
+fn is_tool(name: &str) -> bool {
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .iter()
+        .any(|directory| Path::new(directory).join(name).exists())
+}
+
+/// An image with its loop device.
+#[derive(Debug)]
+struct Image {
+    device: String,
+}
+
+impl Drop for Image {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup").args(["--detach", &self.device]).status();
+        report(
+            &format!("losetup --detach {}", self.device),
+            detached.is_ok_and(|status| status.success()),
+        );
+    }
+}
+
+/// A file system that is mounted most of the time.
+#[derive(Debug)]
+pub struct Volume {
+    kind: FileSystem,
+    point: PathBuf,
+    is_mounted: bool,
+    /// Detached after the unmounting.
+    image: Option<Image>,
+}
+
+impl Volume {
+    /// A file system in memory with mount options.
+    pub fn in_memory(point: &Path, options: &str) -> Self {
+        tool(
+            "mount",
+            &["-t", "tmpfs", "-o", options, "postmark-safety", &text(point)],
+        );
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
+    /// A file system in memory that has no input and output past the page cache.
+    pub fn without_direct(point: &Path) -> Self {
+        tool("mount", &["-t", "ramfs", "postmark-safety", &text(point)]);
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
+    /// A directory that is there already, mounted on another one too.
+    pub fn bound(directory: &Path, point: &Path) -> Self {
+        tool("mount", &["--bind", &text(directory), &text(point)]);
+        Self {
+            kind: FileSystem::Tmpfs,
+            point: point.to_owned(),
+            is_mounted: true,
+            image: None,
+        }
+    }
+
+    /// A file system of this kind, in an image in the scene, mounted on `point`.
+    pub fn new(kind: FileSystem, scene: &Scene, point: &Path) -> Self {
+        if kind == FileSystem::Tmpfs {
+            return Self::in_memory(point, "size=512m");
+        }
+        let inodes: &[&str] = if kind == FileSystem::Ext4 {
+            &["-N", "80000"]
+        } else {
+            &[]
+        };
+        Self::with_image(kind, scene, point, kind.image_mib(), inodes)
+    }
+
+    /// The same with a size and options for mkfs.
+    pub fn with_image(kind: FileSystem, scene: &Scene, point: &Path, mib: u64, options: &[&str]) -> Self {
+        let path = tempfile::Builder::new()
+            .prefix("image-")
+            .tempfile_in(scene.path())
+            .unwrap()
+            .into_temp_path()
+            .keep()
+            .unwrap();
+        std::fs::OpenOptions::new()
+            .write(true)
+            .open(&path)
+            .unwrap()
+            .set_len(mib << 20)
+            .unwrap();
+        let quiet: &[&str] = match kind {
+            FileSystem::Ext4 => &["-q", "-F", "-E", "lazy_itable_init=1"],
+            FileSystem::Tmpfs | FileSystem::Xfs | FileSystem::Btrfs => &["-q"],
+        };
+        let image = text(&path);
+        let words: Vec<&str> = quiet.iter().chain(options).copied().chain([image.as_str()]).collect();
+        tool(&format!("mkfs.{}", kind.name()), &words);
+        let device = tool("losetup", &["--find", "--show", &image]);
+        let mut volume = Self {
+            kind,
+            point: point.to_owned(),
+            is_mounted: false,
+            image: Some(Image {
+                device: device.trim().to_owned(),
+            }),
+        };
+        volume.mount();
+        volume
+    }
+
+    /// Has the loop device go past the page cache of the file system that the image lies on, where that can do it:
+    /// then nothing is cached twice.
+    #[must_use]
+    pub fn past_the_cache(self) -> Self {
+        if let Some(image) = &self.image {
+            let losetup = Command::new("losetup").args(["--direct-io=on", &image.device]).output();
+            losetup.unwrap_or_else(|error| panic!("cannot run losetup: {error}"));
+        }
+        self
+    }
+
+    /// Mounts it again.
+    pub fn mount(&mut self) {
+        let image = self.image.as_ref().expect("only images are mounted again");
+        tool("mount", &["-t", self.kind.name(), &image.device, &text(&self.point)]);
+        self.is_mounted = true;
+    }
+
+    /// Makes it read-only.
+    pub fn make_read_only(&self) {
+        tool("mount", &["-o", "remount,ro", &text(&self.point)]);
+    }
+
+    /// Lets it be written to again.
+    pub fn make_writable(&self) {
+        tool("mount", &["-o", "remount,rw", &text(&self.point)]);
+    }
+
+    /// Unmounts it.
+    pub fn unmount(&mut self) {
+        // Who has just ended may hold it for a moment still, where it has died under them.
+        let is_unmounted = || {
+            let status = Command::new("umount").arg(&self.point).stderr(Stdio::null()).status();
+            status.is_ok_and(|status| status.success())
+        };
+        let pause = std::time::Duration::from_millis(100);
+        if !(0..50).any(|_| {
+            is_unmounted() || {
+                std::thread::sleep(pause);
+                false
+            }
+        }) {
+            // Says why not.
+            tool("umount", &[text(&self.point)]);
+        }
+        self.is_mounted = false;
+    }
+
+    /// Takes it out of the tree at once, whoever still holds it.
+    pub fn unmount_lazily(&mut self) {
+        tool("umount", &["--lazy", &text(&self.point)]);
+        self.is_mounted = false;
+    }
+
+    /// Makes it fail at everything from now on, as a disk does that dies. What is not in its log yet is lost.
+    pub fn kill(&self) {
+        assert!(
+            matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
+            "only ext4 and xfs can be told to die"
+        );
+        tool("xfs_io", &["-x", "-c", "shutdown", &text(&self.point)]);
+    }
+}
+
+impl Drop for Volume {
+    fn drop(&mut self) {
+        if !self.is_mounted {
+            return;
+        }
+        let unmounted = |options: &[&str]| {
+            let status = Command::new("umount").args(options).arg(&self.point).status();
+            status.is_ok_and(|status| status.success())
+        };
+        let what = format!("umount {}", self.point.display());
+        report(&what, unmounted(&[]) || unmounted(&["--lazy"]));
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+/// Something could not be put away: that is a failure, but not where there is one already.
+fn report(what: &str, done: bool) {
+    if !done && !std::thread::panicking() {
+        panic!("cannot put away: {what}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Under strace, ours makes the same system calls on the pool's files and directories as the original, in the
+//! same order: call, flags, mode, name, sizes, results. One difference is allowed: what keeps the files of others safe.
+//! Creation is exclusive, no link is followed, and names are resolved from the held directory of the location; so the C
+//! library's streams are made over a file that is open, about which they ask the kernel once.
+//!
+//! Calls on the manifest, on the locations themselves and the checks before the start are outside.
+
+use std::path::Path;
+
+use crate::original;
+use crate::original::configuration::{Chance, DIRECTORIES, Limits, session};
+use crate::original::trace::{Call, calls};
+
+const SESSIONS: u64 = 24;
+
+#[test]
+fn the_same_system_calls() {
+    let (Some(original), Some(strace)) = (original::oracle(), original::strace()) else {
+        return;
+    };
+    let limits = Limits {
+        files: 25,
+        transactions: 60,
+        block: 150,
+        runs: 1,
+        talk: false,
+        working_directory: true,
+    };
+    let mut seen = Seen::default();
+    for seed in 0..SESSIONS {
+        let mut chance = Chance::new(0x5ca1_1000 + seed);
+        // Both ways of buffering, in turns.
+        let buffering = if seed % 2 == 0 { "true" } else { "false" };
+        let session = session(&mut chance, limits).lines;
+        let session = session.replace("run\n", &format!("set buffering {buffering}\nrun\n"));
+        let theirs = traced(strace, original, &session);
+        let ours = traced(strace, original::ours(), &session);
+        seen.take(&theirs);
+        compare(seed, &session, &theirs, &ours);
+    }
+    seen.check();
+}
+
+/// The calls of a session in a directory of its own, from the first one that makes something on.
+fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
+    let directory = original::directory();
+    let root = directory.path().canonicalize().unwrap();
+    let work = root.join("work");
+    for location in DIRECTORIES {
+        std::fs::create_dir_all(work.join(location)).unwrap();
+    }
+    let input = root.join("input");
+    std::fs::write(&input, session).unwrap();
+    let calls = calls(strace, program, &work, &input, &root.join("logs"));
+    let makes = |call: &Call| call.name.starts_with("mkdir") || call.rest.contains("O_CREAT");
+    calls
+        .into_iter()
+        .skip_while(|call| !makes(call))
+        .filter_map(as_if_unsafe)
+        .collect()
+}
+
+/// The one difference that is allowed.
+fn as_if_unsafe(call: Call) -> Option<Call> {
+    let (name, rest) = match (call.name.as_str(), call.rest.as_str()) {
+        // fdopen looks at how the file was opened; fopen to append goes to the end, where such a file is written anyway.
+        ("fcntl", "F_GETFL") | ("lseek", "0, SEEK_END") => return None,
+        ("unlinkat", "0") => ("unlink", ""),
+        ("unlinkat", "AT_REMOVEDIR") => ("rmdir", ""),
+        ("mkdirat", rest) => ("mkdir", rest),
+        same => same,
+    };
+    Some(Call {
+        name: name.to_owned(),
+        rest: rest.replace("|O_EXCL", "").replace("|O_NOFOLLOW", ""),
+        ..call.clone()
+    })
+}
+
+fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
+    assert!(!theirs.is_empty(), "session {seed} made no call:\n{session}");
+    let differs = theirs.iter().zip(ours).position(|(one, other)| one != other);
+    let Some(at) = differs.or((theirs.len() != ours.len()).then(|| theirs.len().min(ours.len()))) else {
+        return;
+    };
+    let around = |calls: &[Call]| {
+        let shown = calls.iter().enumerate().skip(at.saturating_sub(3)).take(7);
+        shown
+            .map(|(index, call)| format!("{index}: {call:?}\n"))
+            .collect::<String>()
+    };
+    panic!(
+        "session {seed}:\n{session}call {at} differs.\noriginal:\n{}ours:\n{}",
+        around(theirs),
+        around(ours)
+    );
+}
+
+/// That the comparison saw what it is for.
+#[derive(Default)]
+struct Seen {
+    calls: usize,
+    names: std::collections::BTreeSet<String>,
+}
+
+impl Seen {
+    fn take(&mut self, calls: &[Call]) {
+        self.calls += calls.len();
+        self.names.extend(calls.iter().map(|call| call.name.clone()));
+    }
+
+    fn check(&self) {
+        for name in ["openat", "read", "write", "close", "unlink", "mkdir", "rmdir"] {
+            assert!(self.names.contains(name), "no {name} in {} calls", self.calls);
+        }
+    }
+}

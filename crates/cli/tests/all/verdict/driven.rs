@@ -1,0 +1,289 @@
+//! Runs on a virtual clock: so long, so steady and so fast as a function of the operation's number says.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use record::verdict::Steadiness;
+use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
+use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
+use workload::arrivals::ArrivalProcess;
+use workload::{Mix, Workload};
+
+use super::has;
+
+/// Time that passes when somebody says so.
+#[derive(Clone, Debug, Default)]
+struct Virtual(Arc<AtomicU64>);
+
+impl Clock for Virtual {
+    fn now_ns(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn wall_s(&self) -> i64 {
+        0
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.0.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+/// Does nothing, and takes as long for it as a function of the operation's number says.
+#[derive(Clone)]
+struct Timed<C> {
+    clock: C,
+    takes_ns: fn(u64) -> u64,
+}
+
+struct TimedSession<C> {
+    storage: Timed<C>,
+    operations: u64,
+}
+
+impl<C: Clock> Storage for Timed<C> {
+    type Session = TimedSession<C>;
+
+    fn name(&self) -> &'static str {
+        "timed"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
+    fn open(&self, _: &Settings) -> Result<TimedSession<C>, OpenError> {
+        Ok(TimedSession {
+            storage: self.clone(),
+            operations: 0,
+        })
+    }
+}
+
+impl<C: Clock> Session for TimedSession<C> {
+    fn submit<S: Steps>(&mut self, _: Ticket, _: &Operation<'_>, _: &mut S) -> Submitted {
+        self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
+        self.operations += 1;
+        Submitted::Done(Ok(()))
+    }
+}
+
+const MS: u64 = 1_000_000;
+/// Operations before the transactions.
+const FILES: u64 = 10;
+
+fn request(transactions: u64) -> RunSpec {
+    let mix = Mix {
+        files: FILES,
+        transactions,
+        weights: "stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let location = PathBuf::from("/timed");
+    RunSpec {
+        slices: true,
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
+    }
+}
+
+fn perform<C: Clock>(request: &RunSpec, clock: C, takes_ns: fn(u64) -> u64) -> Record {
+    let storage = Timed {
+        clock: clock.clone(),
+        takes_ns,
+    };
+    runner::run(request, &storage, &clock, &mut Control::default, &mut NoEvents).unwrap()
+}
+
+/// So many transactions, one after the other.
+fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
+    verdict(&perform(&request(transactions), Virtual::default(), takes_ns))
+}
+
+/// The same at a rate.
+fn open(transactions: u64, rate: f64, arrivals: ArrivalProcess, takes_ns: fn(u64) -> u64) -> Verdict {
+    let asked = RunSpec {
+        drive: Drive {
+            pace: Pace::Open {
+                per_second: rate,
+                arrivals,
+            },
+            ..Drive::default()
+        },
+        ..request(transactions)
+    };
+    verdict(&perform(&asked, Virtual::default(), takes_ns))
+}
+
+/// Of a run to its end. The machine's own time is too short to say anything of others.
+fn verdict(record: &Record) -> Verdict {
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let mut record = record.clone();
+    // Nobody reads the kernel's counters at seconds of a virtual clock: to them the program seems to pause.
+    record.actual.phases.iter_mut().for_each(|phase| phase.machine = None);
+    Verdict::of(&record)
+}
+
+fn a_millisecond(_: u64) -> u64 {
+    MS
+}
+
+#[test]
+fn half_a_minute_as_steady_as_can_be_is_valid() {
+    let verdict = closed(30_000, a_millisecond);
+    assert_eq!((verdict.level, &verdict.reasons[..]), (Level::Valid, &[][..]));
+    let Fact::Known(Steadiness::Slope(drift)) = verdict.seen.steadiness else {
+        panic!("{verdict:?}");
+    };
+    // What is completed at a second's very end belongs to the next one.
+    assert_eq!(drift.window, 30);
+    assert!((drift.average - 1_000.0).abs() < 0.1, "{drift:?}");
+}
+
+#[test]
+fn one_that_slows_down_is_not_steady() {
+    /// Within thirty thousand from 1 ms to 1.5 ms.
+    fn slower(number: u64) -> u64 {
+        MS + MS / 2 * number / 30_000
+    }
+    for (transactions, is_slope) in [(30_000, true), (12_000, false)] {
+        let verdict = closed(transactions, slower);
+        assert_eq!(verdict.level, Level::Doubtful, "{verdict:?}");
+        let [Reason::NotSteady { found }] = &verdict.reasons[..] else {
+            panic!("{verdict:?}");
+        };
+        assert_eq!(matches!(found, Steadiness::Slope(_)), is_slope, "{found:?}");
+    }
+}
+
+/// A run that goes on until it is steady by SNIA's rule, in eight rounds of a second at most. Rounds are of real time.
+fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
+    let asked = RunSpec {
+        drive: Drive {
+            stop: Stop::Steady(SteadyAsked {
+                rule: SteadyRule::Snia,
+                round_ns: 1_000 * MS,
+                rounds_max: 8,
+            }),
+            ..Drive::default()
+        },
+        ..request(Workload::ENDLESS)
+    };
+    verdict(&perform(&asked, SystemClock, takes_ns))
+}
+
+#[test]
+fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_reached_is_not() {
+    /// From 1 ms on ever slower: a third of the rate is left after eight seconds.
+    fn ever_slower(number: u64) -> u64 {
+        MS + MS / 2_000 * number
+    }
+    let never = until_steady(ever_slower);
+    assert_eq!(never.level, Level::Invalid, "{never:?}");
+    assert!(
+        has!(
+            never,
+            Reason::SteadyStateNotReached {
+                rule: SteadyRule::Snia,
+                rounds: 8,
+                last: Some(_)
+            }
+        ),
+        "{never:?}"
+    );
+    let found = until_steady(a_millisecond);
+    assert!(!has!(found, Reason::SteadyStateNotReached { .. }), "{found:?}");
+    assert!(
+        found.seen.steadiness.known().is_some_and(Steadiness::is_steady),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn nine_seconds_are_short_and_a_few_operations_say_nothing() {
+    let verdict = closed(9_000, a_millisecond);
+    let [
+        Reason::TooShort {
+            phase,
+            measured_ns,
+            operations,
+        },
+    ] = verdict.reasons[..]
+    else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!(
+        (phase, measured_ns, operations),
+        (Phase::Transactions, 9_000 * MS, 9_000)
+    );
+    assert_eq!(verdict.level, Level::Doubtful);
+    assert_eq!(closed(99, |_| 1_000 * MS).level, Level::Invalid);
+    assert_eq!(closed(900, |_| 1_000).level, Level::Invalid);
+}
+
+#[test]
+fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
+    for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
+        // A thousand a second can be done; poisson arrivals of this seed are no reason.
+        let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
+        assert!(!has!(kept_up, Reason::RateNotReached { .. }), "{arrivals}: {kept_up:?}");
+        assert_eq!(kept_up.seen.steadiness, Fact::NotApplicable);
+        let late = open(20_000, 1_100.0, arrivals, a_millisecond);
+        assert_eq!(late.level, Level::Invalid, "{arrivals}: {late:?}");
+        let [Reason::RateNotReached { requested, achieved }] = late.reasons[..] else {
+            panic!("{arrivals}: {late:?}");
+        };
+        assert!(
+            (requested - 1_100.0).abs() < 1e-9 && (achieved - 1_000.0).abs() < 5.0,
+            "{achieved}"
+        );
+    }
+}
+
+#[test]
+fn a_latency_past_every_histogram_is_told() {
+    /// One of them takes twenty minutes.
+    fn once_for_long(number: u64) -> u64 {
+        if number == FILES + 7_000 { 1_200_000 * MS } else { MS }
+    }
+    let verdict = closed(14_000, once_for_long);
+    assert!(
+        has!(verdict, Reason::LatencyOverflow { operations: 1, .. }),
+        "{verdict:?}"
+    );
+    assert!(verdict.level >= Level::Doubtful);
+}
+
+#[test]
+fn somebody_who_is_stuck_is_told() {
+    let stuck = |takes_ns: fn(u64) -> u64| {
+        let asked = RunSpec {
+            stuck_after: Duration::from_millis(200),
+            ..request(500)
+        };
+        Verdict::of(&perform(&asked, SystemClock, takes_ns))
+    };
+    let back = stuck(|number| if number == 300 { 500 * MS } else { 0 });
+    assert!(
+        has!(back, Reason::Stuck { times: 1, lost: 0, longest_ns } if *longest_ns >= 200 * MS),
+        "{back:?}"
+    );
+    let lost = stuck(|number| if number == 300 { 3_600_000 * MS } else { 0 });
+    assert_eq!(lost.level, Level::Invalid);
+    assert!(has!(lost, Reason::Stuck { times: 1, lost: 1, .. }), "{lost:?}");
+    assert!(
+        has!(
+            lost,
+            Reason::Partial {
+                outcome: Outcome::Failed { .. }
+            }
+        ),
+        "{lost:?}"
+    );
+}

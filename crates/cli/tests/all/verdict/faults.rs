@@ -1,0 +1,109 @@
+//! Runs in which something fails or lies, on the simulated storage; and a pool that runs dry.
+
+use std::path::PathBuf;
+
+use record::{End, Level, Outcome, Reason, Record, Verdict};
+use runner::{Control, NoEvents, OnError, Place, RunSpec};
+use storage::simulated::{Code, Corruption, Fault, Simulated};
+use workload::Mix;
+
+use super::has;
+use crate::runs::Run;
+use crate::support::Scene;
+
+const EIO: i32 = 5;
+
+/// Nothing is looked at but the names at the end.
+fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
+    let mix = Mix {
+        files: 50,
+        transactions: 400,
+        weights: weights.parse().unwrap(),
+        ..Mix::default()
+    };
+    let location = PathBuf::from("/simulated/0");
+    let request = RunSpec {
+        room_check: false,
+        check: true,
+        on_error,
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
+    };
+    runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+}
+
+/// Two calls of the transactions fail.
+fn failing() -> Simulated {
+    let storage = Simulated::new(Code::Posix, 7_000);
+    storage
+        .fault_at(700, Fault::Error(EIO))
+        .fault_at(900, Fault::Error(EIO))
+}
+
+#[test]
+fn errors_that_are_allowed_are_doubtful() {
+    let record = run("stat=1,read=2", OnError::Count(2), &failing());
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let verdict = Verdict::of(&record);
+    assert_eq!(verdict.level, Level::Doubtful, "{verdict:?}");
+    let told = has!(
+        verdict,
+        Reason::Errors {
+            errors: 2,
+            is_exceeded: false,
+            ..
+        }
+    );
+    assert!(told, "{verdict:?}");
+}
+
+#[test]
+fn errors_past_the_limit_are_invalid() {
+    for allowed in [OnError::Stop, OnError::Count(1), OnError::Percent(0.1)] {
+        let verdict = Verdict::of(&run("stat=1,read=2", allowed, &failing()));
+        assert_eq!(verdict.level, Level::Invalid, "{allowed}");
+        assert!(
+            has!(verdict, Reason::Errors { is_exceeded: true, .. }),
+            "{allowed}: {verdict:?}"
+        );
+        assert!(
+            has!(
+                verdict,
+                Reason::Partial {
+                    outcome: Outcome::Failed { .. }
+                }
+            ),
+            "{allowed}: {verdict:?}"
+        );
+    }
+}
+
+#[test]
+fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
+    // The last creations of the preparation: nobody asks for that file again but the check at the end.
+    let found = (0..50).find_map(|nth| {
+        let storage = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
+        let record = run("create=1", OnError::Count(100), &storage);
+        let verdict = Verdict::of(&record);
+        has!(verdict, Reason::WrongNames { .. }).then_some((record, verdict))
+    });
+    let (record, verdict) = found.unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert_eq!(verdict.level, Level::Invalid);
+    assert!(has!(verdict, Reason::Errors { is_exceeded: false, .. }), "{verdict:?}");
+}
+
+#[test]
+fn a_pool_that_runs_dry_is_invalid() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    for work in ["--bias-create 0", "--mix delete=1,read=1"] {
+        let ran = Run::new(&location, "--files 300 --transactions 5000")
+            .and(work)
+            .perform();
+        ran.is(Level::Invalid);
+        let verdict = &ran.summary.verdict;
+        let dry = has!(verdict, Reason::RanDry { end: End::OutOfFiles, transactions } if *transactions >= 300 && *transactions < 5_000);
+        ran.assert(dry, format_args!("{verdict:#?}"));
+        ran.ended.code(0);
+    }
+}

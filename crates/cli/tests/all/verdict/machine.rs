@@ -1,0 +1,103 @@
+//! Who used the processors: others, or the program itself.
+
+use std::process::{Child, Command, Stdio};
+
+use record::{Fact, Level, Phase, Reason, Record, Verdict};
+
+use super::has;
+use crate::runs::Run;
+use crate::support::Scene;
+
+/// A program that does nothing as fast as it can. It ends with this value.
+struct Busy(Child);
+
+impl Busy {
+    fn new() -> Self {
+        let shell = Command::new("/bin/sh")
+            .args(["-c", "while :; do :; done"])
+            .stdin(Stdio::null())
+            .spawn();
+        Self(shell.unwrap())
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn other_programs_at_work_make_it_doubtful() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let processors = std::thread::available_parallelism().unwrap().get();
+    let ran = {
+        let _busy: Vec<Busy> = (0..processors).map(|_| Busy::new()).collect();
+        Run::new(&location, "--mix stat=1 --files 100 --for 1500ms").perform()
+    };
+    ran.is_complete().is(Level::Doubtful);
+    let verdict = &ran.summary.verdict;
+    // Half of what is there, more or less; others may be at work, too.
+    let told = has!(verdict, Reason::OtherLoad { fraction } if *fraction > 0.2);
+    ran.assert(told, format_args!("{verdict:#?}"));
+}
+
+#[test]
+fn a_run_of_a_moment_says_nothing_of_others() {
+    let scene = Scene::in_memory();
+    let ran = Run::new(&scene.directory("location"), "--files 50 --transactions 500").perform();
+    let verdict = &ran.summary.verdict;
+    let why = verdict
+        .seen
+        .others_fraction
+        .why()
+        .is_some_and(|why| why.contains("shorter than a second"));
+    ran.assert(why, format_args!("{verdict:#?}"));
+    ran.assert(
+        !has!(verdict, Reason::OtherLoad { .. } | Reason::Steal { .. }),
+        "it is too short",
+    );
+}
+
+/// A worker's time for an operation of the transactions, in nanoseconds.
+fn ns_per_operation(record: &Record) -> f64 {
+    let mut phases = record.actual.phases.iter();
+    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    let ns: u64 = phase
+        .workers
+        .iter()
+        .map(|worker| worker.ended_ns - worker.began_ns)
+        .sum();
+    let operations: u64 = phase.workers.iter().map(|worker| worker.operations).sum();
+    ns as f64 / operations as f64
+}
+
+/// Attributes in memory are asked for nearly as fast as the program can ask.
+#[test]
+fn a_target_that_is_as_fast_as_the_program_shows_the_program() {
+    const WORK: &str = "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let ran = Run::new(&location, WORK).perform();
+    // What the program measures of itself after the run.
+    let own = ran.record.actual.own_cost.known().unwrap();
+    assert!(own.operations >= 100_000, "{own:?}");
+    let verdict = Verdict::of(&ran.record);
+    let fraction = *verdict.seen.own_fraction.known().unwrap();
+    let all_ns = ns_per_operation(&ran.record);
+    assert!(
+        (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
+        "{fraction}: {own:?} of {all_ns} ns"
+    );
+    assert!(
+        has!(verdict, Reason::OwnTime { .. }),
+        "{own:?} of {all_ns} ns for each are the program's: {verdict:#?}"
+    );
+    // Where there is nothing else it is no reason.
+    let null = Run::new(&location, WORK).and("--storage null").perform();
+    let verdict = Verdict::of(&null.record);
+    assert_eq!(null.record.actual.own_cost, Fact::NotApplicable);
+    assert!(!has!(verdict, Reason::OwnTime { .. }), "{verdict:#?}");
+}

@@ -1,0 +1,142 @@
+//! Memory in the place of a device, and the other way round.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use record::{Level, Reason};
+use rustix::fs::{Advice, fadvise};
+
+use super::{has, in_memory};
+use crate::ground;
+use crate::runs::Run;
+use crate::support::faces::own_directories;
+use crate::support::{FileSystem, Scene, is_root};
+
+/// A small pool.
+const POOL: &str = "--mix read=1 --files 200 --size 16KiB";
+/// It is read again and again.
+const AGAIN_AND_AGAIN: &str = "--transactions 4000";
+
+#[test]
+fn durability_in_memory_is_invalid() {
+    let scene = Scene::in_memory();
+    let Some(location) = in_memory(&scene) else { return };
+    let work = "--mix create=1,delete=1 --files 100 --transactions 500";
+    let durable = Run::new(&location, work).and("--durability fsync").perform();
+    durable.is(Level::Invalid);
+    let verdict = &durable.summary.verdict;
+    let told = has!(verdict, Reason::DurabilityInMemory { is_beneath: false, durability, .. } if durability == "fsync");
+    durable.assert(told, format_args!("{verdict:#?}"));
+    let without = Run::new(&location, work).perform();
+    without.is(Level::Doubtful);
+}
+
+/// An image in memory has a file system that syncs, on nothing that lasts.
+#[test]
+fn durability_on_an_image_in_memory_is_doubtful() {
+    let scene = Scene::in_memory();
+    if in_memory(&scene).is_none() || !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let at = scene.directory("mount");
+    let _volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let ran = Run::new(
+        &at,
+        "--mix create=1,delete=1 --files 100 --transactions 500 --durability fsync",
+    )
+    .perform();
+    let verdict = &ran.summary.verdict;
+    ran.is(Level::Doubtful);
+    ran.assert(
+        has!(verdict, Reason::DurabilityInMemory { is_beneath: true, .. }),
+        format_args!("{verdict:#?}"),
+    );
+}
+
+/// There is no device that could be reached.
+#[test]
+fn a_cold_cache_in_memory_is_invalid() {
+    let scene = Scene::in_memory();
+    let Some(location) = in_memory(&scene) else { return };
+    let ran = Run::new(&location, POOL)
+        .and(AGAIN_AND_AGAIN)
+        .and("--cache cold-data")
+        .perform();
+    ran.is(Level::Invalid);
+    let verdict = &ran.summary.verdict;
+    let told = has!(verdict, Reason::ReadsFromMemory { device_bytes: 0, asked, .. } if asked == "cold-data");
+    ran.assert(told, format_args!("{verdict:#?}"))
+        .assert(has!(verdict, Reason::FitsInMemory { .. }), format_args!("{verdict:#?}"));
+}
+
+/// What fits is read from the device once, and then from memory.
+#[test]
+fn a_cold_cache_that_holds_the_pool_is_doubtful() {
+    if !is_root() {
+        return;
+    }
+    let Some(ground) = ground::ext4() else { return };
+    let _alone = ground::alone_with_the_cache();
+    for cache in ["cold", "cold-data"] {
+        let ran = Run::new(&ground.at, POOL)
+            .and(AGAIN_AND_AGAIN)
+            .with("--cache", cache)
+            .perform();
+        ran.is(Level::Doubtful);
+        let verdict = &ran.summary.verdict;
+        let pool = 200 * 16_384;
+        let fits = has!(verdict, Reason::FitsInMemory { pool_bytes, cache_bytes, .. } if *pool_bytes == pool && *cache_bytes > pool);
+        ran.assert(fits, format_args!("{verdict:#?}"));
+        // 200 of 4,000 reads.
+        let little = has!(verdict, Reason::ReadsFromMemory { device_bytes, .. } if *device_bytes > 0);
+        ran.assert(little, format_args!("{verdict:#?}"));
+    }
+    // Who reads each file once finds it on the device, whatever would have fitted.
+    let once = Run::new(&ground.at, POOL)
+        .and("--transactions 200 --popularity shuffled --cache cold-data")
+        .perform();
+    let verdict = &once.summary.verdict;
+    let from_memory = has!(verdict, Reason::FitsInMemory { .. } | Reason::ReadsFromMemory { .. });
+    once.assert(!from_memory, format_args!("{verdict:#?}"));
+}
+
+/// Takes what a run has read out of memory again, until that is over.
+fn evict(location: &Path, is_over: &AtomicBool) {
+    while !is_over.load(Ordering::Relaxed) {
+        for own in own_directories(location) {
+            for entry in std::fs::read_dir(own).into_iter().flatten().flatten() {
+                if let Ok(file) = std::fs::File::open(entry.path()) {
+                    fadvise(&file, 0, None, Advice::DontNeed).unwrap();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_warm_cache_that_somebody_empties_is_doubtful() {
+    let Some(ground) = ground::ext4() else { return };
+    let _alone = ground::alone_with_the_cache();
+    let is_over = AtomicBool::new(false);
+    let ran = std::thread::scope(|scope| {
+        scope.spawn(|| evict(&ground.at, &is_over));
+        let run = Run::new(&ground.at, POOL).and("--cache warm --rate 1000 --for 2s");
+        let ended = run.end();
+        is_over.store(true, Ordering::Relaxed);
+        crate::runs::Ran::of(ended, crate::support::names(&ground.at).unwrap())
+    });
+    // What is fetched at every turn may be too slow for the rate.
+    let verdict = &ran.summary.verdict;
+    ran.assert(
+        has!(verdict, Reason::ReadsFromDevice { .. }),
+        format_args!("{verdict:#?}"),
+    );
+    let left = Run::new(&ground.at, POOL)
+        .and("--cache warm --transactions 2000")
+        .perform();
+    let verdict = &left.summary.verdict;
+    left.assert(
+        !has!(verdict, Reason::ReadsFromDevice { .. }),
+        format_args!("{verdict:#?}"),
+    );
+}

@@ -1,0 +1,170 @@
+//! What a user meets of a verdict: the report's top, standard error, and the exit code.
+
+use record::{Level, Outcome, Reason};
+use rustix::process::Signal;
+
+use super::{has, in_memory, text};
+use crate::runs::{Ran, Run};
+use crate::support::faces::{has_ended, program};
+use crate::support::running::in_shell;
+use crate::support::{Ended, Running, Scene, names};
+
+/// `postmark run` with words, and a report in text.
+fn say(scene: &Scene, words: &str) -> Ended {
+    let location = scene.directory("location");
+    let mut command = Running::command(program());
+    command
+        .args(["run", "--quiet", "--at", text(&location)])
+        .args(words.split_whitespace());
+    Running::to_its_end(command, &location)
+}
+
+/// More than anybody can do.
+const TOO_FAST: &str = "--storage null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
+/// Too little to be sure of.
+const LITTLE: &str = "--files 200 --transactions 500";
+/// Too little to say anything.
+const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
+
+#[test]
+fn the_verdict_stands_right_under_the_title() {
+    let scene = Scene::in_memory();
+    for (words, level) in [
+        (LITTLE, "DOUBTFUL"),
+        (NEXT_TO_NOTHING, "INVALID"),
+        (TOO_FAST, "INVALID"),
+    ] {
+        let ended = say(&scene, words);
+        ended.code(0);
+        let mut lines = ended.output.lines();
+        let title = lines.next().unwrap_or_default();
+        ended.assert(title.starts_with("PostMark "), "there is no title");
+        let verdict = format!("Verdict     {level}");
+        ended.assert(lines.next() == Some(&verdict), "the verdict is not under the title");
+        let reasons: Vec<&str> = lines.take_while(|line| line.starts_with("  ")).collect();
+        ended
+            .assert(
+                reasons.first().is_some_and(|line| line.starts_with("  - ")),
+                "there is no reason",
+            )
+            .assert(
+                reasons.iter().all(|line| line.chars().count() <= 100),
+                "a line is too long",
+            );
+    }
+}
+
+#[test]
+fn strict_makes_invalid_an_exit_code_and_nothing_else() {
+    let scene = Scene::in_memory();
+    for (words, plain, strict) in [(LITTLE, 0, 0), (NEXT_TO_NOTHING, 0, 3), (TOO_FAST, 0, 3)] {
+        say(&scene, words).code(plain);
+        for format in ["text", "json"] {
+            say(&scene, &format!("{words} --strict --format {format}")).code(strict);
+        }
+    }
+    // The original's layouts are as they were, on both streams.
+    let classic = say(&scene, &format!("{NEXT_TO_NOTHING} --strict --format terse"));
+    classic.code(3).does_not_say("INVALID").does_not_say("Verdict");
+    say(&scene, "--rate 0 --strict").code(2);
+}
+
+#[test]
+fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
+    let scene = Scene::in_memory();
+    let report = scene.path().join("report");
+    let to_file = |words: &str| say(&scene, &format!("{words} --force --output {}", text(&report)));
+    let ended = to_file(TOO_FAST);
+    let told: Vec<&str> = ended.errors.lines().collect();
+    let is_told = matches!(told[..], [line] if line.starts_with("postmark: the run is INVALID: 1,000,000,000 transactions a second were due")
+        && line.ends_with(&format!("(report: {})", text(&report))));
+    ended.assert(is_told, "it is not told in one line");
+    let written = std::fs::read_to_string(&report).unwrap();
+    assert!(written.contains("\nVerdict     INVALID\n"), "{written}");
+    let doubtful = to_file(LITTLE);
+    doubtful.assert(doubtful.errors.is_empty(), "of a doubt nobody is told");
+}
+
+#[test]
+fn a_warm_up_without_end_leaves_nothing_to_judge() {
+    let scene = Scene::in_memory();
+    say(&scene, "--files 20 --transactions 50 --warm-up 1m --strict")
+        .code(3)
+        .says("ended within the warm-up, so nothing was measured. Give a shorter --warm-up");
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_code() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let before = names(&location).unwrap();
+    let mut running = Run::new(&location, "--mix stat=1 --files 100 --for 1m --strict").start();
+    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.send(Signal::TERM);
+    let ended = running.finish();
+    ended.code(143).does_not_say("the run is INVALID");
+    let ran = Ran::of(ended, before);
+    ran.is(Level::Invalid);
+    let verdict = &ran.summary.verdict;
+    let told = matches!(
+        verdict.reasons[..],
+        [Reason::Partial {
+            outcome: Outcome::Interrupted { signal: 15 }
+        }]
+    );
+    ran.assert(told, format_args!("{verdict:#?}"));
+}
+
+/// Files cannot become larger than this many blocks of a shell's, 8 KiB or 16 KiB.
+const SMALL_FILES: &str = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
+const LARGE_FILES: &str = "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
+
+#[test]
+fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    for (on_error, code, level) in [
+        ("stop", 1, Level::Invalid),
+        ("3", 1, Level::Invalid),
+        ("100000", 0, Level::Doubtful),
+    ] {
+        let before = names(&location).unwrap();
+        let run = Run::new(&location, LARGE_FILES).with("--on-error", on_error);
+        let ended = Running::to_its_end(in_shell(SMALL_FILES, &run.command()), &location);
+        ended.code(code).does_not_say("the run is INVALID");
+        let ran = Ran::of(ended, before);
+        ran.is(level).leaves_nothing();
+        let verdict = &ran.summary.verdict;
+        let failed = level == Level::Invalid;
+        ran.assert(
+            has!(verdict, Reason::Errors { is_exceeded, .. } if *is_exceeded == failed)
+                && has!(verdict, Reason::Partial { .. }) == failed,
+            format_args!("{on_error}: {verdict:#?}"),
+        );
+    }
+}
+
+#[test]
+fn a_preparation_is_judged_as_one() {
+    let scene = Scene::in_memory();
+    let ended = say(&scene, "--files 500 --transactions 0");
+    ended
+        .code(0)
+        .says("  - The preparation lasted for 0.")
+        .does_not_say("The transactions were measured");
+}
+
+/// Its rates are no measurement.
+#[test]
+fn a_journal_is_told() {
+    let scene = Scene::in_memory();
+    let Some(location) = in_memory(&scene) else { return };
+    // On another file system.
+    let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let ran = Run::new(&location, "--mix create=1,delete=1 --files 50 --transactions 200")
+        .with("--journal", beside.path().join("journal"))
+        .perform();
+    let verdict = &ran.summary.verdict;
+    ran.is(Level::Doubtful);
+    ran.assert(has!(verdict, Reason::Journal { .. }), format_args!("{verdict:#?}"));
+}

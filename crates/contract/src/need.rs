@@ -1,0 +1,44 @@
+//! What a workload asks of a storage, and what a storage says that lacks it.
+
+use crate::{Durability, OperationKind};
+
+/// What a workload is going to ask of a storage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Need {
+    /// The operations in it.
+    pub operations: Vec<OperationKind>,
+    /// How durable they are to be.
+    pub durability: Durability,
+    /// Whether contents go past the page cache.
+    pub direct: bool,
+}
+
+/// Something that a storage does not have. Nothing else is done in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsupported {
+    /// An operation.
+    #[error("the storage {storage} has no '{operation}': take --storage posix or raw")]
+    Operation {
+        /// The storage.
+        storage: &'static str,
+        /// What it lacks.
+        operation: OperationKind,
+    },
+    /// A policy of durability.
+    #[error(
+        "the storage {storage} has no durability '{durability}': take --storage posix or raw, or one of none, \
+         fdatasync, fsync, fsync+dir, batch:N"
+    )]
+    Durability {
+        /// The storage.
+        storage: &'static str,
+        /// What it lacks.
+        durability: Durability,
+    },
+    /// Input and output past the page cache.
+    #[error("the storage {storage} has no direct input and output: take --storage posix")]
+    Direct {
+        /// The storage.
+        storage: &'static str,
+    },
+}

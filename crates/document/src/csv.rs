@@ -1,0 +1,31 @@
+//! Tables as fields with commas between them (RFC 4180).
+
+use std::borrow::Cow;
+
+use crate::harmless;
+use crate::table::{Cell, Table};
+
+/// A table; lines end as is said. Numbers have all of their digits, and what is not known is empty.
+pub fn csv(table: &Table, end: &str) -> String {
+    let header = table.columns.iter().map(|column| Cow::Borrowed(&*column.header));
+    line(header, end) + &csv_rows(&table.rows, end)
+}
+
+/// Rows of a table whose header stands elsewhere.
+pub fn csv_rows(rows: &[Vec<Cell>], end: &str) -> String {
+    rows.iter().map(|row| line(row.iter().map(field), end)).collect()
+}
+
+fn line<'a>(fields: impl Iterator<Item = Cow<'a, str>>, end: &str) -> String {
+    let fields: Vec<Cow<'_, str>> = fields.collect();
+    fields.join(",") + end
+}
+
+fn field(cell: &Cell) -> Cow<'_, str> {
+    match cell {
+        Cell::Empty | Cell::Missing | Cell::Unavailable(_) => Cow::Borrowed(""),
+        Cell::Text(text) => harmless::csv(text),
+        Cell::Ours(text) => harmless::quoted(text),
+        Cell::Number(number, _) => Cow::Owned(number.plain()),
+    }
+}

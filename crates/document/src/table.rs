@@ -1,0 +1,187 @@
+//! Tables: columns that know on which side their cells stand, and cells that know what they are.
+
+use std::fmt;
+
+use crate::units::{bytes, grouped, microseconds, percent, rate, seconds};
+
+/// A number with its unit, which says how many digits people are shown. Programs are given the number as it is kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Of things.
+    Count(u64),
+    /// Of an order, or the like: without groups of digits.
+    Ordinal(u64),
+    /// A second.
+    Rate(f64),
+    /// Given in nanoseconds, shown in seconds.
+    Seconds(u64),
+    /// Given in nanoseconds, shown in milliseconds.
+    Milliseconds(u64),
+    /// Given in nanoseconds, shown in microseconds.
+    Microseconds(f64),
+    /// In the power of 1,024 that suits it.
+    Bytes(f64),
+    /// From 0 to 1, shown in percent.
+    Share(f64),
+    /// With so many digits.
+    Decimal(f64, usize),
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(number) => f.write_str(&grouped(*number)),
+            Self::Ordinal(number) => write!(f, "{number}"),
+            Self::Rate(per_second) => f.write_str(&rate(Some(*per_second))),
+            Self::Seconds(ns) => f.write_str(&seconds(*ns)),
+            Self::Milliseconds(ns) => write!(f, "{:.3}", *ns as f64 / 1e6),
+            Self::Microseconds(ns) => f.write_str(&microseconds(*ns)),
+            Self::Bytes(number) => f.write_str(&bytes(*number)),
+            Self::Share(fraction) => f.write_str(&percent(*fraction)),
+            Self::Decimal(number, digits) => write!(f, "{number:.digits$}"),
+        }
+    }
+}
+
+impl Number {
+    /// All of its digits, in the unit that it is kept in.
+    pub(crate) fn plain(&self) -> String {
+        match self {
+            Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) | Self::Milliseconds(number) => {
+                number.to_string()
+            }
+            Self::Rate(number)
+            | Self::Microseconds(number)
+            | Self::Bytes(number)
+            | Self::Share(number)
+            | Self::Decimal(number, _) => number.to_string(),
+        }
+    }
+}
+
+/// What stands in one column of one row; as words by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Nothing, where nothing belongs.
+    Empty,
+    /// A text, maybe of others: no spreadsheet takes it for a formula.
+    Text(String),
+    /// A text of ours, or a number as somebody printed it: it stays as it is.
+    Ours(String),
+    /// A number, with what is counted, if its unit does not say it.
+    Number(Number, &'static str),
+    /// What does not apply, or nobody asked for.
+    Missing,
+    /// What is not available, and why.
+    Unavailable(String),
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => Ok(()),
+            Self::Text(text) | Self::Ours(text) => f.write_str(text),
+            Self::Number(number, unit) => write!(f, "{number}{unit}"),
+            Self::Missing => f.write_str("not applicable"),
+            Self::Unavailable(why) => write!(f, "unknown ({why})"),
+        }
+    }
+}
+
+impl Cell {
+    /// As people see it in a table, where there is no room for reasons.
+    pub fn short(&self) -> String {
+        match self {
+            Self::Missing | Self::Unavailable(_) => "-".to_owned(),
+            cell => cell.to_string(),
+        }
+    }
+
+    /// A text of ours.
+    pub fn ours(text: impl Into<String>) -> Self {
+        Self::Ours(text.into())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<Number> for Cell {
+    fn from(number: Number) -> Self {
+        Self::Number(number, "")
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(cell: Option<T>) -> Self {
+        cell.map_or(Self::Missing, Into::into)
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Column {
+    /// What stands over it.
+    pub header: String,
+    /// Whether its cells stand to the left.
+    pub is_words: bool,
+}
+
+/// A table: a header and rows below it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+    /// How many columns, from the first, say what a row is.
+    pub(crate) leads: usize,
+    /// Whether it goes on below where it is too wide, with the headers broken.
+    pub(crate) folds: bool,
+}
+
+impl Table {
+    /// A table without rows, whose first `words` columns are words; the others are numbers.
+    pub fn new<T: AsRef<str>>(words: usize, header: &[T]) -> Self {
+        let mut table = Self {
+            columns: Vec::new(),
+            rows: Vec::new(),
+            leads: words,
+            folds: false,
+        };
+        for (place, header) in header.iter().enumerate() {
+            table.column(header.as_ref(), place < words);
+        }
+        table
+    }
+
+    /// Where it is too wide, headers are broken, and the rest of the columns stands below, behind the first words again.
+    #[must_use]
+    pub fn folding(mut self) -> Self {
+        self.folds = true;
+        self
+    }
+
+    /// Adds a column.
+    pub fn column(&mut self, header: impl Into<String>, is_words: bool) {
+        let header = header.into();
+        self.columns.push(Column { header, is_words });
+    }
+
+    /// Adds a row. What it has no cells for stays empty.
+    pub fn row(&mut self, cells: Vec<Cell>) {
+        self.rows.push(cells);
+    }
+
+    /// Whether there is nothing but the header.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}

@@ -1,0 +1,316 @@
+//! Blocks as text in columns of characters, for terminals and mail.
+
+use textwrap::core::{Fragment, display_width};
+use textwrap::wrap_algorithms::wrap_first_fit;
+
+use crate::harmless::harmless;
+use crate::table::Table;
+use crate::{Block, Document, NO_BREAK};
+
+/// So many characters fit in a line, if nothing else is known.
+pub const WIDTH: usize = 100;
+/// What stands before what a name has, in characters.
+const KEY_WIDTH: usize = 12;
+/// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless its cells do.
+const HEADER_WIDTH: usize = 12;
+
+/// A whole document, in lines of so many characters where their words allow it.
+pub fn text(document: &Document, width: usize) -> String {
+    let mut all = String::new();
+    for block in document.blocks() {
+        let next = match block {
+            Block::Title(text) => filled("", "", text, width) + "\n",
+            Block::Heading(text) => format!("\n{}", filled("", "", text, width)),
+            Block::Head(text) | Block::Warning(text) => filled("", "", text, width),
+            Block::Words { depth, text } => {
+                let indent = blank(2 * depth);
+                filled(&indent, &indent, text, width)
+            }
+            Block::Item { depth, text } => {
+                let indent = blank(2 * depth);
+                filled(&format!("{indent}- "), &format!("{indent}  "), text, width)
+            }
+            Block::Pair { depth, key, value } => {
+                let key = format!("{}{}", blank(2 * depth), harmless(key));
+                filled(&format!("{key:<KEY_WIDTH$}"), &blank(KEY_WIDTH), value, width)
+            }
+            Block::Note { lead, text } => {
+                let lead = format!("  ({lead}");
+                filled(&lead, &blank(lead.len()), &format!("{text})"), width)
+            }
+            Block::Table(table) => self::table(table, width),
+        };
+        all.push_str(&next);
+    }
+    all
+}
+
+fn blank(width: usize) -> String {
+    " ".repeat(width)
+}
+
+/// Characters that a terminal needs for a text.
+fn wide(text: &str) -> usize {
+    if text.is_ascii() {
+        text.len()
+    } else {
+        display_width(text)
+    }
+}
+
+#[derive(Debug)]
+struct Word<'a>(&'a str);
+
+impl Fragment for Word<'_> {
+    fn width(&self) -> f64 {
+        wide(self.0) as f64
+    }
+
+    fn whitespace_width(&self) -> f64 {
+        1.0
+    }
+
+    fn penalty_width(&self) -> f64 {
+        0.0
+    }
+}
+
+/// Lines of words, none longer than that where they can be broken.
+fn broken(text: &str, widths: &[usize]) -> Vec<String> {
+    let words: Vec<Word<'_>> = text.split(' ').filter(|word| !word.is_empty()).map(Word).collect();
+    let widths: Vec<f64> = widths.iter().map(|width| *width as f64).collect();
+    let lines = wrap_first_fit(&words, &widths).into_iter();
+    let line = |words: &[Word<'_>]| words.iter().map(|word| word.0).collect::<Vec<_>>().join(" ");
+    lines.map(|words| line(words).replace(NO_BREAK, " ")).collect()
+}
+
+/// A text in as many lines as it needs, what is harmful in it escaped.
+fn filled(first: &str, others: &str, text: &str, width: usize) -> String {
+    let widths = [first, others].map(|lead| width.saturating_sub(wide(lead)));
+    let lines = broken(&harmless(text), &widths);
+    let lines = lines.iter().enumerate();
+    lines
+        .map(|(number, line)| {
+            format!("{}{line}", if number == 0 { first } else { others })
+                .trim_end()
+                .to_owned()
+                + "\n"
+        })
+        .collect()
+}
+
+/// Columns as wide as they need to be, words to the left and numbers to the right.
+fn table(table: &Table, width: usize) -> String {
+    let cells: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| harmless(&cell.short()).into_owned()).collect())
+        .collect();
+    let mut widths = vec![0; table.columns.len()];
+    for row in &cells {
+        for (column, cell) in widths.iter_mut().zip(row) {
+            *column = wide(cell).max(*column);
+        }
+    }
+    let mut headers = Vec::new();
+    for (column, widest) in table.columns.iter().zip(&mut widths) {
+        let header_max = if table.folds {
+            HEADER_WIDTH.max(*widest)
+        } else {
+            usize::MAX
+        };
+        let lines = broken(&harmless(&column.header), &[header_max]);
+        *widest = lines.iter().map(|line| wide(line)).max().unwrap_or(0).max(*widest);
+        headers.push(lines);
+    }
+    let mut text = String::new();
+    let all = (0..widths.len()).collect();
+    let parts = if table.folds {
+        parts(table.leads, &widths, width)
+    } else {
+        vec![all]
+    };
+    for (number, part) in parts.iter().enumerate() {
+        if number > 0 {
+            text.push('\n');
+        }
+        let height = part.iter().map(|column| headers[*column].len()).max().unwrap_or(0);
+        for number in 0..height {
+            // The last line of every header stands on the rows.
+            let of = |column: usize| {
+                let place = (number + headers[column].len()).checked_sub(height);
+                place.map_or("", |place| &*headers[column][place])
+            };
+            line(
+                &mut text,
+                table,
+                &widths,
+                part.iter().map(|column| (*column, of(*column))),
+            );
+        }
+        for row in &cells {
+            let of = |column: usize| row.get(column).map_or("", String::as_str);
+            line(
+                &mut text,
+                table,
+                &widths,
+                part.iter().map(|column| (*column, of(*column))),
+            );
+        }
+    }
+    text
+}
+
+fn line<'a>(text: &mut String, table: &Table, widths: &[usize], cells: impl Iterator<Item = (usize, &'a str)>) {
+    let begins = text.len();
+    for (column, cell) in cells {
+        let blank = blank(widths[column] - wide(cell));
+        let (before, behind) = match table.columns[column].is_words {
+            true => ("", &*blank),
+            false => (&*blank, ""),
+        };
+        text.extend(["  ", before, cell, behind]);
+    }
+    text.truncate(begins + text[begins..].trim_end().len());
+    text.push('\n');
+}
+
+/// Which columns stand beside one another; the first ones in each part.
+fn parts(leads: usize, widths: &[usize], width_max: usize) -> Vec<Vec<usize>> {
+    let lead: Vec<usize> = (0..leads.min(widths.len())).collect();
+    let lead_width: usize = lead.iter().map(|column| widths[*column] + 2).sum();
+    let mut parts = vec![lead.clone()];
+    let mut filled = lead_width;
+    for (column, width) in widths.iter().enumerate().skip(leads) {
+        let is_first = parts.last().is_none_or(|part| part.len() == leads);
+        if filled.saturating_add(width + 2) > width_max && !is_first {
+            parts.push(lead.clone());
+            filled = lead_width;
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(column);
+        }
+        filled += width + 2;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::bound;
+    use crate::{Cell, Number, csv, markdown};
+
+    fn document() -> Document {
+        let mut table = Table::new(1, &["what", "a system with a long name", "b"]).folding();
+        table.row(vec!["rate".into(), Number::Count(1_234).into(), Cell::ours("-5")]);
+        table.row(vec![
+            "=SUM(A1)".into(),
+            "x|y".into(),
+            Cell::Unavailable("lost".to_owned()),
+        ]);
+        let mut document = Document::default();
+        document.title("Results");
+        document.item("<script>");
+        document.table(table);
+        document
+    }
+
+    #[test]
+    fn every_format_shows_the_same_table() {
+        assert_eq!(
+            text(&document(), WIDTH),
+            "Results\n\n- <script>\n               a system\n            with a long\n  what             name   b\n  rate            1,234  -5\n  =SUM(A1)          x|y   -\n"
+        );
+        assert_eq!(
+            markdown(&document()),
+            "# Results\n\n- &lt;script&gt;\n\n| what | a system with a long name | b |\n| --- | --: | --: |\n| rate | 1,234 | \\-5 |\n| \\=SUM(A1) | x\\|y | - |\n"
+        );
+        let Some(Block::Table(table)) = document().blocks().last().cloned() else {
+            panic!("it ends with its table");
+        };
+        assert_eq!(
+            csv(&table, "\n"),
+            "what,a system with a long name,b\nrate,1234,-5\n'=SUM(A1),x|y,\n"
+        );
+    }
+
+    #[test]
+    fn texts_of_others_are_no_formulas_and_ours_are_as_they_are() {
+        let mut table = Table::new(0, &["theirs", "ours"]);
+        for text in ["-inf", "+1", "-88-(-77)%", "a,b"] {
+            table.row(vec![text.into(), Cell::ours(text)]);
+        }
+        table.row(vec![Cell::Missing, Number::Rate(-0.125).into()]);
+        assert_eq!(
+            csv(&table, "\r\n"),
+            "theirs,ours\r\n'-inf,-inf\r\n'+1,+1\r\n'-88-(-77)%,-88-(-77)%\r\n\"a,b\",\"a,b\"\r\n,-0.125\r\n"
+        );
+    }
+
+    #[test]
+    fn a_table_that_is_too_wide_goes_on_below() {
+        let header: Vec<String> = (0..30).map(|number| format!("column{number}")).collect();
+        let mut table = Table::new(1, &header).folding();
+        table.row(header.iter().map(|_| Number::Count(1).into()).collect());
+        let mut document = Document::default();
+        document.table(table);
+        for (width, parts) in [(WIDTH, 4), (60, 6), (1, 29)] {
+            let text = text(&document, width);
+            assert!(
+                width == 1 || text.lines().all(|line| line.chars().count() <= width),
+                "{text}"
+            );
+            let of_first = text.matches("column0\n").count() + text.matches("column0 ").count();
+            assert_eq!(of_first, parts, "{text}");
+            assert_eq!(text.matches("column29").count(), 1);
+        }
+    }
+
+    #[test]
+    fn no_cell_is_obeyed_and_columns_line_up_all_the_same() {
+        let mut table = Table::new(1, &["name", "ms"]);
+        table.row(vec!["a\n\u{1b}[2J".into(), Number::Ordinal(1).into()]);
+        // Twice as wide as they are many.
+        table.row(vec!["日本".into(), "µ".into()]);
+        table.row(vec!["alone".into()]);
+        let mut document = Document::default();
+        document.table(table);
+        assert_eq!(
+            text(&document, WIDTH),
+            "  name        ms\n  a\\n\\x1b[2J   1\n  日本         µ\n  alone\n"
+        );
+        assert!(
+            markdown(&document).ends_with("| alone |  |\n"),
+            "{}",
+            markdown(&document)
+        );
+    }
+
+    #[test]
+    fn lines_are_broken_between_words_at_any_width() {
+        let mut document = Document::default();
+        document.list("Work", "", &["2 files", "seed 7", "blocks of 512 bytes"]);
+        document.sentence("", "and more");
+        document.list("None", "", &[""; 0]);
+        document.push(Block::Item {
+            depth: 1,
+            text: bound("It took 5.0 % of 12 s."),
+        });
+        document.line("a line that has a path is never broken");
+        document.below("(neither is \u{1b}this)");
+        document.push(Block::Note {
+            lead: "each: ",
+            text: format!("{} {}", crate::kept("1 read;"), crate::kept("2 writes")),
+        });
+        assert_eq!(
+            text(&document, 28),
+            "Work        2 files, seed 7,\n            blocks of 512 bytes\n            and more\n  - It took 5.0 % of 12 s.\na line that has a path is never broken\n  (neither is \\x1bthis)\n  (each: 1 read; 2 writes)\n"
+        );
+        assert_eq!(
+            text(&document, 20),
+            "Work        2 files,\n            seed 7,\n            blocks of 512 bytes\n            and more\n  - It took 5.0 % of\n    12 s.\na line that has a path is never broken\n  (neither is \\x1bthis)\n  (each: 1 read;\n         2 writes)\n"
+        );
+        assert!(!markdown(&document).contains(NO_BREAK));
+    }
+}

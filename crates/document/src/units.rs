@@ -1,0 +1,191 @@
+//! Numbers as people read them, always with their unit.
+
+/// A count with its digits in groups of three.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with the name of what is counted.
+pub fn counted(number: u64, name: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {name}{plural}", grouped(number))
+}
+
+/// Bytes in the power of 1,024 that leaves one to four digits before the point.
+pub fn bytes(number: f64) -> String {
+    let units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = number;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 && value.fract() == 0.0 {
+        format!("{value:.0} B")
+    } else {
+        format!("{value:.2} {}", units[unit])
+    }
+}
+
+/// A rate a second, with as many digits as it is likely to be worth.
+pub fn rate(per_second: Option<f64>) -> String {
+    match per_second {
+        None => "-".to_owned(),
+        Some(rate) if rate >= 100.0 => grouped(rate.round() as u64),
+        Some(rate) => format!("{rate:.2}"),
+    }
+}
+
+/// A duration in seconds.
+pub fn seconds(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    if seconds < 10.0 {
+        format!("{seconds:.6}")
+    } else {
+        format!("{seconds:.3}")
+    }
+}
+
+/// A latency in microseconds.
+pub fn microseconds(ns: f64) -> String {
+    let microseconds = ns / 1e3;
+    if microseconds < 100.0 {
+        format!("{microseconds:.2}")
+    } else {
+        grouped(microseconds.round() as u64)
+    }
+}
+
+/// A share in percent.
+pub fn percent(fraction: f64) -> String {
+    format!("{:.1} %", fraction * 100.0)
+}
+
+/// Sentences in which a unit stays with its number, wherever they are broken.
+pub fn bound(sentences: &str) -> String {
+    const UNITS: [&str; 8] = ["%", "s", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
+    let mut text = String::new();
+    for word in sentences.split_whitespace() {
+        let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
+        match text.is_empty() {
+            true => {}
+            false if UNITS.contains(&bare) => text.push(crate::NO_BREAK),
+            false => text.push(' '),
+        }
+        text.push_str(word);
+    }
+    text
+}
+
+/// A moment of the wall clock, given in nanoseconds of the epoch, as date and time of UTC: `2001-08-27 14:03:59`.
+pub fn utc(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
+    let (year, month, day) = date(seconds / 86_400);
+    let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// Year, month and day of a day since the epoch, in the Gregorian calendar (Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms": <https://howardhinnant.github.io/date_algorithms.html>): years begin with March, so that the leap day is last.
+fn date(days: u64) -> (u64, u64, u64) {
+    const DAYS_OF_ERA: u64 = 146_097;
+    let since_march_of_0 = days + 719_468;
+    let (era, day_of_era) = (since_march_of_0 / DAYS_OF_ERA, since_march_of_0 % DAYS_OF_ERA);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+    let month = if from_march < 10 {
+        from_march + 3
+    } else {
+        from_march - 9
+    };
+    (400 * era + year_of_era + u64::from(month <= 2), month, day)
+}
+
+/// The first nanosecond of a day, in nanoseconds of the epoch; nothing where there is no such day, before 1970, and past the
+/// year 2500.
+pub fn day_unix_ns(year: u64, month: u64, day: u64) -> Option<u64> {
+    if !(1970..2500).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let year_of_march = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year_of_march / 400, year_of_march % 400);
+    let from_march = (month + 9) % 12;
+    let day_of_year = (153 * from_march + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    let days = (era * 146_097 + day_of_era).checked_sub(719_468)?;
+    // The 31st of a month that has 30 days is another day.
+    (date(days) == (year, month, day)).then_some(days * 86_400 * 1_000_000_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_units() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(
+            counted(1, "file") + ", " + &counted(2_000, "file"),
+            "1 file, 2,000 files"
+        );
+        assert_eq!(bytes(512.0), "512 B");
+        assert_eq!(bytes(4_302_954.0), "4.10 MiB");
+        assert_eq!(rate(None), "-");
+        assert_eq!(rate(Some(12.345)), "12.35");
+        assert_eq!(rate(Some(51_234.6)), "51,235");
+        assert_eq!(seconds(1_500_000), "0.001500");
+        assert_eq!(microseconds(12_345.0), "12.35");
+        assert_eq!(percent(0.123), "12.3 %");
+    }
+
+    #[test]
+    fn a_unit_stays_with_its_number() {
+        let words = bound("It took 5.0 % of 12 s, or (less) 3 MiB;  so it is.");
+        assert_eq!(
+            words,
+            "It took 5.0\u{a0}% of 12\u{a0}s, or (less) 3\u{a0}MiB; so it is."
+        );
+    }
+
+    #[test]
+    fn moments_are_dates() {
+        let s = |seconds: u64| seconds * 1_000_000_000;
+        assert_eq!(utc(0), "1970-01-01 00:00:00");
+        assert_eq!(utc(s(951_782_399)), "2000-02-28 23:59:59");
+        assert_eq!(utc(s(951_782_400)), "2000-02-29 00:00:00");
+        assert_eq!(utc(s(1_709_251_199)), "2024-02-29 23:59:59");
+        assert_eq!(utc(s(4_107_542_400)), "2100-03-01 00:00:00");
+        assert_eq!(utc(u64::MAX), "2554-07-21 23:34:33");
+    }
+
+    #[test]
+    fn dates_are_moments() {
+        for days in (0..190_000).step_by(13) {
+            let (year, month, day) = date(days);
+            assert_eq!(day_unix_ns(year, month, day), Some(days * 86_400 * 1_000_000_000));
+        }
+        for (year, month, day) in [
+            (2023, 2, 29),
+            (2024, 4, 31),
+            (1969, 12, 31),
+            (2024, 0, 1),
+            (2024, 13, 1),
+            (2024, 1, 0),
+            (2500, 1, 1),
+        ] {
+            assert_eq!(day_unix_ns(year, month, day), None, "{year}-{month}-{day}");
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! The published JSON Schema: it is what the types say, takes what runs wrote, and refuses what no run writes.
+
+use jsonschema::Validator;
+use record::Record;
+use serde_json::{Value, json};
+
+const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
+const GOLDEN: &str = include_str!("../../../report/tests/golden/run.json");
+const KEPT: [&str; 4] = [
+    include_str!("../versions/1-mix.json"),
+    include_str!("../versions/1-ladder.json"),
+    include_str!("../versions/1-failed.json"),
+    include_str!("../versions/1-classic.json"),
+];
+
+fn validator() -> Validator {
+    jsonschema::draft202012::new(&serde_json::from_str(PUBLISHED).unwrap()).unwrap()
+}
+
+/// Of classic work, and of a mix.
+fn documents() -> [Value; 2] {
+    [GOLDEN, KEPT[0]].map(|text| serde_json::from_str(text).unwrap())
+}
+
+#[test]
+fn the_published_schema_is_what_the_types_say() {
+    let text = record::schema::document();
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/run-1.json");
+        std::fs::write(path, &text).unwrap();
+    }
+    assert_eq!(text, PUBLISHED, "docs/schema/run-1.json");
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    assert_eq!(schema["$id"], "urn:postmark:run:1");
+}
+
+#[test]
+fn everything_is_described_in_plain_words() {
+    fn described(name: &str, schema: &Value) {
+        let text = schema["description"].as_str();
+        let text = text.unwrap_or_else(|| panic!("{name} is not described"));
+        for code in ["[`", "module's text", "crate::"] {
+            assert!(!text.contains(code), "{name}: {text}");
+        }
+    }
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    described("the document", &schema);
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        described(name, definition);
+        for (field, schema) in definition["properties"].as_object().into_iter().flatten() {
+            described(&format!("{name}.{field}"), schema);
+        }
+    }
+}
+
+/// Of a field: whether it may be `null`.
+fn is_nullable(schema: &Value) -> bool {
+    let is_null = |kind: &Value| kind == "null";
+    let of_types = schema["type"].as_array().into_iter().flatten().any(is_null);
+    of_types
+        || schema["anyOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|any| is_null(&any["type"]))
+}
+
+/// The fields of a schema and of its variants, each with what describes it: itself, and what it is in.
+fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
+    let within = schema["description"].as_str().unwrap_or_default();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{name}");
+        let words = format!("{} {within}", field["description"].as_str().unwrap_or_default());
+        found.push((place.clone(), words, is_nullable(field)));
+        fields(&place, field, found);
+    }
+    for (number, variant) in schema["oneOf"].as_array().into_iter().flatten().enumerate() {
+        fields(&format!("{place}/{number}"), variant, found);
+    }
+}
+
+#[test]
+fn what_may_be_null_says_when_it_is() {
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    let mut found = Vec::new();
+    for (name, definition) in schema["$defs"].as_object().unwrap() {
+        fields(name, definition, &mut found);
+    }
+    let nullable: Vec<_> = found.iter().filter(|(_, _, is_nullable)| *is_nullable).collect();
+    assert!(nullable.len() > 100, "{}", nullable.len());
+    let silent: Vec<&String> = nullable
+        .iter()
+        .filter(|(_, words, _)| !words.to_lowercase().contains("nothing"))
+        .map(|(place, _, _)| place)
+        .collect();
+    assert_eq!(silent, Vec::<&String>::new());
+}
+
+/// `docs/record.md` has a row for each field of a record, and of what was performed.
+#[test]
+fn the_document_has_every_field() {
+    let document = include_str!("../../../../docs/record.md");
+    let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
+    let (record, actual) = document.split_once("In `actual`:").unwrap();
+    for (name, table) in [("Record", record), ("Actual", actual)] {
+        let rows = table
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
+        let named: Vec<&str> = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect();
+        for field in schema["$defs"][name]["properties"].as_object().unwrap().keys() {
+            assert!(named.contains(&field.as_str()), "{name}: {field}");
+        }
+    }
+    // And a word for each way to end.
+    for variant in schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap() {
+        let name = match &variant["const"] {
+            Value::String(name) => name,
+            _ => variant["required"][0].as_str().unwrap(),
+        };
+        assert!(actual.contains(&format!("`{name}`")), "outcome {name}");
+    }
+}
+
+#[test]
+fn runs_are_taken() {
+    let validator = validator();
+    for text in [GOLDEN].into_iter().chain(KEPT) {
+        let document: Value = serde_json::from_str(text).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&document)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert_eq!(errors, Vec::<String>::new());
+    }
+}
+
+/// Every place below a value, as JSON pointers.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    let names: Vec<String> = match value {
+        Value::Object(fields) => fields.keys().cloned().collect(),
+        Value::Array(items) => (0..items.len()).map(|index| index.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    for name in names {
+        let place = format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
+        places(value.pointer(&format!("/{name}")).unwrap(), &place, found);
+        found.push(place);
+    }
+}
+
+fn all_places(document: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    places(document, "", &mut found);
+    found
+}
+
+/// With another value at a place.
+fn with(document: &Value, place: &str, value: Value) -> Value {
+    let mut changed = document.clone();
+    *changed.pointer_mut(place).unwrap_or_else(|| panic!("{place}")) = value;
+    changed
+}
+
+#[test]
+fn a_document_without_one_of_its_fields_is_refused() {
+    let validator = validator();
+    for document in documents() {
+        let mut removed = 0;
+        for place in all_places(&document) {
+            let (object, field) = place.rsplit_once('/').unwrap();
+            let mut without = document.clone();
+            let Some(Value::Object(fields)) = without.pointer_mut(object) else {
+                continue;
+            };
+            fields.remove(field);
+            assert!(!validator.is_valid(&without), "{place} is missing");
+            removed += 1;
+        }
+        assert!(removed > 300, "{removed}");
+    }
+}
+
+#[test]
+fn a_negative_count_is_refused() {
+    /// What may be less than 0.
+    const SIGNED: [&str; 10] = [
+        "/monotonic_ns",
+        "/unix_ns",
+        "/bias-read",
+        "/bias-create",
+        "/began_s",
+        "/transactions_began_s",
+        "/transactions_ended_s",
+        "/ended_s",
+        "/wall_clock_stepped_ns",
+        "/errno/known",
+    ];
+    let validator = validator();
+    for document in documents() {
+        let mut changed = 0;
+        for place in all_places(&document) {
+            let is_count = document.pointer(&place).is_some_and(Value::is_u64);
+            if !is_count || SIGNED.iter().any(|name| place.ends_with(name)) {
+                continue;
+            }
+            let negative = with(&document, &place, json!(-1));
+            assert!(!validator.is_valid(&negative), "{place} is negative");
+            changed += 1;
+        }
+        assert!(changed > 300, "{changed}");
+    }
+}
+
+#[test]
+fn a_value_of_another_type_is_refused() {
+    let validator = validator();
+    for document in documents() {
+        for place in all_places(&document) {
+            // No field takes both.
+            let other = with(&document, &place, json!({"no": ["such"]}));
+            assert!(!validator.is_valid(&other), "{place} is an object that there is not");
+        }
+    }
+}
+
+#[test]
+fn words_that_nobody_writes_are_refused() {
+    let validator = validator();
+    let [document, _] = documents();
+    for place in [
+        "/summary/phases/0/phase",
+        "/summary/verdict/level",
+        "/summary/verdict/reasons/0/reason",
+        "/record/fingerprint",
+        "/record/spec/workload/work/kind",
+        "/record/spec/workload/work/edition",
+        "/record/spec/workload/crew/pools",
+        "/record/spec/workload/worker_seeds",
+        "/record/spec/durability",
+        "/record/spec/cache",
+        "/record/spec/on_error",
+        "/record/locations/0/target/known/class/known",
+        "/record/actual/outcome",
+        "/record/actual/end/known",
+        "/record/actual/check",
+        "/record/actual/phases/0/phase",
+        "/record/actual/phases/0/segments/0/kind",
+        "/record/actual/phases/0/segments/0/operations/0/role",
+        "/record/actual/phases/0/segments/0/operations/0/action",
+        "/record/actual/phases/0/workers/0/role",
+    ] {
+        let wrong = with(&document, place, json!("no-such-word"));
+        assert!(!validator.is_valid(&wrong), "{place}");
+    }
+    for (place, value) in [
+        ("/record/schema", json!(2)),
+        ("/record/schema", json!("1")),
+        ("/record/spec/workload/work/bias-read", json!(11)),
+        ("/record/actual/outcome", json!({"interrupted": {}})),
+        ("/record/actual/outcome", json!({"complete": {}})),
+        (
+            "/record/actual/phases/0/segments/0/operations/0/meter/latency/precision_bits",
+            json!(8),
+        ),
+        (
+            "/record/actual/phases/0/segments/0/operations/0/meter/latency/buckets/0",
+            json!([1]),
+        ),
+        ("/record/host/memory_total_bytes", json!(0)),
+        ("/record/host/memory_total_bytes", json!(null)),
+        ("/record/host/memory_total_bytes", json!({"unavailable": 5})),
+    ] {
+        assert!(
+            !validator.is_valid(&with(&document, place, value.clone())),
+            "{place}: {value}"
+        );
+    }
+}
+
+/// The schema and the reader know the same fields: what one refuses, the other does too, and elsewhere both let pass.
+#[test]
+fn unknown_fields_are_refused_where_the_reader_refuses_them() {
+    let validator = validator();
+    let [document, _] = documents();
+    let mut refused = 0;
+    for place in all_places(&document) {
+        if !place.starts_with("/record") {
+            continue;
+        }
+        let mut more = document.clone();
+        let Some(Value::Object(fields)) = more.pointer_mut(&place) else {
+            continue;
+        };
+        fields.insert("no-such-field".to_owned(), json!(1));
+        let is_read = Record::from_json(&more.to_string()).is_ok();
+        assert_eq!(validator.is_valid(&more), is_read, "{place}");
+        refused += u32::from(!is_read);
+    }
+    assert!(refused > 10, "{refused}");
+}

@@ -1,0 +1,268 @@
+//! How a run went.
+
+use record::verdict::{Measured, Steadiness};
+use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stuck};
+use report::reason::describe;
+
+use crate::verdict::made::{
+    SECOND, histogram, is_valid, ladder, measure_for, meter, of, operation, own_cost, ramp, reason, stolen, tell_rates,
+    transactions,
+};
+
+#[test]
+fn a_run_with_nothing_to_be_said_against_it_is_valid() {
+    let seen = is_valid(|_| ());
+    let measured = Measured {
+        phase: Phase::Transactions,
+        ns: 60 * SECOND,
+        operations: 60_000,
+    };
+    assert_eq!(seen.measured, Some(measured));
+    assert!(matches!(seen.steadiness, Fact::Known(Steadiness::Slope(drift)) if drift.is_steady && drift.window == 60));
+    assert_eq!(
+        (seen.others_fraction, seen.steal_fraction),
+        (Fact::Known(0.0), Fact::Known(0.0))
+    );
+    assert_eq!(seen.own_fraction, Fact::NotApplicable, "nobody has measured it");
+}
+
+#[test]
+fn what_is_partial_is_invalid_and_its_length_is_not_looked_at() {
+    for outcome in [
+        Outcome::Interrupted { signal: 2 },
+        Outcome::PlaceGone {
+            why: "it went".to_owned(),
+        },
+        Outcome::Failed {
+            why: "it failed".to_owned(),
+        },
+    ] {
+        let (level, found) = reason(|record| {
+            record.actual.outcome = outcome.clone();
+            measure_for(record, 5, 5);
+        });
+        assert_eq!((level, found), (Level::Invalid, Reason::Partial { outcome }));
+    }
+}
+
+fn errors(record: &mut Record, counts: &[u64], allowed: &str) {
+    record.spec.on_error = allowed.parse().unwrap();
+    record.actual.errors = counts
+        .iter()
+        .map(|count| ErrorRecord {
+            operation: "append".to_owned(),
+            step: "write".to_owned(),
+            errno: Fact::Known(28),
+            message: "no space".to_owned(),
+            count: *count,
+            first_path: "/mnt/disk/7".to_owned(),
+            moved_bytes: Fact::Known(0),
+        })
+        .collect();
+    // 1,000 operations were tried.
+    for phase in &mut record.actual.phases {
+        phase.segments[0].operations.clear();
+    }
+    let failed = Meter {
+        failed: counts.iter().sum(),
+        missed: 5,
+        ..meter(995 - counts.iter().sum::<u64>())
+    };
+    transactions(record).segments[0].operations = vec![operation(Action::Append, failed)];
+}
+
+#[test]
+fn any_error_is_doubtful_and_more_than_allowed_invalid() {
+    for (allowed, counts, expected) in [
+        ("10", &[7, 3][..], Level::Doubtful),
+        ("10", &[7, 4], Level::Invalid),
+        ("1%", &[10], Level::Doubtful),
+        ("1%", &[11], Level::Invalid),
+        ("0.5%", &[6], Level::Invalid),
+        ("stop", &[1], Level::Invalid),
+    ] {
+        let (level, found) = reason(|record| errors(record, counts, allowed));
+        let is_exceeded = expected == Level::Invalid;
+        let expected_reason = Reason::Errors {
+            errors: counts.iter().sum(),
+            operations: 1_000,
+            allowed: allowed.to_owned(),
+            is_exceeded,
+        };
+        assert_eq!((level, found), (expected, expected_reason));
+    }
+}
+
+#[test]
+fn skipped_operations_in_numbers_are_a_reason() {
+    let skip = |record: &mut Record, skipped| transactions(record).segments[0].skipped = skipped;
+    // Beside 60,000 that were completed.
+    is_valid(|record| skip(record, 600));
+    for (skipped, expected) in [
+        (700, Level::Doubtful),
+        (6_600, Level::Doubtful),
+        (7_000, Level::Invalid),
+    ] {
+        let found = reason(|record| skip(record, skipped));
+        let operations = 60_000;
+        let skips = Reason::Skipped {
+            skipped,
+            nothing: 0,
+            operations,
+        };
+        assert_eq!(found, (expected, skips));
+    }
+    // By the workload's own rules, as when a quarter of the appends find files of the greatest size.
+    let found = reason(|record| transactions(record).segments[0].nothing = 20_000);
+    let nothing = Reason::Skipped {
+        skipped: 0,
+        nothing: 20_000,
+        operations: 60_000,
+    };
+    assert_eq!(found, (Level::Doubtful, nothing));
+    // A rung that skips so many does not hold, which is all that is to be said of it.
+    is_valid(|record| {
+        skip(record, 7_000);
+        let phase = transactions(record).clone();
+        ladder(record, phase);
+    });
+}
+
+#[test]
+fn where_nothing_was_measured_the_run_does_not_look_fine() {
+    for (ns, words) in [(SECOND, "Nothing was measured"), (0, "nothing was measured")] {
+        let (level, found) = reason(|record| {
+            measure_for(record, ns, 0);
+            tell_rates(record, &[]);
+        });
+        assert_eq!(level, Level::Invalid);
+        assert!(describe(&found).contains(words), "{}", describe(&found));
+    }
+}
+
+#[test]
+fn names_that_are_wrong_are_invalid() {
+    let check = |wrong| {
+        Fact::Known(Check {
+            names: 500,
+            directories: 1,
+            wrong,
+            left_out: 4,
+            duration_ns: 1,
+        })
+    };
+    is_valid(|record| record.actual.check = check(0));
+    let found = reason(|record| record.actual.check = check(1));
+    assert_eq!(found, (Level::Invalid, Reason::WrongNames { wrong: 1, names: 500 }));
+}
+
+#[test]
+fn a_pool_that_ran_dry_is_invalid() {
+    for end in [End::OutOfFiles, End::OutOfReach] {
+        let found = reason(|record| record.actual.end = Fact::Known(end));
+        let expected = Reason::RanDry {
+            end,
+            transactions: 60_000,
+        };
+        assert_eq!(found, (Level::Invalid, expected));
+    }
+}
+
+#[test]
+fn whoever_was_stuck_makes_it_doubtful_and_whoever_stays_so_invalid() {
+    let stuck = |came_back, ns| Stuck {
+        worker: Some(1),
+        operation: "read".to_owned(),
+        path: "/mnt/disk/7".to_owned(),
+        ns,
+        came_back,
+    };
+    for (all, lost, expected) in [
+        (vec![stuck(true, 61), stuck(true, 70)], 0, Level::Doubtful),
+        (vec![stuck(true, 70), stuck(false, 61)], 1, Level::Invalid),
+    ] {
+        let found = reason(|record| record.actual.stuck = all);
+        let reason = Reason::Stuck {
+            times: 2,
+            longest_ns: 70,
+            lost,
+        };
+        assert_eq!(found, (expected, reason));
+    }
+}
+
+#[test]
+fn latencies_past_the_range_are_doubtful() {
+    let longest = Histogram::RANGE_NS - 1;
+    is_valid(|record| transactions(record).segments[0].operations[0].meter.latency = histogram(&[longest]));
+    let expected = Reason::LatencyOverflow {
+        operations: 1,
+        range_ns: Histogram::RANGE_NS,
+    };
+    let overflown = histogram(&[longest, longest + 1]);
+    let found = reason(|record| transactions(record).segments[0].operations[0].meter.latency = overflown.clone());
+    assert_eq!(found, (Level::Doubtful, expected.clone()));
+    // A rung's, too.
+    let found = reason(|record| {
+        let mut phase = transactions(record).clone();
+        phase.segments[0].operations[0].meter.latency = overflown.clone();
+        phase.segments[0].operations[0].meter.service = Some(overflown.clone());
+        ladder(record, phase);
+    });
+    assert_eq!(found, (Level::Doubtful, expected));
+}
+
+#[test]
+fn a_journal_is_doubtful() {
+    let found = reason(|record| record.spec.journal = Some("/var/journal".into()));
+    let expected = Reason::Journal {
+        path: "/var/journal".to_owned(),
+    };
+    assert_eq!(found, (Level::Doubtful, expected));
+}
+
+#[test]
+fn of_a_ladder_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
+    let climb = |record: &mut Record| {
+        measure_for(record, 5 * SECOND, 50);
+        tell_rates(record, &ramp(5, 0.9));
+        own_cost(record, 1e6);
+        let phase = transactions(record).clone();
+        ladder(record, phase);
+    };
+    let seen = is_valid(climb);
+    assert_eq!((seen.measured, seen.steadiness), (None, Fact::NotApplicable));
+    let verdict = of(|record| {
+        climb(record);
+        record.during.clocks.suspended_ns = SECOND;
+        stolen(record, 0.05);
+        record.actual.errors = vec![ErrorRecord {
+            operation: "read".to_owned(),
+            step: "open".to_owned(),
+            errno: Fact::Known(5),
+            message: "input/output error".to_owned(),
+            count: 1,
+            first_path: "/mnt/disk/7".to_owned(),
+            moved_bytes: Fact::Known(0),
+        }];
+        record.spec.on_error = record::OnError::Count(5);
+    });
+    let levels: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();
+    assert_eq!(
+        levels,
+        [Level::Invalid, Level::Doubtful, Level::Doubtful],
+        "{verdict:?}"
+    );
+}
+
+#[test]
+fn the_worst_reasons_come_first() {
+    let verdict = of(|record| {
+        measure_for(record, SECOND, 1_000);
+        record.actual.end = Fact::Known(End::OutOfFiles);
+        stolen(record, 0.5);
+    });
+    let kinds: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();
+    assert_eq!(kinds, [Level::Invalid, Level::Invalid, Level::Doubtful], "{verdict:?}");
+    assert!(matches!(verdict.reasons[0], Reason::RanDry { .. }));
+}

@@ -1,0 +1,228 @@
+//! The closed list: every reason has words, and the documentation has exactly these.
+
+use report::reason::{describe, what_to_do};
+use std::collections::{BTreeMap, BTreeSet};
+
+use measure::steady;
+use record::verdict::Steadiness;
+use record::{End, Histogram, Level, Outcome, Phase, Reason, SteadyRule, Verdict};
+
+use crate::verdict::made::{SECOND, of, ramp, stolen};
+
+/// At least one of every reason, and of those with two levels one of each.
+fn one_of_each() -> Vec<Reason> {
+    let drift = |change| {
+        let rates: Vec<f64> = ramp(60, change).into_iter().map(|rate| rate as f64).collect();
+        Steadiness::Slope(steady::drift(&rates, steady::DRIFT_MAX).unwrap())
+    };
+    let rounds = Steadiness::Rounds(steady::window(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap());
+    let errors = |is_exceeded| Reason::Errors {
+        errors: 3,
+        operations: 1_000,
+        allowed: "10".to_owned(),
+        is_exceeded,
+    };
+    let short = |phase, measured_ns, operations| Reason::TooShort {
+        phase,
+        measured_ns,
+        operations,
+    };
+    let from_memory = |asked: &str, device_bytes| Reason::ReadsFromMemory {
+        asked: asked.to_owned(),
+        device_bytes,
+        read_bytes: 1_000,
+    };
+    let durability = |is_beneath| Reason::DurabilityInMemory {
+        durability: "fsync".to_owned(),
+        path: "/dev/shm/postmark-1".to_owned(),
+        place: "tmpfs (memory), 1 % full".to_owned(),
+        is_beneath,
+    };
+    let stuck = |times, lost| Reason::Stuck {
+        times,
+        longest_ns: 61 * SECOND,
+        lost,
+    };
+    let partial = |outcome| Reason::Partial { outcome };
+    let failed = Outcome::Failed {
+        why: "it failed".to_owned(),
+    };
+    let gone = Outcome::PlaceGone {
+        why: "it went".to_owned(),
+    };
+    let dry = |end| Reason::RanDry {
+        end,
+        transactions: 1_234,
+    };
+    let not_reached = |last| Reason::SteadyStateNotReached {
+        rule: SteadyRule::Snia,
+        rounds: 30,
+        last,
+    };
+    let skipped = |skipped| Reason::Skipped {
+        skipped,
+        nothing: 0,
+        operations: 1_000,
+    };
+    let paused = |fraction| Reason::Paused {
+        times: 1,
+        longest_ns: 4 * SECOND,
+        fraction,
+    };
+    let own = |fraction| Reason::OwnTime {
+        fraction,
+        ns_per_operation: 312.4,
+    };
+    vec![
+        partial(Outcome::Interrupted { signal: 15 }),
+        partial(failed),
+        partial(gone),
+        errors(false),
+        errors(true),
+        skipped(50),
+        skipped(500),
+        Reason::WrongNames { wrong: 1, names: 2_000 },
+        Reason::WrongNames { wrong: 4, names: 2_000 },
+        dry(End::OutOfFiles),
+        dry(End::OutOfReach),
+        short(Phase::Transactions, SECOND, 1_000),
+        short(Phase::Transactions, 0, 0),
+        short(Phase::Prepare, 100, 1_000),
+        short(Phase::Transactions, SECOND, 7),
+        Reason::NotSteady { found: drift(0.3) },
+        Reason::NotSteady { found: rounds },
+        not_reached(Some(rounds)),
+        not_reached(None),
+        Reason::RateNotReached {
+            requested: 2_000.0,
+            achieved: 1_234.5,
+        },
+        own(0.2),
+        own(0.9),
+        Reason::OtherLoad { fraction: 0.23 },
+        Reason::Steal { fraction: 0.05 },
+        Reason::Steal { fraction: 0.5 },
+        paused(0.005),
+        paused(0.4),
+        Reason::Suspended { ns: 12 * SECOND },
+        Reason::WallClockStepped { ns: -3_000_000 },
+        Reason::WallClockStepped { ns: 3_000_000 },
+        Reason::ClockSourceChanged {
+            before: "tsc".to_owned(),
+            after: "hpet".to_owned(),
+        },
+        Reason::FitsInMemory {
+            cache: "cold".to_owned(),
+            pool_bytes: 1 << 20,
+            cache_bytes: 1 << 30,
+        },
+        from_memory("direct", 0),
+        from_memory("cold", 400),
+        Reason::ReadsFromDevice {
+            device_bytes: 500,
+            read_bytes: 1_000,
+        },
+        durability(false),
+        durability(true),
+        stuck(1, 0),
+        stuck(1, 1),
+        stuck(3, 2),
+        Reason::LatencyOverflow {
+            operations: 2,
+            range_ns: Histogram::RANGE_NS,
+        },
+        Reason::Journal {
+            path: "/var/journal".to_owned(),
+        },
+    ]
+}
+
+/// Does not compile when there is a reason that [`one_of_each`] may lack, and then [`REASONS`] is to be raised, too.
+fn place(reason: &Reason) -> usize {
+    match reason {
+        Reason::Partial { .. } => 0,
+        Reason::Errors { .. } => 1,
+        Reason::WrongNames { .. } => 2,
+        Reason::RanDry { .. } => 3,
+        Reason::TooShort { .. } => 4,
+        Reason::NotSteady { .. } => 5,
+        Reason::SteadyStateNotReached { .. } => 6,
+        Reason::RateNotReached { .. } => 7,
+        Reason::OwnTime { .. } => 8,
+        Reason::OtherLoad { .. } => 9,
+        Reason::Steal { .. } => 10,
+        Reason::Suspended { .. } => 11,
+        Reason::WallClockStepped { .. } => 12,
+        Reason::ClockSourceChanged { .. } => 13,
+        Reason::FitsInMemory { .. } => 14,
+        Reason::ReadsFromMemory { .. } => 15,
+        Reason::ReadsFromDevice { .. } => 16,
+        Reason::DurabilityInMemory { .. } => 17,
+        Reason::Stuck { .. } => 18,
+        Reason::LatencyOverflow { .. } => 19,
+        Reason::Journal { .. } => 20,
+        Reason::Skipped { .. } => 21,
+        Reason::Paused { .. } => 22,
+    }
+}
+
+const REASONS: usize = 23;
+
+/// The name that a reason has in JSON.
+fn name(reason: &Reason) -> String {
+    let value = serde_json::to_value(reason).unwrap();
+    value["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_documentation_has_exactly_these_reasons_with_their_levels() {
+    let all = one_of_each();
+    let places: BTreeSet<usize> = all.iter().map(place).collect();
+    assert_eq!(places, (0..REASONS).collect(), "one of each");
+    let mut expected: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();
+    for reason in &all {
+        expected.entry(name(reason)).or_default().insert(reason.level());
+    }
+    let text = include_str!("../../../../../docs/measurement.md");
+    let (_, section) = text.split_once("\n## Verdict\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let mut documented: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();
+    for row in section.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let mut cells = row.split(" | ");
+        let name = cells.next().unwrap().trim_end_matches('`').to_owned();
+        let cell = cells.next().unwrap();
+        let level = |word: &str| match word {
+            "DOUBTFUL" => Level::Doubtful,
+            "INVALID" => Level::Invalid,
+            _ => panic!("{word} is no level of a reason: {row}"),
+        };
+        let levels = cell.split(", ").map(level);
+        assert!(
+            documented.insert(name, levels.collect()).is_none(),
+            "it is there twice: {row}"
+        );
+        assert_eq!(cells.count(), 3, "threshold, why, what to do: {row}");
+    }
+    assert_eq!(documented, expected);
+}
+
+#[test]
+fn every_reason_says_its_numbers_and_what_to_do_in_sentences_and_comes_back_from_json() {
+    let mut seen = BTreeSet::new();
+    for reason in one_of_each() {
+        let words = describe(&reason);
+        for text in [words.as_str(), what_to_do(&reason)] {
+            assert!(text.ends_with('.') && !text.contains("  "), "{text}");
+            assert!(
+                text.starts_with(|first: char| first.is_uppercase() || first.is_numeric()),
+                "{text}"
+            );
+        }
+        assert!(seen.insert(words.clone()), "said twice: {words}");
+        let json = serde_json::to_string(&reason).unwrap();
+        assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), reason);
+    }
+    let verdict = of(|record| stolen(record, 0.5));
+    let json = serde_json::to_string(&verdict).unwrap();
+    assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
+}

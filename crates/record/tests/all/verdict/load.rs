@@ -1,0 +1,157 @@
+//! Processors and clocks.
+
+use record::verdict::limits;
+use record::{Fact, Level, Reason, Record};
+
+use crate::verdict::made::{
+    SECOND, close, is_valid, kept, known, mount, of, others, own_cost, reason, stolen, transactions,
+};
+
+#[test]
+fn much_own_time_is_doubtful_and_most_invalid() {
+    // A worker has a millisecond for each operation.
+    for (ns, expected) in [
+        (100_000.0, None),
+        (100_001.0, Some(Level::Doubtful)),
+        (500_000.0, Some(Level::Doubtful)),
+        (500_001.0, Some(Level::Invalid)),
+    ] {
+        let verdict = of(|record| own_cost(record, ns));
+        close(*verdict.seen.own_fraction.known().unwrap(), ns / 1e6);
+        assert_eq!(verdict.reasons.first().map(Reason::level), expected, "{ns}");
+        if let Some(reason) = verdict.reasons.first() {
+            assert!(matches!(reason, Reason::OwnTime { ns_per_operation, .. } if *ns_per_operation == ns));
+        }
+    }
+    // On the null storage there is nothing else.
+    is_valid(|record| {
+        own_cost(record, 900_000.0);
+        record.spec.storage = record::StorageName::Null;
+    });
+}
+
+#[test]
+fn other_load_is_doubtful() {
+    let seen = is_valid(|record| others(record, 0.05));
+    close(*seen.others_fraction.known().unwrap(), 0.05);
+    let (level, found) = reason(|record| others(record, 0.051));
+    assert_eq!(level, Level::Doubtful);
+    assert!(matches!(found, Reason::OtherLoad { fraction } if (fraction - 0.051).abs() < 1e-9));
+    // Threads of the kernel work for the run.
+    is_valid(|record| {
+        let times = known(&mut record.during.counted.system.times);
+        times.busy_ns = Fact::Known(122 * SECOND);
+        times.system_ns = Fact::Known(107 * SECOND);
+    });
+}
+
+#[test]
+fn stolen_time_is_doubtful_and_much_of_it_invalid() {
+    is_valid(|record| stolen(record, 0.01));
+    for (fraction, expected) in [
+        (0.011, Level::Doubtful),
+        (0.1, Level::Doubtful),
+        (0.101, Level::Invalid),
+    ] {
+        let (level, found) = reason(|record| stolen(record, fraction));
+        assert_eq!(level, expected);
+        assert!(matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
+    let loaded = |record: &mut Record| {
+        others(record, 0.4);
+        stolen(record, 0.4);
+    };
+    let seen = is_valid(|record| {
+        loaded(record);
+        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS - 1;
+    });
+    assert!(seen.others_fraction.why().is_some() && seen.steal_fraction.why().is_some());
+    let verdict = of(|record| {
+        loaded(record);
+        record.during.clocks.elapsed_ns = limits::SHARES_FROM_NS;
+    });
+    assert_eq!(verdict.reasons.len(), 2, "{verdict:?}");
+    for kind in ["fuse", "fuse.sshfs"] {
+        let seen = is_valid(|record| {
+            others(record, 0.4);
+            mount(record).file_system_type = kind.to_owned();
+        });
+        assert!(seen.others_fraction.why().unwrap().contains("FUSE"));
+    }
+    // What the kernel does not tell is no reason.
+    let seen = is_valid(|record| record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned()));
+    assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
+}
+
+#[test]
+fn clocks_that_did_not_go_as_they_should() {
+    let found = reason(|record| record.during.clocks.suspended_ns = 1);
+    assert_eq!(found, (Level::Invalid, Reason::Suspended { ns: 1 }));
+    for ns in [1, -1] {
+        let found = reason(|record| record.during.clocks.wall_clock_stepped_ns = ns);
+        assert_eq!(found, (Level::Doubtful, Reason::WallClockStepped { ns }));
+    }
+    let found = reason(|record| {
+        let clocks = &mut record.during.clocks;
+        clocks.clock_source_changed = Fact::Known(true);
+        clocks.clock_source_after = Fact::Known("hpet".to_owned());
+    });
+    let expected = Reason::ClockSourceChanged {
+        before: "tsc".to_owned(),
+        after: "hpet".to_owned(),
+    };
+    assert_eq!(found, (Level::Invalid, expected));
+    is_valid(|record| record.during.clocks.clock_source_changed = Fact::Unavailable("no /sys".to_owned()));
+}
+
+#[test]
+fn a_program_that_did_not_run_while_the_machine_did_is_told() {
+    let watched = |record: &mut Record, pauses: &[(u64, u64)], seconds: u64| {
+        let machine = transactions(record).machine.as_mut().unwrap();
+        let (mut at_ns, mut index) = (machine.began_ns, 0);
+        let first = machine.clone();
+        let slice = |index, began_ns, ended_ns| record::MachineSlice {
+            index,
+            began_ns,
+            ended_ns,
+            counted: kept().during.counted,
+        };
+        machine.index.clear();
+        machine.ended_ns.clear();
+        let mut again = record::MachineOverTime {
+            index: Vec::new(),
+            ended_ns: Vec::new(),
+            process: Default::default(),
+            system: Default::default(),
+            threads: Fact::NotApplicable,
+            devices: Fact::NotApplicable,
+            ..first
+        };
+        while index < seconds {
+            let late_ns = pauses
+                .iter()
+                .find(|(second, _)| *second == index)
+                .map_or(0, |pause| pause.1);
+            let ended_ns = at_ns + SECOND + late_ns;
+            again.add(&slice(index + late_ns / SECOND, at_ns, ended_ns));
+            (at_ns, index) = (ended_ns, index + 1 + late_ns / SECOND);
+        }
+        *machine = again;
+    };
+    is_valid(|record| watched(record, &[(7, SECOND - 1)], 60));
+    let found = reason(|record| watched(record, &[(7, 4 * SECOND), (20, 2 * SECOND)], 60));
+    let expected = |times, longest_ns, fraction| Reason::Paused {
+        times,
+        longest_ns,
+        fraction,
+    };
+    assert_eq!(found, (Level::Invalid, expected(2, 4 * SECOND, 0.1)));
+    let found = reason(|record| watched(record, &[(7, SECOND)], 200));
+    assert_eq!(found, (Level::Doubtful, expected(1, SECOND, 0.005)));
+    // Where nobody looked, nobody knows.
+    is_valid(|record| transactions(record).machine = None);
+}

@@ -1,0 +1,107 @@
+//! What `--beyond-cache` chose, in a sentence.
+
+use document::units::{bytes, counted, grouped};
+use record::{Calibration, Crew, Drive, Sizing, Stop, Workload};
+
+/// What was chosen, and how long that takes as far as a calibration tells.
+pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
+    let chosen = chosen(sizing, workload);
+    match &sizing.calibration {
+        Some(calibration) => format!("{chosen}; {}.", takes(sizing, calibration, workload, drive)),
+        None => format!("{chosen}."),
+    }
+}
+
+/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control group's limit)`.
+fn chosen(sizing: &Sizing, workload: &Workload) -> String {
+    let each = match workload.crew {
+        Crew::Private { workers } if workers > 1 => {
+            format!(", {} for each of {workers} workers,", grouped(workload.files()))
+        }
+        Crew::Private { .. } | Crew::Shared { .. } => String::new(),
+    };
+    format!(
+        "Chose {}{each} of {} on average, {} in all, {} times the cache of {} ({})",
+        counted(sizing.files, "file"),
+        bytes(sizing.mean_file_bytes),
+        bytes(sizing.files as f64 * sizing.mean_file_bytes),
+        sizing.beyond_cache,
+        bytes(sizing.cache_bytes as f64),
+        sizing.cache_is
+    )
+}
+
+/// What that takes, as far as a calibration tells.
+fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
+    let mut text = format!(
+        "a calibration of {} had {} files a second on the device",
+        time(calibration.duration_ns as f64 / 1e9),
+        about(calibration.created_per_second)
+    );
+    if let Some(rate) = calibration.transactions_per_second {
+        text.push_str(&format!(
+            " and performed {} transactions a second in a pool that fits in the cache",
+            about(rate)
+        ));
+    }
+    let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
+    text.push_str(&format!(": preparing takes about {preparing}"));
+    match (sizing.transactions, drive.stop, calibration.transactions_per_second) {
+        (Some(count), Stop::After(length), _) => text.push_str(&format!(
+            ", and {} of transactions{} are about {} at the most",
+            time(length.as_secs_f64()),
+            if drive.ladder.is_some() { " on each rung" } else { "" },
+            about(count as f64)
+        )),
+        // Those without end are ended by something that nobody can foretell.
+        (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
+            let all = workload.transactions() as f64 * f64::from(workload.crew.workers());
+            text.push_str(&format!(
+                ", and the transactions about {} at the least",
+                time(all / rate)
+            ));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// A number of which two digits are worth something.
+fn about(number: f64) -> String {
+    if number < 10.0 {
+        return format!("{number:.1}");
+    }
+    let unit = 10_f64.powf(number.log10().floor() - 1.0);
+    grouped(((number / unit).round() * unit).round() as u64)
+}
+
+/// A length of time as it is spoken of.
+fn time(seconds: f64) -> String {
+    match seconds {
+        _ if seconds < 10.0 => format!("{seconds:.1} s"),
+        _ if seconds < 300.0 => format!("{seconds:.0} s"),
+        _ if seconds < 18_000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{} h", about(seconds / 3_600.0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_as_they_are_worth() {
+        for (number, told) in [
+            (0.0, "0.0"),
+            (3.24, "3.2"),
+            (12.6, "13"),
+            (12_345.0, "12,000"),
+            (99_600.0, "100,000"),
+        ] {
+            assert_eq!(about(number), told);
+        }
+        for (seconds, told) in [(1.84, "1.8 s"), (85.3, "85 s"), (1_500.0, "25 min"), (36_000.0, "10 h")] {
+            assert_eq!(time(seconds), told);
+        }
+    }
+}

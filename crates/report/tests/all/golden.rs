@@ -1,0 +1,424 @@
+//! Reports of kept records, letter for letter. `run.json` is a record of a real run.
+
+use record::{
+    Action, ArrivalProcess, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost,
+    Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
+};
+
+use crate::made;
+
+const RUN: &str = include_str!("../golden/run.json");
+
+fn kept() -> Record {
+    Record::from_json(RUN).unwrap()
+}
+
+/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+fn compare(name: &str, golden: &str, text: &str) {
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(text, golden, "{name}");
+}
+
+#[test]
+fn a_complete_run_is_reported_as_ever() {
+    compare(
+        "complete.txt",
+        include_str!("../golden/complete.txt"),
+        &report::text::render(&kept()),
+    );
+}
+
+#[test]
+fn a_failed_run_says_what_failed_and_what_was_left() {
+    let mut record = kept();
+    record.actual.outcome = Outcome::Failed {
+        why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)".to_owned(),
+    };
+    record.actual.stream_hash = Fact::Unavailable("the stream was not performed to its end".to_owned());
+    record.actual.phases.pop();
+    let transactions = record.actual.phases.last_mut().unwrap();
+    transactions.complete = false;
+    record.actual.errors.push(ErrorRecord {
+        operation: "append".to_owned(),
+        step: "write".to_owned(),
+        errno: Fact::Known(28),
+        message: "No space left on device (os error 28)".to_owned(),
+        count: 1,
+        first_path: "/mnt/disk/7".to_owned(),
+        moved_bytes: Fact::Known(4096),
+    });
+    record.actual.clean_up = Some(CleanUp {
+        files: 1_234,
+        directories: 4,
+        left: vec![Left {
+            path: "/mnt/disk/5".to_owned(),
+            why: "it is older than the run".to_owned(),
+        }],
+        incomplete: true,
+    });
+    compare(
+        "failed.txt",
+        include_str!("../golden/failed.txt"),
+        &report::text::render(&record),
+    );
+}
+
+#[test]
+fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
+    let mut record = kept();
+    record.spec.drive.pace = Pace::Open {
+        per_second: 30_000.0,
+        arrivals: ArrivalProcess::Poisson,
+    };
+    record.actual.phases[1].waiting = Some(1_234);
+    compare(
+        "open.txt",
+        include_str!("../golden/open.txt"),
+        &report::text::render(&record),
+    );
+}
+
+#[test]
+fn an_interrupted_run_and_a_dry_pool_are_marked() {
+    let mut record = kept();
+    record.actual.outcome = Outcome::Interrupted { signal: 2 };
+    record.spec.latencies = false;
+    record.hints.push("the target lies in memory".to_owned());
+    let text = report::text::render(&record);
+    assert!(text.contains("PARTIAL: interrupted by signal 2"), "{text}");
+    assert!(text.contains("Latencies were not recorded"), "{text}");
+    assert!(text.ends_with("Note: the target lies in memory\n"), "{text}");
+    for (end, words) in [(End::OutOfFiles, "ran dry"), (End::OutOfReach, "search for ever")] {
+        record.actual.end = Fact::Known(end);
+        assert!(report::text::render(&record).contains(words), "{words}");
+    }
+}
+
+/// The same record, of a run that was measured for a minute.
+fn valid() -> Record {
+    const SECOND: u64 = 1_000_000_000;
+    let mut record = kept();
+    let transactions = &mut record.actual.phases[1];
+    let measured = &mut transactions.segments[0];
+    measured.ended_ns = measured.began_ns + 60 * SECOND;
+    transactions.first_done = None;
+    transactions.slices = Slices::default();
+    for second in 0..60 {
+        let meter = SliceMeter {
+            operations: 10_000 - second,
+            ..SliceMeter::default()
+        };
+        transactions.slices.add(second, (Role::Worker, Action::Read), meter);
+    }
+    record.during.clocks.elapsed_ns = 61 * SECOND;
+    record.actual.fetched = Some(Fetched {
+        device_bytes: Fact::Known(0),
+        read_bytes: 1_000,
+    });
+    record
+}
+
+#[test]
+fn a_verdict_that_is_valid_says_what_was_looked_at() {
+    let record = valid();
+    let text = report::text::render(&record);
+    let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "Verdict     VALID: 60.000 s measured, steady (drift -0.6 %), no errors, other programs 0.0 %,",
+            "            steal 0.0 %, 0.0 % of reads from the device"
+        ]
+    );
+}
+
+#[test]
+fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
+    let mut record = valid();
+    record.during.clocks.suspended_ns = 12_000_000_000;
+    let times = &mut record.during.counted.system.times;
+    let Fact::Known(times) = times else {
+        panic!("the kept record knows them");
+    };
+    times.steal_ns = times.total_ns.clone().map(|total| total / 20);
+    let text = report::text::render(&record);
+    let lines: Vec<&str> = text.lines().skip(1).take(5).collect();
+    assert_eq!(
+        lines,
+        [
+            "Verdict     INVALID",
+            "  - The machine was suspended for 12.000 s while the run went on. Keep the machine awake",
+            "    (systemd-inhibit), and run it again.",
+            "  - (doubtful) The hypervisor gave 5.0 % of all processors' time to others; up to 1.0 % is no",
+            "    matter. Take a machine that nobody shares, or another hour.",
+        ]
+    );
+}
+
+#[test]
+fn workers_with_a_pool_each_are_reported_beside_one_another() {
+    compare(
+        "private.txt",
+        include_str!("../golden/private.txt"),
+        &report::text::render(&made::private(&kept())),
+    );
+}
+
+#[test]
+fn writers_and_readers_are_reported_by_role() {
+    compare(
+        "shared.txt",
+        include_str!("../golden/shared.txt"),
+        &report::text::render(&made::shared(&kept())),
+    );
+}
+
+#[test]
+fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
+    let mut record = made::shared(&kept());
+    let text = report::text::render(&record);
+    let section = |text: &str| -> Vec<String> {
+        let lines = text.lines().skip_while(|line| !line.starts_with("  CPU, "));
+        lines.take_while(|line| !line.is_empty()).map(str::to_owned).collect()
+    };
+    let lines = section(&text);
+    assert!((8..=11).contains(&lines.len()), "{text}");
+    let said_why = "  (not known: ";
+    let is_narrow = |line: &&String| line.chars().count() <= 100 || line.starts_with(said_why);
+    assert_eq!(lines.iter().find(|line| !is_narrow(line)), None);
+    assert!(lines.iter().any(|line| line.starts_with(said_why)), "{text}");
+    // A name that makes a line too long, which is broken then.
+    let machine = record.actual.phases[1].machine.as_mut().unwrap();
+    if let Fact::Known(devices) = &mut machine.devices {
+        devices[0].name = "nvme0n1p12".to_owned();
+    }
+    let broken = section(&report::text::render(&record));
+    assert_eq!(broken.len(), lines.len() + 1, "{broken:#?}");
+    assert_eq!(broken.iter().find(|line| !is_narrow(line)), None);
+    // One worker, and nothing below.
+    let machine = record.actual.phases[1].machine.as_mut().unwrap();
+    machine.devices = Fact::NotApplicable;
+    machine.unknown.clear();
+    if let Fact::Known(threads) = &mut machine.threads {
+        threads.truncate(2);
+    }
+    let lines = section(&report::text::render(&record));
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.contains("the worker 10.0, other threads 33.3;")),
+        "{lines:?}"
+    );
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line.contains("Device") || line.contains(said_why)),
+        "{lines:?}"
+    );
+    for phase in &mut record.actual.phases {
+        let machine = phase.machine.as_mut().unwrap();
+        machine.ended_ns = vec![machine.began_ns + 99_000_000];
+    }
+    let summary = record::Summary::of(&record);
+    assert!(summary.phases.iter().all(|phase| phase.machine.is_some()));
+    assert_eq!(section(&report::text::render(&record)), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_not_known_or_not_there_is_said() {
+    let mut record = made::shared(&kept());
+    let actual = &mut record.actual;
+    actual.fetched.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
+    actual.phases[1].claim_waits.clear();
+    actual.phases[2].settle.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
+    actual.taken = Some(Check {
+        names: 1,
+        directories: 1,
+        wrong: 0,
+        left_out: 0,
+        duration_ns: 1_000,
+    });
+    actual.phases[1].segments[0].operations[0].meter.missed = 2;
+    record.spec.latencies = false;
+    let text = report::text::render(&record);
+    for words in [
+        "What the reads fetched from the device is not known: there is no /proc\n",
+        "No worker had to wait for a file that another one used.\n",
+        "(when the space was free again is not known: 5 bytes are missing)\n",
+        "Pool of the earlier run checked by count and sample: 1 name in 1 directory (0.000001 s)\n",
+        "Missed: 2 creates in transactions: a worker elsewhere had removed the file\n",
+        "Latencies were not recorded (--no-latencies).\n",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("Step, µs"), "{text}");
+}
+
+#[test]
+fn what_was_chosen_is_said_in_a_sentence() {
+    let mut record = kept();
+    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control \
+                    group's limit); a calibration of 2.1 s had 12,000 files a second on the device: preparing takes about 11 s.";
+    let sizing = Sizing {
+        beyond_cache: 4.0,
+        cache_bytes: 256 << 20,
+        cache_is: "the control group's limit".to_owned(),
+        mean_file_bytes: 8_192.0,
+        files: 131_072,
+        calibration: Some(Calibration {
+            duration_ns: 2_100_000_000,
+            files: 20_000,
+            created_per_second: 12_000.0,
+            transactions_per_second: None,
+        }),
+        transactions: None,
+    };
+    assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
+    record.sizing = Some(sizing.clone());
+    let mut plan = made::plan(&record, record.spec.workload.clone());
+    plan.sizing = Some(sizing);
+    for (text, more) in [
+        (report::text::render(&record), ""),
+        (report::plan::render(&plan), " How long that takes is told by a run"),
+    ] {
+        let lines = text.lines().skip_while(|line| !line.starts_with("Sizing      Chose "));
+        let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("Fingerprint")).collect();
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{text}");
+        let words: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert!(
+            words.join(" ").starts_with(&format!("Sizing {sentence}{more}")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_programs_own_cost_is_one_line() {
+    let mut record = kept();
+    assert!(
+        !report::text::render(&record).contains("Own cost"),
+        "it was not measured"
+    );
+    record.actual.own_cost = Fact::Unavailable("signal 2 ended it".to_owned());
+    let text = report::text::render(&record);
+    assert!(text.contains("Own cost is not known: signal 2 ended it\n"), "{text}");
+    let transactions = record
+        .actual
+        .phases
+        .iter_mut()
+        .find(|phase| phase.phase == Phase::Transactions);
+    let worker = &mut transactions.unwrap().workers[0];
+    (worker.began_ns, worker.ended_ns, worker.operations) = (0, 10_000_000, 1_000);
+    record.actual.own_cost = Fact::Known(OwnCost {
+        workers: 1,
+        files: 500,
+        transactions: 500,
+        operations: 1_000,
+        ns_per_operation: 210.0,
+    });
+    let text = report::text::render(&record);
+    let line = "Own cost: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    assert!(text.contains(line), "{text}");
+    record.actual.phases.clear();
+    let text = report::text::render(&record);
+    assert!(
+        text.contains("Own cost: 0.21 µs an operation on the null storage\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn nothing_is_said_of_several_where_there_is_one() {
+    let mut record = made::shared(&kept());
+    record.spec.workload.crew = Crew::ONE;
+    // The verdict says who waited for what.
+    record.actual.stuck.clear();
+    record.spec.journal = None;
+    for phase in &mut record.actual.phases {
+        phase.workers.truncate(1);
+        phase.settle = None;
+        phase.claim_waits.clear();
+        for operation in &mut phase.segments[0].operations {
+            operation.role = Role::Worker;
+        }
+    }
+    let text = report::text::render(&record);
+    assert!(text.contains("the only worker was done"), "{text}");
+    for words in [
+        "Workers",
+        "the first worker",
+        "the last worker",
+        "own rates",
+        "writer",
+        "reader",
+        "wait",
+    ] {
+        assert!(!text.contains(words), "{words}\n{text}");
+    }
+}
+
+#[test]
+fn plans_say_what_workers_would_do_together() {
+    let kept = kept();
+    let private = made::private(&kept).spec.workload;
+    for (name, golden, workload) in [
+        (
+            "plan.txt",
+            include_str!("../golden/plan.txt"),
+            kept.spec.workload.clone(),
+        ),
+        ("plan-private.txt", include_str!("../golden/plan-private.txt"), private),
+        (
+            "plan-shared.txt",
+            include_str!("../golden/plan-shared.txt"),
+            made::shared_workload(),
+        ),
+    ] {
+        compare(name, golden, &report::plan::render(&made::plan(&kept, workload)));
+    }
+}
+
+#[test]
+fn a_record_comes_back_from_its_json() {
+    compare("run.json", RUN, &kept().to_json());
+    assert_eq!(Record::from_json(&kept().to_json()).unwrap(), kept());
+}
+
+#[test]
+fn a_newer_or_foreign_record_is_refused() {
+    let newer = RUN.replace("\"schema\":1", "\"schema\":999");
+    assert!(matches!(
+        Record::from_json(&newer),
+        Err(ReadError::Newer { found: 999 })
+    ));
+    let older = RUN.replace("\"schema\":1", "\"schema\":0");
+    assert!(matches!(Record::from_json(&older), Err(ReadError::NoVersion)));
+    for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
+        assert!(
+            matches!(Record::from_json(foreign), Err(ReadError::NoRecord { .. })),
+            "{foreign}"
+        );
+    }
+}
+
+#[test]
+fn a_report_can_be_shown_in_other_formats_and_widths() {
+    let report = report::text::report(&made::shared(&kept()));
+    let markdown = document::markdown(&report);
+    let is_row = |line: &&str| line.starts_with("| ");
+    let lines: Vec<&str> = markdown.lines().collect();
+    let mut tables = 0;
+    for table in lines.split(|line| !is_row(line)).filter(|table| !table.is_empty()) {
+        let columns = |line: &str| line.replace("\\|", "").matches('|').count();
+        assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{table:#?}");
+        tables += 1;
+    }
+    assert_eq!(tables, 8, "{markdown}");
+    assert!(markdown.contains("- **Workload** 2,000 files, 1,000 transactions, seed 7\n"));
+    let narrow = document::text(&report, 60);
+    let verdict = narrow.lines().take_while(|line| !line.starts_with("Workload"));
+    assert!(verdict.skip(1).all(|line| line.chars().count() <= 60), "{narrow}");
+}

@@ -1,0 +1,165 @@
+//! Lists and exports: what they show of records, and what they do to strings of others.
+
+use record::{ArrivalProcess, Climb, Entry, Headline, Ladder, Level, Load, Outcome, Phase, Record, Rung, State};
+use report::{export, list};
+
+fn kept() -> Record {
+    Record::from_json(include_str!("../golden/run.json")).unwrap()
+}
+
+fn entry(record: &Record) -> Entry {
+    Entry {
+        number: Some(12),
+        headline: Headline::of(record),
+        tags: Vec::new(),
+        note: None,
+    }
+}
+
+#[test]
+fn a_list_fits_a_terminal_and_says_what_it_is_of() {
+    let record = kept();
+    let mut second = entry(&record);
+    second.number = Some(1_234);
+    second.headline.host = "a-machine-with-a-long-name".to_owned();
+    second.headline.preset = Some("web-cache".to_owned());
+    second.headline.verdict = Level::Doubtful;
+    second.headline.p99_ns = Some(1_234_567);
+    let text = list::text(&[entry(&record), second]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3);
+    let header: Vec<&str> = lines[0].split_whitespace().collect();
+    assert_eq!(
+        header,
+        [
+            "run", "begun", "(UTC)", "host", "on", "preset", "verdict", "trans/s", "p99", "µs"
+        ]
+    );
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(lines[2].contains("a-machine…") && lines[2].contains("1,235"), "{text}");
+    assert_eq!(list::text(&[]), "No runs\n");
+    assert_eq!(list::json(&[]), "[]\n");
+    let listed: Vec<Entry> = serde_json::from_str(&list::json(&[entry(&record)])).unwrap();
+    assert_eq!(listed, [entry(&record)]);
+}
+
+#[test]
+fn how_a_run_ended_stands_where_its_verdict_would() {
+    let mut record = kept();
+    for (outcome, word) in [
+        (Outcome::Unfinished, "unfinished"),
+        (Outcome::Interrupted { signal: 2 }, "interrupted"),
+        (Outcome::Failed { why: String::new() }, "failed"),
+        (Outcome::PlaceGone { why: String::new() }, "place-gone"),
+    ] {
+        record.actual.outcome = outcome;
+        let entry = entry(&record);
+        assert_eq!(entry.headline.verdict, Level::Invalid);
+        assert!(list::text(std::slice::from_ref(&entry)).contains(word));
+        assert!(list::markdown(std::slice::from_ref(&entry)).contains(word));
+        assert!(list::csv(&[entry]).contains(&format!(",{word},")));
+    }
+    let mut going = entry(&record);
+    going.headline.state = State::Going;
+    assert!(list::text(&[going]).contains("going"));
+}
+
+#[test]
+fn a_line_is_of_the_measured_transactions() {
+    let record = kept();
+    let headline = Headline::of(&record);
+    let transactions = record
+        .actual
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions);
+    let transactions = transactions.unwrap();
+    let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
+    assert_eq!(headline.transactions_per_second, Some(rate));
+    assert!(headline.p99_ns.is_some());
+    // Of a ladder, the rung that held with the most.
+    let mut ladder = record.clone();
+    ladder.spec.drive.ladder = Some(Ladder {
+        climb: Climb::Workers(vec![1, 2]),
+        arrivals: ArrivalProcess::Poisson,
+        fresh: true,
+        goal_p99_ns: None,
+    });
+    let mut slow = transactions.clone();
+    slow.segments[0].transactions /= 2;
+    let rung = |workers, phase: &record::PhaseRecord| Rung {
+        load: Load::Workers(workers),
+        workers,
+        phases: vec![phase.clone()],
+        of_run: None,
+    };
+    ladder.actual.rungs = vec![rung(1, &slow), rung(2, transactions), rung(3, &slow)];
+    ladder.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    assert_eq!(Headline::of(&ladder).transactions_per_second, Some(rate));
+    let rows = export::csv(&entry(&ladder), &ladder);
+    assert_eq!(rows.lines().filter(|line| line.contains(",rung ")).count(), 3, "{rows}");
+    // Without transactions there is no rate.
+    let mut none = record;
+    none.actual.phases.truncate(1);
+    assert_eq!(Headline::of(&none).transactions_per_second, None);
+    assert_eq!(Headline::of(&none).p99_ns, None);
+}
+
+#[test]
+fn every_row_has_the_columns_of_its_header() {
+    let record = kept();
+    let columns = |line: &str| line.matches(',').count();
+    let csv = list::csv(&[entry(&record), entry(&record)]);
+    assert_eq!(csv.lines().count(), 3);
+    assert!(csv.lines().all(|line| columns(line) == 15), "{csv}");
+    let rows = export::csv(&entry(&record), &record);
+    let header = export::CSV_HEADER.trim_end();
+    assert!(rows.lines().count() >= 5);
+    assert!(rows.lines().all(|line| columns(line) == columns(header)), "{rows}");
+    let row = rows
+        .lines()
+        .find(|line| line.contains(",transactions,worker,read,"))
+        .unwrap();
+    assert!(row.contains(",232,"), "{row}");
+    let markdown = list::markdown(&[entry(&record)]);
+    assert!(
+        markdown.lines().all(|line| line.matches('|').count() == 13),
+        "{markdown}"
+    );
+}
+
+#[test]
+fn strings_of_others_are_text() {
+    let mut evil = entry(&kept());
+    evil.headline.host = "\u{1b}[2J=a|b\n".to_owned();
+    evil.headline.preset = Some("=HYPERLINK(\"x\")".to_owned());
+    evil.headline.file_systems = vec!["<script>".to_owned()];
+    evil.note = Some("\u{202e}|note".to_owned());
+    evil.tags = vec!["@tag".to_owned()];
+    let evil = [evil];
+    for text in [list::text(&evil), list::markdown(&evil), list::csv(&evil)] {
+        let is_harmful = |character: char| record::harmless::is_harmful(character) && !"\r\n".contains(character);
+        assert!(!text.contains(is_harmful), "{text:?}");
+    }
+    assert_eq!(list::text(&evil).lines().count(), 2);
+    let markdown = list::markdown(&evil);
+    assert!(!markdown.contains("<script>"), "{markdown}");
+    assert_eq!(markdown.lines().count(), 3);
+    let csv = list::csv(&evil);
+    assert!(csv.contains("'=HYPERLINK") && csv.contains("'@tag"), "{csv}");
+}
+
+#[test]
+fn an_unfinished_run_is_reported_as_far_as_it_came() {
+    let mut record = kept();
+    record.actual.outcome = Outcome::Unfinished;
+    loop {
+        let text = report::text::render(&record);
+        assert!(text.contains("UNFINISHED: the program was killed"), "{text}");
+        assert!(text.contains("INVALID"), "{text}");
+        // Down to a run that had completed nothing.
+        if record.actual.phases.pop().is_none() {
+            break;
+        }
+    }
+}

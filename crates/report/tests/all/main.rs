@@ -1,0 +1,11 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod golden;
+mod hostile;
+mod lists;
+
+// What they share.
+mod imported;
+mod made;

@@ -1,0 +1,146 @@
+//! A storage that lies: flips a byte, loses an append, returns what was before, loses or doubles a name. Each lie is
+//! found and named, wherever in a run it is told.
+
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use record::{Outcome, Record};
+use runner::{Control, NoEvents, Place, RunSpec};
+use storage::simulated::{Code, Corruption, Simulated};
+use workload::contents::{ContentKind, ContentSpec};
+use workload::layout::{Layout, Shape};
+use workload::sizes::Sizes;
+use workload::{Crew, Mix, Workload};
+
+/// A mix in which what was corrupted is not removed before anybody looks at it.
+fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
+    Mix {
+        files: 12,
+        transactions: 120,
+        weights: weights.parse().unwrap(),
+        sizes: Sizes::Uniform { low: 30, high: 9_000 },
+        append_sizes: Sizes::Uniform { low: 30, high: 5_000 },
+        size_max_bytes: 200_000,
+        layout: Layout {
+            shape,
+            entries_max: None,
+            maildir: false,
+        },
+        read_block_bytes: 4_096,
+        write_block_bytes: 4_096,
+        seed,
+        ..Mix::default()
+    }
+}
+
+fn run(mix: Mix, crew: Crew, storage: &Simulated) -> Record {
+    let workload = Workload {
+        crew,
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
+        ..mix.into()
+    };
+    let location = PathBuf::from("/simulated/0");
+    let request = RunSpec {
+        room_check: false,
+        check: true,
+        verify: true,
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
+    };
+    runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+}
+
+/// The one error that ended the run: operation, path, message.
+fn error(record: &Record) -> (String, String, String) {
+    assert!(
+        matches!(record.actual.outcome, Outcome::Failed { .. }),
+        "{:?}",
+        record.actual.outcome
+    );
+    let error = &record.actual.errors[0];
+    assert!(error.first_path.starts_with("/simulated/0/"), "{error:?}");
+    (error.operation.clone(), error.first_path.clone(), error.message.clone())
+}
+
+/// What each lie may be found as: a part of the message.
+fn names(corruption: Corruption) -> &'static [&'static str] {
+    match corruption {
+        Corruption::FlipByte => &["wrong contents"],
+        Corruption::LoseAppend => &["the file ended after", "bytes and should have"],
+        // Fewer than four zeros are told as wrong bytes.
+        Corruption::ZeroAppend => &["zeros", "byte 0x00 was found"],
+        // The earlier one may have been longer or shorter.
+        Corruption::OldVersion => &["are old", "the file ended after"],
+        Corruption::LoseName => &["No such file", "missing"],
+        Corruption::DoubleName => &["not to be there"],
+    }
+}
+
+fn is_found(corruption: Corruption, nth: u64, seed: u64, shape: Shape, crew: Crew) -> Result<bool, TestCaseError> {
+    let weights = match corruption {
+        Corruption::FlipByte => "read=3,read-range=1,create=1,append=1",
+        Corruption::LoseAppend | Corruption::ZeroAppend => "append=2,read=1,create=1",
+        Corruption::OldVersion => "overwrite=2,replace=1,read=3",
+        Corruption::LoseName => "create=2,read=1,list=1,stat=1",
+        Corruption::DoubleName => "rename=2,create=1,list=1,read=1",
+    };
+    let storage = Simulated::new(Code::Posix, 7).corrupt_at(nth, corruption);
+    let record = run(mix(weights, seed, shape), crew, &storage);
+    if storage.corruptions_struck().is_empty() {
+        prop_assert_eq!(&record.actual.outcome, &Outcome::Complete, "nothing struck");
+        return Ok(false);
+    }
+    let (operation, path, text) = error(&record);
+    let told = format!("{corruption:?} was found by '{operation}' on {path} as: {text}");
+    prop_assert!(names(corruption).iter().any(|name| text.contains(name)), "{}", told);
+    // A listing names its directory, and the file in its message.
+    let struck = storage.corrupted_paths().remove(0);
+    let (directory, name) = struck.rsplit_once('/').unwrap();
+    // While others move names in a shared pool there may be more of them than a message has room for.
+    let among_more = matches!(crew, Crew::Shared { .. }) && text.contains(" more");
+    let in_text = text.contains(&format!("'{name}'")) || among_more;
+    let is_named = path == struck || (path.trim_end_matches('/') == directory && in_text);
+    prop_assert!(is_named, "{} was struck; {}", struck, told);
+    Ok(true)
+}
+
+const ALL: [Corruption; 6] = [
+    Corruption::FlipByte,
+    Corruption::LoseAppend,
+    Corruption::ZeroAppend,
+    Corruption::OldVersion,
+    Corruption::LoseName,
+    Corruption::DoubleName,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64, in_places: bool, shared: bool) {
+        let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
+        let crew = if shared {
+            Crew::Shared { writers: 2, readers: 2 }
+        } else {
+            Crew::ONE
+        };
+        is_found(ALL[which], nth, seed, shape, crew)?;
+    }
+}
+
+/// Each kind strikes, so that the property is not empty.
+#[test]
+fn every_kind_of_lie_is_told() {
+    for corruption in ALL {
+        // In a shared pool it is a matter of timing what is read when.
+        let shared = Crew::Shared { writers: 2, readers: 2 };
+        for (crew, tries, least) in [(Crew::ONE, 10, 5), (shared, 30, 1)] {
+            let struck = (0..tries)
+                .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, crew).unwrap())
+                .count();
+            assert!(struck >= least, "{corruption:?} struck {struck} times with {crew:?}");
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! What drives the transactions, on a virtual clock: latencies are given back as they were, queueing shows in latency and
+//! not in service time, seconds add up to the whole; and on the machine's clock: an end by time, after a warm-up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use measure::Histogram;
+use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
+use runner::{Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
+use storage::null::Null;
+use workload::arrivals::ArrivalProcess;
+use workload::{Action, Crew, Mix, Phase, Workload};
+
+/// Time that passes when somebody says so.
+#[derive(Clone, Debug, Default)]
+struct Virtual(Arc<AtomicU64>);
+
+impl Clock for Virtual {
+    fn now_ns(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn wall_s(&self) -> i64 {
+        0
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.0.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+/// Does nothing, and takes as long for it as a function of the operation's number says.
+#[derive(Clone)]
+struct Timed {
+    clock: Virtual,
+    takes_ns: fn(u64) -> u64,
+}
+
+struct TimedSession {
+    storage: Timed,
+    operations: u64,
+}
+
+impl Storage for Timed {
+    type Session = TimedSession;
+
+    fn name(&self) -> &'static str {
+        "timed"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
+    fn open(&self, _: &Settings) -> Result<TimedSession, OpenError> {
+        Ok(TimedSession {
+            storage: self.clone(),
+            operations: 0,
+        })
+    }
+}
+
+impl Session for TimedSession {
+    fn submit<S: Steps>(&mut self, _: Ticket, _: &Operation<'_>, _: &mut S) -> Submitted {
+        self.storage.clock.sleep((self.storage.takes_ns)(self.operations));
+        self.operations += 1;
+        Submitted::Done(Ok(()))
+    }
+}
+
+const FILES: u64 = 10;
+
+fn request(transactions: u64, drive: Drive) -> RunSpec {
+    let mix = Mix {
+        files: FILES,
+        transactions,
+        weights: "stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let location = "/timed".into();
+    RunSpec {
+        drive,
+        slices: true,
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
+    }
+}
+
+fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
+    let clock = Virtual::default();
+    let storage = Timed {
+        clock: clock.clone(),
+        takes_ns,
+    };
+    let drive = Drive {
+        pace,
+        ..Drive::default()
+    };
+    let request = request(transactions, drive);
+    let record = runner::run(&request, &storage, &clock, &mut Control::default, &mut NoEvents).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    record
+}
+
+fn transactions(record: &Record) -> &PhaseRecord {
+    let mut phases = record.actual.phases.iter();
+    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+}
+
+fn stats(record: &Record) -> &OperationRecord {
+    let operations = &transactions(record).segments.last().unwrap().operations;
+    operations.iter().find(|of| of.action == Action::Stat).unwrap()
+}
+
+/// Of the operation of this number: from 300 ns to 30 s, most of them short.
+fn spread(number: u64) -> u64 {
+    let unit = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1_u64 << 24) as f64;
+    (300.0 * 10_f64.powf(8.0 * unit.powi(6))) as u64
+}
+
+#[test]
+fn known_latencies_are_given_back_within_the_bound() {
+    const COUNT: u64 = 20_000;
+    let record = run(COUNT, Pace::Closed, spread);
+    let meter = &stats(&record).meter;
+    assert_eq!(meter.service, None, "in a closed loop it is the latency");
+    // The pool was made before.
+    let mut known: Vec<u64> = (FILES..FILES + COUNT).map(spread).collect();
+    known.sort_unstable();
+    assert_eq!(meter.latency.max_ns(), known.last().copied());
+    for percent in Histogram::PERCENTS {
+        let rank = (percent / 100.0 * COUNT as f64).ceil() as usize;
+        let (expected, found) = (
+            known[rank - 1] as f64,
+            meter.latency.percentile(percent).unwrap() as f64,
+        );
+        let error = (found - expected).abs() / expected;
+        assert!(error <= Histogram::ERROR_BOUND, "p{percent}: {found} for {expected}");
+    }
+    let phase = transactions(&record);
+    let total = phase.slices.totals().into_values().next().unwrap();
+    assert_eq!(total.operations, COUNT, "the slices are of the whole");
+    assert_eq!(total.latency.percentile(99.0), meter.latency.percentile(99.0));
+    let slowest: Vec<u64> = phase.slowest[0].operations.iter().map(|slow| slow.ns).collect();
+    let expected: Vec<u64> = known.iter().rev().take(20).copied().collect();
+    assert_eq!(slowest, expected);
+}
+
+/// A microsecond each, and one that takes half a second.
+fn stalls_once(number: u64) -> u64 {
+    if number == FILES + 2_000 { 500_000_000 } else { 1_000 }
+}
+
+#[test]
+fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
+    for (arrivals, low, high) in [
+        (ArrivalProcess::Constant, 500, 501),
+        (ArrivalProcess::Poisson, 420, 580),
+    ] {
+        let pace = Pace::Open {
+            per_second: 1_000.0,
+            arrivals,
+        };
+        let record = run(5_000, pace, stalls_once);
+        let meter = &stats(&record).meter;
+        let service = meter.service.as_ref().unwrap();
+        assert_eq!((service.count(), meter.latency.count()), (5_000, 5_000));
+        assert_eq!(service.max_ns(), Some(500_000_000));
+        assert!(service.percentile(99.9).unwrap() < 1_010, "one operation took long");
+        // Everybody who was due in that half second waited for its end.
+        let late = (0..=5_000).rev().find(|rank| {
+            let percent = 100.0 - f64::from(*rank) / 50.0;
+            percent > 0.0 && meter.latency.percentile(percent).unwrap() > 1_100
+        });
+        let late = late.unwrap();
+        assert!((low..=high).contains(&late), "{arrivals}: {late} were late");
+        // They are evenly spread over the half second.
+        let middle = meter.latency.percentile(100.0 - f64::from(late) / 100.0).unwrap();
+        assert!((200_000_000..300_000_000).contains(&middle), "{arrivals}: {middle}");
+        assert_eq!(record.spec.drive.rate().unwrap(), 1_000.0);
+    }
+}
+
+#[test]
+fn arrivals_are_kept_to_where_the_storage_is_fast_enough() {
+    let pace = Pace::Open {
+        per_second: 10_000.0,
+        arrivals: ArrivalProcess::Constant,
+    };
+    let record = run(30_001, pace, |_| 1_000);
+    let segment = transactions(&record).measured().next().unwrap();
+    // The last one is due at three seconds.
+    assert_eq!(segment.ended_ns - segment.began_ns, 3_000_001_000);
+    assert_eq!(stats(&record).meter.latency.max_ns(), Some(1_000), "nobody is late");
+    let seconds: Vec<u64> = transactions(&record)
+        .slices
+        .iter()
+        .map(|slice| slice.values().map(|meter| meter.operations).sum())
+        .collect();
+    assert_eq!(seconds, [10_000, 10_000, 10_000, 1]);
+}
+
+#[derive(Default)]
+struct Told(Vec<Second>);
+
+impl Events for Told {
+    fn event(&mut self, event: Event) {
+        if let Event::Second(second) = event {
+            self.0.push(second);
+        }
+    }
+}
+
+#[test]
+fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
+    let drive = Drive {
+        warm_up: Duration::from_millis(700),
+        stop: Stop::After(Duration::from_millis(1_500)),
+        pace: Pace::Closed,
+        ladder: None,
+    };
+    for crew in [Crew::Private { workers: 2 }, Crew::Shared { writers: 0, readers: 2 }] {
+        let asked = request(Workload::ENDLESS, drive.clone());
+        let asked = RunSpec {
+            workload: Workload { crew, ..asked.workload },
+            ..asked
+        };
+        let mut told = Told::default();
+        let record = runner::run(&asked, &Null, &SystemClock, &mut Control::default, &mut told).unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert!(
+            !matches!(record.actual.stream_hash, Fact::Known(_)),
+            "no stream came to its end"
+        );
+        let phase = transactions(&record);
+        let [warm_up, measured] = &phase.segments[..] else {
+            panic!("{crew:?}: {} segments", phase.segments.len());
+        };
+        assert_eq!(
+            (warm_up.kind, measured.kind),
+            (SegmentKind::WarmUp, SegmentKind::Measured)
+        );
+        for (segment, expected_ms) in [(warm_up, 700), (measured, 1_500)] {
+            let took_ms = (segment.ended_ns - segment.began_ns) / 1_000_000;
+            assert!(
+                (expected_ms..expected_ms + 400).contains(&(took_ms + 20)),
+                "{crew:?}: {took_ms} ms"
+            );
+            assert!(segment.transactions > 1_000, "{crew:?}: {}", segment.transactions);
+        }
+        let summary = record::Summary::of(&record);
+        let of_phase = summary.phase(Phase::Transactions).unwrap();
+        assert_eq!(
+            of_phase.last_done.done.count, measured.transactions,
+            "the warm-up is in no rate"
+        );
+        assert_eq!(of_phase.warm_up.unwrap().transactions.count, warm_up.transactions);
+        let first = of_phase.first_done.unwrap().done.count;
+        assert!(first <= measured.transactions, "{first} of {}", measured.transactions);
+        // The seconds that were told, and those of the record, have both in them.
+        let all = warm_up.transactions + measured.transactions;
+        let of_seconds = |seconds: &[Second]| -> u64 {
+            let of_phase = seconds.iter().filter(|second| second.phase == Phase::Transactions);
+            of_phase
+                .flat_map(|second| &second.meters)
+                .map(|(_, meter)| meter.operations)
+                .sum()
+        };
+        assert_eq!(of_seconds(&told.0), all);
+        let recorded: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
+        assert_eq!(recorded, all);
+    }
+}

@@ -1,0 +1,235 @@
+//! Pools that outlive their runs: kept, checked, gone on with, refused where they are not what they say.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use record::{Outcome, Record};
+use runner::{Cleaned, Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
+use storage::posix::Posix;
+use workload::contents::{ContentKind, ContentSpec};
+use workload::layout::{Layout, Shape};
+use workload::sizes::Sizes;
+use workload::{Classic, Crew, Mix, Phase, Workload};
+
+fn classic(workers: u32) -> Workload {
+    Workload {
+        crew: Crew::Private { workers },
+        ..Classic {
+            files: 200,
+            transactions: 500,
+            subdirectories: 3,
+            ..Classic::default()
+        }
+        .into()
+    }
+}
+
+fn mix(crew: Crew) -> Workload {
+    let mix = Mix {
+        files: 200,
+        transactions: 500,
+        weights: "create=3,read=2,append=2,delete=3,rename=1,link=1,symlink=1,mkdir=1,list=1,replace=1"
+            .parse()
+            .unwrap(),
+        sizes: Sizes::Uniform { low: 0, high: 5_000 },
+        layout: Layout {
+            shape: Shape::Subdirectories(4),
+            entries_max: None,
+            maildir: false,
+        },
+        ..Mix::default()
+    };
+    Workload {
+        crew,
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
+        ..mix.into()
+    }
+}
+
+fn request(workload: Workload, at: &Path, keep: bool, reuse: bool) -> RunSpec {
+    let verify = workload.contents.is_some();
+    let location = at.to_owned();
+    RunSpec {
+        keeping: Keeping { keep, reuse },
+        check: true,
+        verify,
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
+    }
+}
+
+struct Watcher<F>(F);
+
+impl<F: FnMut(Event)> Events for Watcher<F> {
+    fn event(&mut self, event: Event) {
+        self.0(event);
+    }
+}
+
+fn perform(request: &RunSpec) -> Result<Record, Refused> {
+    runner::run(
+        request,
+        &Posix,
+        &SystemClock,
+        &mut Control::default,
+        &mut Watcher(|_| ()),
+    )
+}
+
+fn complete(request: &RunSpec) -> Record {
+    let record = perform(request).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert!(record.actual.errors.is_empty());
+    record
+}
+
+fn entries(at: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(at)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect()
+}
+
+fn files(at: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for path in entries(at) {
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(files(&path));
+        } else {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn phases(record: &Record) -> Vec<Phase> {
+    record.actual.phases.iter().map(|phase| phase.phase).collect()
+}
+
+#[test]
+fn a_pool_is_kept_taken_again_and_removed() {
+    for workload in [
+        classic(1),
+        classic(3),
+        mix(Crew::ONE),
+        mix(Crew::Private { workers: 2 }),
+    ] {
+        let at = tempfile::tempdir().unwrap();
+        let first = complete(&request(workload.clone(), at.path(), true, false));
+        assert_eq!(phases(&first), [Phase::Prepare, Phase::Transactions]);
+        let kept = files(at.path());
+        assert!(kept.len() > 100, "{}", kept.len());
+        let second = complete(&request(workload.clone(), at.path(), true, true));
+        assert_eq!(phases(&second), [Phase::Transactions]);
+        assert!(second.actual.taken.is_some_and(|check| check.names >= 200));
+        assert_ne!(files(at.path()), kept, "the pool has moved on");
+        let third = complete(&request(workload, at.path(), false, true));
+        assert_eq!(phases(&third), [Phase::Transactions, Phase::Delete]);
+        assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn a_pool_that_was_only_prepared_takes_any_work() {
+    let prepared = mix(Crew::ONE);
+    let none = Workload {
+        work: workload::Work::Mix(Mix {
+            transactions: 0,
+            weights: "read=1".parse().unwrap(),
+            ..prepared.mix().unwrap().clone()
+        }),
+        ..prepared.clone()
+    };
+    for again in [prepared.clone(), mix(Crew::Shared { writers: 3, readers: 2 })] {
+        let at = tempfile::tempdir().unwrap();
+        complete(&request(none.clone(), at.path(), true, false));
+        complete(&request(again, at.path(), false, true));
+        assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_its_pool_where_it_is() {
+    for workload in [classic(2), mix(Crew::Private { workers: 2 })] {
+        let at = tempfile::tempdir().unwrap();
+        let long = workload.with_more_transactions(1_000_000_000);
+        let signal = Arc::new(AtomicUsize::new(0));
+        let mut watcher = Watcher(|event| {
+            if let Event::Going(Stage::Phase(Phase::Transactions), _) = event {
+                signal.store(2, Ordering::SeqCst);
+            }
+        });
+        let mut control = || Control::stopped_by(Arc::clone(&signal));
+        let request_long = request(long, at.path(), true, false);
+        let record = runner::run(&request_long, &Posix, &SystemClock, &mut control, &mut watcher).unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
+        complete(&request(workload, at.path(), false, true));
+        assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
+    }
+}
+
+#[test]
+fn what_is_not_the_pool_that_it_says_is_left_alone() {
+    let damages: [fn(&[PathBuf]); 3] = [
+        |files| std::fs::remove_file(&files[50]).unwrap(),
+        |files| std::fs::write(files[50].with_file_name("9999999"), "foreign").unwrap(),
+        |files| {
+            for file in files.iter().filter(|file| !file.ends_with(".postmark-manifest.json")) {
+                std::fs::File::options()
+                    .append(true)
+                    .open(file)
+                    .unwrap()
+                    .set_len(7)
+                    .unwrap();
+            }
+        },
+    ];
+    for damage in damages {
+        let at = tempfile::tempdir().unwrap();
+        complete(&request(classic(1), at.path(), true, false));
+        damage(&files(at.path()));
+        let before = files(at.path());
+        let record = perform(&request(classic(1), at.path(), false, true)).unwrap();
+        assert!(
+            matches!(record.actual.outcome, Outcome::Failed { .. }),
+            "{:?}",
+            record.actual.outcome
+        );
+        assert_eq!(files(at.path()), before, "nothing was touched");
+    }
+}
+
+#[test]
+fn other_workloads_and_places_without_a_pool_are_refused() {
+    let at = tempfile::tempdir().unwrap();
+    let refused = |workload, reuse| {
+        perform(&request(workload, at.path(), false, reuse))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(refused(classic(1), true).contains("holds no pool"));
+    complete(&request(classic(1), at.path(), true, false));
+    assert!(refused(classic(2), true).contains("holds no kept pool of this workload"));
+    assert!(refused(mix(Crew::ONE), true).contains("give the options of the run that has kept it"));
+    complete(&request(classic(1), at.path(), true, false));
+    assert!(refused(classic(1), true).contains("several pools"));
+    let shared = mix(Crew::Shared { writers: 1, readers: 1 });
+    let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
+    assert!(keep.to_string().contains("with --transactions 0 --keep"), "{keep}");
+}
+
+#[test]
+fn cleaning_leaves_a_kept_pool_unless_it_is_named() {
+    let at = tempfile::tempdir().unwrap();
+    complete(&request(classic(2), at.path(), true, false));
+    let own = entries(at.path())[0].clone();
+    let cleaned = runner::clean(at.path()).unwrap();
+    assert!(matches!(&cleaned[..], [Cleaned::Kept { directory }] if directory.ends_with(own.file_name().unwrap())));
+    assert!(files(at.path()).len() > 100);
+    assert!(matches!(&runner::clean(&own).unwrap()[..], [Cleaned::Removed { .. }]));
+    assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
+}

@@ -1,0 +1,257 @@
+//! What the kernel counted over a run: slices add up to what was counted from without, also where the thread that reads was
+//! kept from it; nothing is read where no slices are wanted.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use observe::{Counters, Fact, Sources};
+use record::machine::{Counts, MachineOverTime};
+use record::{Outcome, PhaseRecord, Record};
+use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock};
+use storage::null::Null;
+use storage::posix::Posix;
+use workload::{Crew, Mix, Phase, Workload};
+
+const WORKERS: u32 = 2;
+/// The transactions take so long.
+const LASTS: Duration = Duration::from_millis(2_600);
+
+fn request(at: &Path, place: Place) -> RunSpec {
+    let mix = Mix {
+        files: 50,
+        transactions: Workload::ENDLESS,
+        weights: "read=2,append=1,stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let workload = Workload {
+        crew: Crew::Private { workers: WORKERS },
+        ..mix.into()
+    };
+    let location = at.to_owned();
+    RunSpec {
+        drive: Drive {
+            stop: Stop::After(LASTS),
+            ..Drive::default()
+        },
+        slices: true,
+        ..RunSpec::classic(workload, vec![location], place)
+    }
+}
+
+fn count() -> Counters {
+    Counters::read(&Sources::default(), &Fact::NotApplicable)
+}
+
+/// Counts for itself in the transactions, from their beginning on as often as it is told something; and may keep the thread
+/// that tells it.
+#[derive(Default)]
+struct Counting {
+    first: Option<Counters>,
+    last: Option<Counters>,
+    seconds: Vec<Second>,
+    /// How long it keeps the thread at the first word from the transactions.
+    keeps: Option<Duration>,
+    kept: Option<Duration>,
+}
+
+impl Events for Counting {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Began(Stage::Phase(Phase::Transactions), _) => self.first = Some(count()),
+            Event::Going(Stage::Phase(Phase::Transactions), _) => {
+                if let Some(time) = self.keeps.take() {
+                    let began = Instant::now();
+                    std::thread::sleep(time);
+                    self.kept = Some(began.elapsed());
+                }
+                self.last = Some(count());
+            }
+            Event::Second(second) => self.seconds.push(second),
+            _ => {}
+        }
+    }
+}
+
+fn run(request: &RunSpec, counting: &mut Counting) -> Record {
+    let run = if request.place == Place::Nowhere {
+        runner::run(request, &Null, &SystemClock, &mut Control::default, counting)
+    } else {
+        runner::run(request, &Posix, &SystemClock, &mut Control::default, counting)
+    };
+    let record = run.unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    record
+}
+
+fn transactions(record: &Record) -> (&PhaseRecord, &MachineOverTime) {
+    let mut phases = record.actual.phases.iter();
+    let phase = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+    (phase, phase.machine.as_ref().unwrap())
+}
+
+fn sum(counts: &Counts) -> u64 {
+    counts.sum(&(0..counts.each().len())).unwrap()
+}
+
+/// Columns of the process and the machine that only ever grow.
+fn growing(machine: &MachineOverTime) -> [u64; 5] {
+    [
+        sum(&machine.process.user_ns) + sum(&machine.process.system_ns),
+        sum(&machine.process.voluntary_context_switches),
+        sum(&machine.process.minor_faults),
+        sum(&machine.system.context_switches),
+        sum(&machine.system.busy_ns),
+    ]
+}
+
+fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
+    let difference = later.since(earlier);
+    let process = difference.process.into_known().unwrap();
+    [
+        process.cpu_ns(),
+        process.voluntary_context_switches,
+        process.minor_faults,
+        difference.system.context_switches.into_known().unwrap(),
+        difference
+            .system
+            .times
+            .into_known()
+            .unwrap()
+            .busy_ns
+            .into_known()
+            .unwrap(),
+    ]
+}
+
+/// Slices follow one another from before the phase's beginning until after its end, and hold what was counted in it: no less
+/// than was counted within, no more than from without.
+fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
+    let (phase, machine) = transactions(record);
+    let segment = phase.measured().next().unwrap();
+    let spans: Vec<_> = machine.spans().collect();
+    assert_eq!(machine.began_ns, spans[0].start);
+    assert!(machine.began_ns <= segment.began_ns && spans.last().unwrap().end >= segment.ended_ns);
+    assert!(spans.windows(2).all(|pair| pair[0].end == pair[1].start), "{spans:?}");
+    let inner = growth(counting.last.as_ref().unwrap(), counting.first.as_ref().unwrap());
+    let outer = growth(after, before);
+    let slices = growing(machine);
+    let within = (0..5).all(|column| inner[column] <= slices[column] && slices[column] <= outer[column]);
+    assert!(within, "{inner:?} <= {slices:?} <= {outer:?}");
+    // All phases together are no more than the whole, either.
+    let machines: Vec<_> = record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.machine.as_ref().unwrap())
+        .collect();
+    assert_eq!(machines.len(), 3);
+    let all =
+        (0..5).all(|column| machines.iter().map(|machine| growing(machine)[column]).sum::<u64>() <= outer[column]);
+    assert!(all, "{outer:?}");
+    // The workers were at it all the time.
+    let threads = machine.threads.known().unwrap();
+    let workers = threads.iter().filter(|thread| thread.is_worker());
+    // Those of another test, which has ended, may be among them.
+    let busy = workers.filter(|thread| thread.cpu_ns.sum(&(0..machine.len())) > Some(0));
+    assert!(busy.count() >= WORKERS as usize, "{threads:?}");
+    // Watchers were told the same, each slice once.
+    let told = counting
+        .seconds
+        .iter()
+        .filter(|second| second.phase == Phase::Transactions);
+    let told: Vec<_> = told.filter_map(|second| second.machine.as_ref()).collect();
+    let indices: Vec<u64> = told.iter().map(|slice| slice.index).collect();
+    assert_eq!(indices, machine.index);
+    let user_ns: u64 = told
+        .iter()
+        .map(|slice| slice.counted.process.known().unwrap().user_ns)
+        .sum();
+    assert_eq!(user_ns, sum(&machine.process.user_ns));
+}
+
+#[test]
+fn slices_hold_what_was_counted_in_the_phase() {
+    let at = tempfile::tempdir().unwrap();
+    for place in [Place::Nowhere, Place::OwnDirectory] {
+        let before = count();
+        let mut counting = Counting::default();
+        let record = run(&request(at.path(), place), &mut counting);
+        let after = count();
+        add_up(&record, &counting, [&before, &after]);
+        let (_, machine) = transactions(&record);
+        // Two whole seconds, and a part of one; or more, where the end was late.
+        assert!(
+            machine.index.starts_with(&[0, 1]) && machine.len() >= 3,
+            "{:?}",
+            machine.index
+        );
+        let whole = machine.spans().last().unwrap().end - machine.began_ns;
+        assert_eq!(
+            machine.index.last(),
+            Some(&(whole / 1_000_000_000)),
+            "the last one is cut short"
+        );
+        // tmpfs and the like have no device, and that is not 0 of anything.
+        assert_eq!(machine.devices.is_known(), record.during.counted.devices.is_known());
+        if place == Place::Nowhere {
+            assert_eq!(machine.devices, Fact::NotApplicable);
+        }
+        let summary = record::Summary::of(&record);
+        let machine = summary.phase(Phase::Transactions).unwrap().machine.as_ref().unwrap();
+        let workers = machine.workers.unwrap();
+        assert!(workers.count >= u64::from(WORKERS) && workers.max > 0.0, "{workers:?}");
+        assert!(machine.user.unwrap() + machine.system.unwrap() > 0.1, "{machine:?}");
+        assert!(machine.resident_max_bytes.unwrap() > 100_000, "{machine:?}");
+    }
+}
+
+#[test]
+fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
+    let at = tempfile::tempdir().unwrap();
+    let before = count();
+    let mut counting = Counting {
+        keeps: Some(Duration::from_millis(2_100)),
+        ..Counting::default()
+    };
+    let record = run(&request(at.path(), Place::Nowhere), &mut counting);
+    let after = count();
+    add_up(&record, &counting, [&before, &after]);
+    let (phase, machine) = transactions(&record);
+    let kept_ns = counting.kept.unwrap().as_nanos() as u64;
+    let longest = machine.spans().map(|span| span.end - span.start).max().unwrap();
+    assert!(longest >= kept_ns, "{longest} of {kept_ns}");
+    assert!(
+        machine.index[0] > 0,
+        "the first second has no reading of its own: {:?}",
+        machine.index
+    );
+    // The workers went on meanwhile: every second has something.
+    let seconds: Vec<u64> = phase
+        .slices
+        .iter()
+        .map(|slice| slice.values().map(|meter| meter.operations).sum())
+        .collect();
+    assert!(
+        seconds.len() >= 2 && seconds.iter().all(|operations| *operations > 0),
+        "{seconds:?}"
+    );
+}
+
+#[test]
+fn nothing_is_counted_where_no_slices_are_wanted() {
+    let mut request = request(Path::new("/nowhere"), Place::Nowhere);
+    request.slices = false;
+    request.drive.stop = Stop::After(Duration::from_millis(50));
+    let record = runner::run(&request, &Null, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    assert!(record.actual.phases.iter().all(|phase| phase.machine.is_none()));
+    assert!(
+        record::Summary::of(&record)
+            .phases
+            .iter()
+            .all(|phase| phase.machine.is_none())
+    );
+    assert!(
+        record.during.counted.process.is_known(),
+        "the whole run is counted all the same"
+    );
+}

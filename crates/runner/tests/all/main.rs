@@ -1,0 +1,16 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod corruptions;
+mod driving;
+mod faults;
+mod home;
+mod journal;
+mod keeping;
+mod ladder;
+mod machine;
+mod mixes;
+mod own_cost;
+mod stuck;
+mod told;

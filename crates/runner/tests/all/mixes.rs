@@ -1,0 +1,171 @@
+//! Mixes of every operation on the simulated storage, in private pools and in a shared one: nothing fails, every
+//! read and every listing is what it must be, and nothing is left.
+
+use std::path::PathBuf;
+
+use record::{Fact, Outcome, Record};
+use runner::{Control, NoEvents, Place, RunSpec, SystemClock};
+use storage::posix::Posix;
+use storage::simulated::{Code, Simulated};
+use workload::contents::{ContentKind, ContentSpec};
+use workload::layout::{Layout, Shape};
+use workload::sizes::Sizes;
+use workload::{Action, Crew, Mix, Phase, Planner, Weights, Workload};
+
+/// Every operation that a mix can ask for.
+fn all_operations() -> Weights {
+    Action::operations()
+        .filter(|action| action.is_asked_for())
+        .fold(Weights::default(), |weights, action| weights.with(action, 1))
+        .with(Action::Create, 2)
+        .with(Action::Read, 3)
+}
+
+fn mix(shape: Shape) -> Mix {
+    Mix {
+        files: 40,
+        transactions: 2_000,
+        weights: all_operations(),
+        sizes: Sizes::Uniform { low: 0, high: 9_000 },
+        append_sizes: Sizes::Uniform { low: 1, high: 3_000 },
+        range_sizes: Sizes::Fixed(700),
+        size_max_bytes: 12_000,
+        layout: Layout {
+            shape,
+            entries_max: None,
+            maildir: true,
+        },
+        read_block_bytes: 4_096,
+        write_block_bytes: 1_000,
+        ..Mix::default()
+    }
+}
+
+fn workload(mix: Mix, crew: Crew) -> Workload {
+    Workload {
+        crew,
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
+        ..mix.into()
+    }
+}
+
+fn request(workload: Workload) -> RunSpec {
+    let locations = workload.location_weights().iter().enumerate();
+    let locations = locations.map(|(number, _)| PathBuf::from(format!("/simulated/{number}")));
+    RunSpec {
+        room_check: false,
+        check: true,
+        verify: true,
+        steps: true,
+        ..RunSpec::classic(workload.clone(), locations.collect(), Place::Nowhere)
+    }
+}
+
+fn run(request: &RunSpec, storage: &Simulated) -> Record {
+    runner::run(request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+}
+
+fn operations(record: &Record, phase: Phase) -> u64 {
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|record| record.phase == phase)
+        .unwrap();
+    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    operations.map(|operation| operation.meter.operations).sum()
+}
+
+fn is_whole(record: &Record, storage: &Simulated, what: &str) {
+    assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
+    assert!(record.actual.errors.is_empty(), "{what}: {:?}", record.actual.errors);
+    assert!(storage.files().is_empty(), "{what}: {:?}", storage.files());
+    assert_eq!(storage.open_files(), 0, "{what}");
+    assert!(
+        matches!(record.actual.check, Fact::Known(check) if check.names > 0),
+        "{what}"
+    );
+    let truth = storage.truth();
+    assert_eq!(truth.directories_made, truth.directories_removed, "{what}");
+}
+
+#[test]
+fn private_pools_do_what_was_planned() {
+    for code in [Code::Raw, Code::Posix] {
+        for (shape, workers) in [
+            (Shape::Flat, 1),
+            (Shape::Subdirectories(5), 3),
+            (Shape::Tree { width: 2, depth: 2 }, 2),
+        ] {
+            let workload = workload(mix(shape), Crew::Private { workers });
+            let storage = Simulated::new(code, 7);
+            let record = run(&request(workload.clone()), &storage);
+            let what = format!("{code:?}, {shape:?}, {workers} workers");
+            is_whole(&record, &storage, &what);
+            let plan = Planner::new(&workload).plan().unwrap();
+            assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash), "{what}");
+            assert_eq!(record.fingerprint, plan.fingerprint, "{what}");
+            for phase in &record.actual.phases {
+                for operation in &phase.segments[0].operations {
+                    let tally = plan.tally(phase.phase, operation.action);
+                    assert_eq!(
+                        (operation.meter.operations, operation.meter.bytes),
+                        (tally.operations, tally.bytes),
+                        "{what}: {:?} {:?}",
+                        phase.phase,
+                        operation.action
+                    );
+                }
+            }
+            let done = operations(&record, Phase::Transactions);
+            assert!(done > u64::from(workers) * 1_800, "{what}: {done}");
+        }
+    }
+}
+
+#[test]
+fn workers_of_a_shared_pool_do_not_disturb_one_another() {
+    for (writers, readers) in [(4, 4), (1, 4), (4, 1), (2, 0)] {
+        for shape in [Shape::Flat, Shape::Subdirectories(3)] {
+            let mix = Mix {
+                files: 20,
+                ..mix(shape)
+            };
+            let workload = workload(mix, Crew::Shared { writers, readers });
+            let storage = Simulated::new(Code::Posix, 7);
+            let record = run(&request(workload), &storage);
+            let what = format!("{writers} writers, {readers} readers, {shape:?}");
+            is_whole(&record, &storage, &what);
+            let transactions = record.actual.phases[1].transactions();
+            assert_eq!(transactions, u64::from(writers + readers) * 2_000, "{what}");
+            assert_eq!(record.actual.phases[1].workers.len() as u32, writers + readers);
+        }
+    }
+}
+
+#[test]
+fn a_shared_pool_on_a_real_file_system() {
+    let at = tempfile::tempdir().unwrap();
+    let mix = Mix {
+        files: 100,
+        transactions: 6_250,
+        ..mix(Shape::Subdirectories(3))
+    };
+    let workload = workload(mix, Crew::Shared { writers: 8, readers: 8 });
+    let request = RunSpec {
+        targets: vec![at.path().to_owned()],
+        place: Place::OwnDirectory,
+        settle: true,
+        ..request(workload)
+    };
+    let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+    assert_eq!(record.actual.phases[1].transactions(), 100_000);
+    assert!(record.actual.phases.iter().all(|phase| phase.settle.is_some()));
+    assert!(!record.actual.phases[1].claim_waits.is_empty());
+    assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0);
+}

@@ -1,0 +1,184 @@
+//! A worker that does not come back from the storage: it is named, and the record is written all the same.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use contract::{
+    Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+};
+use record::{Outcome, Stuck};
+use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
+use workload::{Classic, Crew, Workload};
+
+/// When the storage hangs.
+#[derive(Clone, Copy)]
+enum At {
+    /// At this operation of all.
+    Nth(u64),
+    /// At the first operation of this kind.
+    First(OperationKind),
+    /// When a session is opened.
+    Open,
+}
+
+/// Does nothing, and at one moment for a long time.
+#[derive(Clone)]
+struct Hanging {
+    operations: Arc<AtomicU64>,
+    has_hung: Arc<AtomicBool>,
+    at: At,
+    lasts: Duration,
+}
+
+impl Hanging {
+    fn hang_once(&self) {
+        if !self.has_hung.swap(true, Ordering::SeqCst) {
+            std::thread::sleep(self.lasts);
+        }
+    }
+}
+
+struct HangingSession(Hanging);
+
+impl Storage for Hanging {
+    type Session = HangingSession;
+
+    fn name(&self) -> &'static str {
+        "hanging"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
+    fn open(&self, _: &Settings) -> Result<HangingSession, OpenError> {
+        if let At::Open = self.at {
+            self.hang_once();
+        }
+        Ok(HangingSession(self.clone()))
+    }
+}
+
+impl Session for HangingSession {
+    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+        let number = self.0.operations.fetch_add(1, Ordering::SeqCst);
+        let hangs = match self.0.at {
+            At::Nth(nth) => number == nth,
+            At::First(kind) => operation.kind() == kind,
+            At::Open => false,
+        };
+        if hangs {
+            self.0.hang_once();
+        }
+        Submitted::Done(Ok(()))
+    }
+}
+
+#[derive(Default)]
+struct Told(Vec<Stuck>);
+
+impl Events for Told {
+    fn event(&mut self, event: Event) {
+        if let Event::Stuck(stuck) = event {
+            self.0.push(stuck);
+        }
+    }
+}
+
+fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
+    let classic = Classic {
+        subdirectories: 4,
+        ..Classic::default()
+    };
+    let workload = Workload {
+        crew: Crew::Private { workers: 3 },
+        ..classic.into()
+    };
+    let location = "/hanging".into();
+    let request = RunSpec {
+        stuck_after: Duration::from_millis(400),
+        check: true,
+        cache: if let At::First(OperationKind::Evict) = at {
+            Cache::ColdData
+        } else {
+            Cache::AsIs
+        },
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
+    };
+    let storage = Hanging {
+        operations: Arc::default(),
+        has_hung: Arc::default(),
+        at,
+        lasts,
+    };
+    let mut told = Told::default();
+    let began = Instant::now();
+    let record = runner::run(&request, &storage, &SystemClock, &mut Control::default, &mut told).unwrap();
+    (record, told, began.elapsed())
+}
+
+#[test]
+fn one_that_comes_back_is_named_and_the_run_goes_on() {
+    let (record, told, _) = run(At::Nth(2_500), Duration::from_millis(1_200));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let [stuck] = &record.actual.stuck[..] else {
+        panic!("{:?}", record.actual.stuck);
+    };
+    assert!(stuck.came_back && stuck.ns > 1_000_000_000, "{stuck:?}");
+    assert_eq!(told.0.len(), 1);
+    assert!(told.0[0].worker.is_some_and(|worker| worker < 3));
+    let worker = told.0[0].worker.unwrap();
+    assert!(
+        told.0[0].path.starts_with(&format!("/hanging/w{worker}/")),
+        "{:?}",
+        told.0[0]
+    );
+    assert!(["create", "read", "append", "delete"].contains(&told.0[0].operation.as_str()));
+}
+
+#[test]
+fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
+    let (record, told, took) = run(At::Nth(2_500), Duration::from_secs(3_600));
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    let Outcome::Failed { why } = &record.actual.outcome else {
+        panic!("{:?}", record.actual.outcome);
+    };
+    let stuck = &record.actual.stuck[0];
+    assert!(!stuck.came_back);
+    let worker = stuck.worker.unwrap();
+    assert!(why.contains(&format!("worker {worker} has been stuck for")), "{why}");
+    assert!(why.contains(&stuck.path), "{why}");
+    assert_eq!(told.0.len(), 1);
+    // What the others did is in it.
+    assert_eq!(record.actual.phases[0].workers.len(), 3);
+    assert_eq!(record.actual.phases[1].workers.len(), 2);
+    assert!(record.actual.clean_up.is_some_and(|clean_up| !clean_up.left.is_empty()));
+}
+
+/// Whatever a worker does, and not only its operations.
+#[test]
+fn one_that_hangs_outside_of_operations_is_named_and_given_up() {
+    for (at, operation, path) in [
+        (At::Open, "open a session", "/hanging/w"),
+        (At::First(OperationKind::MakeDirectory), "make directory", "/s0"),
+        (At::First(OperationKind::Evict), "drop from the cache", "/s"),
+        (At::First(OperationKind::Stat), "check names", "/s"),
+        (At::First(OperationKind::List), "check names (list)", "/s0"),
+        (At::First(OperationKind::RemoveDirectory), "remove directory", "/s0"),
+    ] {
+        let (record, told, took) = run(at, Duration::from_secs(3_600));
+        assert!(took < Duration::from_secs(30), "{operation}: {took:?}");
+        assert!(matches!(record.actual.outcome, Outcome::Failed { .. }), "{operation}");
+        let [stuck] = &told.0[..] else {
+            panic!("{operation}: {:?}", told.0);
+        };
+        assert_eq!(stuck.operation, operation);
+        assert!(stuck.path.contains(path), "{operation}: {stuck:?}");
+        assert!(stuck.worker.is_some() && !stuck.came_back);
+    }
+}

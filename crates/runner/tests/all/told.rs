@@ -1,0 +1,197 @@
+//! The record told piece by piece while a run goes on: what was told of a run that comes to its end is what its record has.
+
+use std::path::Path;
+use std::time::Duration;
+
+use record::{Climb, Completed, Ladder, Outcome, Part, Phase, Record};
+use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, Stop, SystemClock};
+use storage::posix::Posix;
+use workload::arrivals::ArrivalProcess;
+use workload::{Crew, Mix, Workload};
+
+/// Takes what is told, and sleeps a while over each part.
+#[derive(Default)]
+struct Told {
+    opened: Option<Record>,
+    parts: Vec<Completed>,
+    /// What was done so far when each was told: stages that have begun and not ended.
+    under_way: Vec<Stage>,
+    stages: usize,
+}
+
+impl Events for Told {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Opened(head) => {
+                assert_eq!((self.stages, self.opened.is_some()), (0, false), "it comes first, once");
+                self.opened = Some(*head);
+            }
+            Event::Completed(completed) => {
+                assert!(self.under_way.is_empty(), "{:?} goes on", self.under_way);
+                std::thread::sleep(Duration::from_millis(50));
+                self.parts.push(*completed);
+            }
+            Event::Began(stage, _) => {
+                self.under_way.push(stage);
+                self.stages += 1;
+            }
+            Event::Ended(stage, ..) | Event::Broken(stage, _) => self.under_way.retain(|known| *known != stage),
+            _ => {}
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}
+
+fn request(at: &Path, drive: Drive) -> RunSpec {
+    let mix = Mix {
+        files: 50,
+        transactions: if drive == Drive::default() {
+            100
+        } else {
+            Workload::ENDLESS
+        },
+        weights: "read=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let workload = Workload {
+        crew: Crew::Private { workers: 2 },
+        ..Workload::from(mix)
+    };
+    let location = at.to_owned();
+    RunSpec {
+        drive,
+        slices: true,
+        settle: true,
+        check: true,
+        said: vec!["a".to_owned(), "test".to_owned()],
+        preset: Some("none".to_owned()),
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
+    }
+}
+
+fn run(request: &RunSpec) -> (Record, Told) {
+    let mut told = Told::default();
+    let record = runner::run(request, &Posix, &SystemClock, &mut Control::default, &mut told).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    (record, told)
+}
+
+#[test]
+fn what_was_told_is_what_the_record_has() {
+    let place = tempfile::tempdir().unwrap();
+    let (record, told) = run(&request(place.path(), Drive::default()));
+    let head = told.opened.unwrap();
+    assert_eq!(head.actual.outcome, Outcome::Unfinished);
+    assert!(head.actual.phases.is_empty());
+    let mut so_far = head;
+    for completed in told.parts {
+        assert!(completed.during.clocks.elapsed_ns > so_far.during.clocks.elapsed_ns);
+        so_far.add(completed);
+    }
+    assert_eq!(so_far.actual.phases, record.actual.phases);
+    assert_eq!(record.actual.phases.len(), 3);
+    assert!(record.actual.phases.iter().all(|phase| phase.settle.is_some()));
+    // All else that was known before is as it was told.
+    let same = Record {
+        during: record.during.clone(),
+        actual: record.actual.clone(),
+        ..so_far
+    };
+    assert_eq!(same, record);
+    assert_eq!(record.spec.preset.as_deref(), Some("none"));
+}
+
+/// Telling takes time, and none of it is in any phase or settling.
+#[test]
+fn telling_lies_in_no_time_that_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    let (record, _) = run(&request(place.path(), Drive::default()));
+    let mut spans: Vec<(u64, u64)> = Vec::new();
+    for phase in &record.actual.phases {
+        let segments = phase.segments.iter();
+        spans.extend(segments.map(|segment| (segment.began_ns, segment.ended_ns)));
+        spans.extend(phase.settle.iter().map(|settle| (settle.began_ns, settle.ended_ns)));
+    }
+    spans.sort_unstable();
+    let phases: Vec<u64> = record
+        .actual
+        .phases
+        .iter()
+        .map(|phase| phase.segments[0].began_ns)
+        .collect();
+    for (number, began_ns) in phases.iter().enumerate().skip(1) {
+        // The telling of the phase before lies between its settling and this phase.
+        let settled_ns = record.actual.phases[number - 1].settle.as_ref().unwrap().ended_ns;
+        assert!(began_ns - settled_ns >= 50_000_000, "{spans:?}");
+    }
+    for pair in spans.windows(2) {
+        assert!(pair[0].1 <= pair[1].0, "{spans:?}");
+    }
+}
+
+#[test]
+fn rungs_are_told_as_they_are_climbed() {
+    let place = tempfile::tempdir().unwrap();
+    let ladder = Ladder {
+        climb: Climb::Rates(vec![200.0, 400.0]),
+        arrivals: ArrivalProcess::Constant,
+        fresh: false,
+        goal_p99_ns: None,
+    };
+    let drive = Drive {
+        warm_up: Duration::from_millis(20),
+        stop: Stop::After(Duration::from_millis(100)),
+        ladder: Some(ladder),
+        ..Drive::default()
+    };
+    let (record, told) = run(&request(place.path(), drive));
+    let mut so_far = told.opened.unwrap();
+    let mut kinds = Vec::new();
+    for completed in told.parts {
+        kinds.push(match &completed.part {
+            Part::Phase(phase) => phase.phase.name(),
+            Part::Rung(_) => "rung",
+        });
+        so_far.add(completed);
+    }
+    assert_eq!(so_far.actual.phases, record.actual.phases);
+    assert_eq!(so_far.actual.rungs, record.actual.rungs);
+    assert_eq!((kinds[0], *kinds.last().unwrap()), ("prepare", "delete"));
+    assert!(
+        kinds.len() >= 4 && kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "rung"),
+        "{kinds:?}"
+    );
+}
+
+#[test]
+fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
+    let place = tempfile::tempdir().unwrap();
+    let request = RunSpec {
+        keeping: Keeping {
+            keep: true,
+            reuse: false,
+        },
+        ..request(place.path(), Drive::default())
+    };
+    let (record, told) = run(&request);
+    let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+    assert_eq!(phases, [Phase::Prepare, Phase::Transactions]);
+    let parts: Vec<Part> = told.parts.into_iter().map(|completed| completed.part).collect();
+    let of_record = record
+        .actual
+        .phases
+        .into_iter()
+        .map(|phase| Part::Phase(Box::new(phase)));
+    assert_eq!(parts, of_record.collect::<Vec<_>>());
+}
+
+#[test]
+fn no_two_runs_have_one_identity() {
+    let place = tempfile::tempdir().unwrap();
+    let request = request(place.path(), Drive::default());
+    let run = || runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    assert_ne!(run().id, run().id);
+}

@@ -1,0 +1,13 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod contents;
+mod every_storage;
+mod held;
+mod lacking;
+mod operations;
+mod simulated;
+
+// What they share.
+mod support;
