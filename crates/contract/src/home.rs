@@ -16,6 +16,9 @@ use crate::{Errno, Identity};
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
 pub type Stamp = (i64, u32);
 
+/// The mode of the directories that a run makes within its own, before the process's mask: nobody else needs them.
+pub const DIRECTORY_MODE: u32 = 0o700;
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {

@@ -57,6 +57,8 @@ mod word {
     pub(super) const ASIDES: usize = 6;
     /// When the last operation was completed, by the run's clock; 0 where that is not recorded.
     pub(super) const STAMP: usize = 7;
+    /// Names that operations have written in part and failed, the last first: see [`super::packed`].
+    pub(super) const FAILED: std::ops::Range<usize> = 8..super::LINE_WORDS;
 }
 
 /// A name of a file that an operation writes: its kind and its running number.
@@ -182,6 +184,21 @@ impl Slot {
         self.over();
     }
 
+    /// An operation has failed, and left these names written in part. Those of the last few are kept.
+    #[cold]
+    pub(crate) fn failed(&self, names: &[WrittenName]) {
+        for name in names {
+            for word in word::FAILED.rev() {
+                let moved = if word == word::FAILED.start {
+                    packed(*name)
+                } else {
+                    self.get(word - 1)
+                };
+                self.set(word, moved);
+            }
+        }
+    }
+
     #[inline]
     fn over(&self) {
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
@@ -204,12 +221,15 @@ impl Slot {
         line[word::STAMP]
     }
 
-    /// The names that the operation under way was writing, of a line that a run has left.
-    pub(crate) fn writing(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
-        match doing(line[word::WHAT]) {
+    /// The names that were written in part, of a line that a run has left: by the operation under way, and by the last ones
+    /// that failed.
+    pub(crate) fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
+        let mut names = match doing(line[word::WHAT]) {
             Doing::Operation(action) if line[word::TICKET] % 2 == 1 => written_names(action, line[word::NUMBER]),
             Doing::Operation(_) | Doing::Aside(..) => Vec::new(),
-        }
+        };
+        names.extend(line[word::FAILED].iter().filter_map(|word| unpacked(*word)));
+        names
     }
 
     pub(crate) fn begin(&self, total: u64) {
@@ -230,6 +250,16 @@ pub(crate) fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
         Action::Create | Action::Append | Action::Overwrite | Action::Truncate => vec![(NameKind::File, number)],
         _ => Vec::new(),
     }
+}
+
+/// A name in one word, which is not 0: numbers stay far below 2^56.
+fn packed((kind, number): WrittenName) -> u64 {
+    number << 8 | (kind as u64 + 1)
+}
+
+fn unpacked(word: u64) -> Option<WrittenName> {
+    let kind = (word & 0xff).checked_sub(1)?;
+    NameKind::ALL.get(kind as usize).map(|kind| (*kind, word >> 8))
 }
 
 fn doing(what: u64) -> Doing {

@@ -200,10 +200,11 @@ impl Failures {
         }
     }
 
-    /// The operation of an intent failed at a step: what it would have changed is not known any more.
-    pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) {
+    /// The operation of an intent failed at a step: what it would have changed is not known any more. Gives the names that
+    /// it has written in part.
+    pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
-            return;
+            return Vec::new();
         }
         let mut names = vec![(intent.action.named(), intent.number)];
         match intent.action {
@@ -219,17 +220,15 @@ impl Failures {
             spoiled.files.insert(intent.file);
         }
         spoiled.names.entry(intent.place).or_default().extend(names);
+        let mut written = written_names(intent.action, intent.number);
+        // By a change of names a file is whole at once, or it is somebody else's that was in the way.
+        let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
         // A file that could not be opened was not written.
-        if step != Step::Open {
-            let names = written_names(intent.action, intent.number).into_iter();
-            // By a change of names a file is whole at once, or it is somebody else's that was in the way.
-            let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
-            spoiled
-                .written
-                .extend(names.filter(|(kind, _)| !is_by_rename || *kind == NameKind::Temporary));
-        }
+        written.retain(|(kind, _)| step != Step::Open && (!is_by_rename || *kind == NameKind::Temporary));
+        spoiled.written.extend(&written);
         drop(spoiled);
         self.spoiled.any.store(true, Ordering::Release);
+        written
     }
 }
 

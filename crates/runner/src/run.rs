@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use contract::home::Home;
+use contract::home::{DIRECTORY_MODE, Home};
 use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
@@ -25,7 +25,7 @@ use crate::refused::Refused;
 use crate::room::{self, Volumes};
 use crate::site::life::Life;
 use crate::site::manifest::{Kept, MixNames, Position};
-use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes, READ_OR_WRITE};
+use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes};
 use crate::site::{self, NoSite, Site, Wish};
 use crate::waiting::{Call, NoAnswer, Waiter};
 
@@ -656,8 +656,7 @@ fn makes(workload: &Workload) -> Makes {
     };
     Makes {
         modes,
-        // Those of the pool, and those of workers.
-        directory_modes: vec![0o700 & READ_OR_WRITE, 0o755 & READ_OR_WRITE],
+        directory_modes: vec![DIRECTORY_MODE],
         size_max_bytes: workload.size_max_bytes(),
         size_min_bytes: match &workload.work {
             Work::Classic(classic) => classic.size_low_bytes,

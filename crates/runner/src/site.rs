@@ -17,7 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use contract::home::{Directory, EntryKind, Facts, Home, Mark, Stamp};
+use contract::home::{DIRECTORY_MODE, Directory, EntryKind, Facts, Home, Mark, Stamp};
 use contract::{Errno, Identity};
 use record::CleanUp;
 
@@ -321,7 +321,10 @@ impl Site for Grounds {
         // The last one first: a directory that two of them lie in then gets back its times before the first.
         for ground in self.all.iter().rev() {
             let before = done.files;
-            let part = ground.leave(evidence, &mut |files| progress(before + files));
+            let part = ground.leave(evidence, &mut |files| {
+                self.life.removes();
+                progress(before + files);
+            });
             done.files += part.files;
             done.directories += part.directories;
             done.left.extend(part.left);
@@ -403,7 +406,7 @@ impl Grounds {
         for ground in &self.all {
             for worker in 0..workers {
                 let name = worker_directory(worker);
-                if let Err(errno) = ground.held.make(name.as_bytes(), 0o755) {
+                if let Err(errno) = ground.held.make(name.as_bytes(), DIRECTORY_MODE) {
                     let path = ground.directory.join(&name);
                     self.leave(&Evidence::default(), &mut |_| ());
                     return Err(prepare::system("make the directory", &path, errno));

@@ -545,10 +545,10 @@ where
         let issued = stopwatch.moment();
         let outcome = submit(session, &mut self.tickets, &operation, stopwatch.steps(issued));
         let completed = stopwatch.moment();
-        slot.complete(completed);
         if let Err(failure) = outcome {
-            return self.fails(intent, failure, &mut done.current.meters);
+            return self.fails(intent, failure, completed, &mut done.current.meters);
         }
+        slot.complete(completed);
         if let Some(log) = log {
             log.acknowledges(intent);
         }
@@ -583,10 +583,13 @@ where
     }
 
     #[cold]
-    fn fails(&mut self, intent: &Intent, failure: Failure, meters: &mut Meters) -> Result<(), Left> {
+    fn fails(&mut self, intent: &Intent, failure: Failure, completed_ns: u64, meters: &mut Meters) -> Result<(), Left> {
+        // Until its names are kept it counts as being under way.
+        let written = self.duty.failures.spoil(intent, failure.step);
+        self.tools.slot.failed(&written);
+        self.tools.slot.complete(completed_ns);
         self.tools.source.completed(intent, false);
         meters.of(intent.action).failed += 1;
-        self.duty.failures.spoil(intent, failure.step);
         let path = self.duty.namer.operation(intent, &[]).name().path;
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
         Ok(self.duty.failures.count(failed)?)

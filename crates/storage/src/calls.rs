@@ -38,8 +38,6 @@ pub(crate) trait Style {
 
 /// The mode of new files, before the process's mask.
 const FILE_MODE: libc::mode_t = 0o644;
-/// The mode of new directories, before the process's mask.
-const DIRECTORY_MODE: libc::mode_t = 0o700;
 /// An interrupted call is made again this often before its answer counts: no signal storm keeps a run for ever.
 const INTERRUPTIONS_MAX: u32 = 1_000;
 

@@ -274,7 +274,7 @@ impl Abandoned {
         Evidence {
             until: Some(Until::new(signs.last_ns)),
             set_back_ns: signs.set_back_ns,
-            partly_written: signs.writing,
+            partly_written: signs.partly_written,
             ..none
         }
     }

@@ -56,8 +56,8 @@ pub(crate) struct LastSigns {
     pub set_back_ns: i64,
     /// When the last operation was completed, or the latest that the wall clock showed, in nanoseconds of the epoch.
     pub last_ns: i64,
-    /// Names that operations under way were writing.
-    pub writing: BTreeSet<WrittenName>,
+    /// Names that operations were writing that were under way, or had failed.
+    pub partly_written: BTreeSet<WrittenName>,
 }
 
 fn wall_ns() -> i64 {
@@ -127,6 +127,11 @@ impl Life {
         first[WORD_EARLIEST].fetch_min(wall, Ordering::Relaxed);
         first[WORD_LATEST].fetch_max(wall, Ordering::Relaxed);
         first[WORD_TICKS].store(ticks, Ordering::Release);
+    }
+
+    /// The run removes what it made, apart from operations.
+    pub(crate) fn removes(&self) {
+        self.lines[0].0[WORD_LATEST].fetch_max(wall_ns() as u64, Ordering::Relaxed);
     }
 
     /// By how much the wall clock was set back since the run began.
@@ -211,7 +216,7 @@ pub(crate) fn read(name: &str, owner: u32) -> Option<LastSigns> {
     Some(LastSigns {
         set_back_ns: set_back_ns(first),
         last_ns: (wall_ns as i64).saturating_add(since).max(first[WORD_LATEST] as i64),
-        writing: workers.iter().flat_map(Slot::writing).collect(),
+        partly_written: workers.iter().flat_map(Slot::partly_written).collect(),
     })
 }
 
@@ -258,12 +263,17 @@ mod tests {
         };
         slots[1].issue(&intent);
         slots[0].issue(&intent);
+        slots[0].failed(&[(NameKind::Temporary, 7)]);
         slots[0].complete(5_001_000);
         let signs = read(&name, me).unwrap();
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
-        let expected = [NameKind::File, NameKind::Temporary].map(|kind| (kind, 12));
-        assert_eq!(signs.writing, expected.into());
+        let expected = [
+            (NameKind::File, 12),
+            (NameKind::Temporary, 12),
+            (NameKind::Temporary, 7),
+        ];
+        assert_eq!(signs.partly_written, expected.into());
         assert_eq!(read(&name, me + 1), None, "somebody else's are not believed");
         life.lies_in(2);
         cleaned(&name, me);

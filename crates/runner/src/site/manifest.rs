@@ -15,7 +15,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use super::before::Before;
-use super::ownership::{Makes, READ_OR_WRITE};
+use super::ownership::{Makes, PERMISSIONS};
 use super::removal::running_number;
 
 /// The manifest's name, in the directory that holds the files.
@@ -185,30 +185,27 @@ impl Manifest {
         if mark.lock()? == Lock::Others {
             return Err(Errno::WOULDBLOCK);
         }
+        let place = directory.facts()?;
         if let Some(given) = mark.facts()?.mode {
-            self.take_modes(given);
+            self.take_modes(given, place.mode);
             if given & WRITABLE_BY_OTHERS != 0 {
                 mark.restrict(given & !WRITABLE_BY_OTHERS);
             }
         }
-        self.directory_inode = inode(&directory.facts()?);
+        self.directory_inode = inode(&place);
         mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Fills in the modes that the run's files get where a mark got this one. Of a pool that an earlier run has kept, the
-    /// files that are there have its modes.
-    fn take_modes(&mut self, given: u32) {
-        for mode in self.makes.modes.clone() {
-            let mode = mode_given(given, mode);
-            if !self.makes.modes.contains(&mode) {
-                self.makes.modes.push(mode);
-            }
+    /// Fills in the modes that the run's files get where a mark got this one, in a directory of that mode. Of a pool that an
+    /// earlier run has kept, the files that are there have its modes.
+    fn take_modes(&mut self, given: u32, place: Option<u32>) {
+        let makes = &mut self.makes;
+        for mode in makes.modes.clone() {
+            take(&mut makes.modes, mode_given(given, mode));
         }
-        for mode in self.makes.directory_modes.clone() {
-            let mode = mode_given(given, mode) & READ_OR_WRITE;
-            if !self.makes.directory_modes.contains(&mode) {
-                self.makes.directory_modes.push(mode);
-            }
+        // A file system with modes of its own gives all directories one.
+        if let Some(place) = place.filter(|_| is_of_its_own(given)) {
+            take(&mut makes.directory_modes, place & PERMISSIONS);
         }
     }
 
@@ -343,7 +340,18 @@ fn now_s() -> i64 {
 
 /// The mode of a file that is made with `asked`, where the system gave `given` to one that was made with [`DRAFT_MODE`].
 fn mode_given(given: u32, asked: u32) -> u32 {
-    if given & !DRAFT_MODE == 0 { given & asked } else { given }
+    if is_of_its_own(given) { given } else { given & asked }
+}
+
+/// Whether the file system gave a mode of its own to what was made with [`DRAFT_MODE`].
+fn is_of_its_own(given: u32) -> bool {
+    given & !DRAFT_MODE != 0
+}
+
+fn take(modes: &mut Vec<u32>, mode: u32) {
+    if !modes.contains(&mode) {
+        modes.push(mode);
+    }
 }
 
 /// Whether a file in a directory is one that this user has made there, as far as the home knows; and if not, why.

@@ -15,14 +15,14 @@ use crate::control::WrittenName;
 pub(crate) const BEGINS_BYTES: usize = 64;
 
 /// The bits of a mode by which directories are compared: the others may come from the directory above.
-pub(crate) const READ_OR_WRITE: u32 = 0o666;
+pub(crate) const PERMISSIONS: u32 = 0o777;
 
 /// What a run's files have in common, whatever is done to them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Makes {
     /// Their permissions: any of these.
     pub modes: Vec<u32>,
-    /// Those of its directories, by who may read and write.
+    /// The permissions of its directories.
     pub directory_modes: Vec<u32>,
     /// None is larger.
     pub size_max_bytes: u64,
@@ -221,14 +221,10 @@ impl<'a> Ownership<'a> {
         let born = self.born_before_removals(facts);
         // What a directory or a link is tells whose it is: which of them was being made is not written down.
         let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        let is_too_late = |until: Until| {
-            let last = if is_under_way { until.under_way } else { until.completed };
-            born.is_some_and(|born| born > last)
-        };
         // What is certain comes first: only what is not certain keeps the manifest.
-        let contents = match kind {
-            NameKind::Directory => Whose::Ours,
-            NameKind::SymbolicLink => self.of_link(directory, name)?,
+        let (contents, is_told_by_them) = match kind {
+            NameKind::Directory => (Whose::Ours, false),
+            NameKind::SymbolicLink => (self.of_link(directory, name)?, false),
             NameKind::File | NameKind::Temporary | NameKind::Link => {
                 self.of_contents(directory, name, facts, is_partly_written)?
             }
@@ -241,6 +237,16 @@ impl<'a> Ownership<'a> {
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
             return unclear("the storage does not tell when it was made, or which file it is".to_owned());
         }
+        // Without a time of birth the last change has to do. A name that is given or taken later is one, too: of what tells by
+        // its contents that the run wrote it, it matters when it was written.
+        let made = match facts.born {
+            None if is_told_by_them => facts.modified,
+            _ => born,
+        };
+        let is_too_late = |until: Until| {
+            let last = if is_under_way { until.under_way } else { until.completed };
+            made.is_some_and(|made| made > last)
+        };
         // Whatever is made or removed in a directory later changes it: without a time of birth its times say nothing of who
         // made it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
@@ -258,7 +264,7 @@ impl<'a> Ownership<'a> {
         }
         let is_given = |mode: u32| match kind {
             NameKind::SymbolicLink => true,
-            NameKind::Directory => self.manifest.makes.directory_modes.contains(&(mode & READ_OR_WRITE)),
+            NameKind::Directory => self.manifest.makes.directory_modes.contains(&(mode & PERMISSIONS)),
             NameKind::File | NameKind::Temporary | NameKind::Link => self.manifest.makes.modes.contains(&mode),
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {
@@ -280,22 +286,26 @@ impl<'a> Ownership<'a> {
         })
     }
 
+    /// Whose a file is by its contents, and whether they tell for certain that the run has written it.
     fn of_contents(
         &self,
         directory: &dyn Directory,
         name: &[u8],
         facts: &Facts,
         is_partly_written: bool,
-    ) -> Result<Whose, Errno> {
+    ) -> Result<(Whose, bool), Errno> {
         let makes = &self.manifest.makes;
         if facts.size_bytes > makes.size_max_bytes {
-            return Ok(Whose::Others("it is larger than any file of this run".to_owned()));
+            return Ok((
+                Whose::Others("it is larger than any file of this run".to_owned()),
+                false,
+            ));
         }
         let mut begins = [0; BEGINS_BYTES];
         let begins = match directory.read(name, 0, &mut begins) {
             Ok(length) => &begins[..length],
             Err(Errno::NOENT) => return Err(Errno::NOENT),
-            Err(errno) => return Ok(Whose::Unclear(format!("its contents cannot be read: {errno}"))),
+            Err(errno) => return Ok((Whose::Unclear(format!("its contents cannot be read: {errno}")), false)),
         };
         // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
         // In a directory of its own it is enough that it was made while the run went on.
@@ -309,25 +319,23 @@ impl<'a> Ownership<'a> {
         };
         if begins.is_empty() {
             let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
-            return Ok(if makes_such {
+            let whose = if makes_such {
                 Whose::Ours
             } else {
                 cut_short("it is empty")
-            });
+            };
+            return Ok((whose, false));
         }
-        if begins.iter().all(|byte| *byte == 0) {
-            return Ok(cut_short("it begins with zeros"));
-        }
-        let beginning = self.contents.beginning(begins);
-        Ok(match beginning {
-            Beginning::Ours if facts.size_bytes < makes.size_min_bytes => {
-                cut_short("it is shorter than any file of this run")
-            }
-            Beginning::Ours => Whose::Ours,
+        let whose = match self.contents.beginning(begins) {
+            Beginning::Ours if facts.size_bytes >= makes.size_min_bytes => return Ok((Whose::Ours, true)),
+            Beginning::Ours => cut_short("it is shorter than any file of this run"),
+            // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Whose::Ours,
             Beginning::TooShort => Whose::Unclear("it is too short to tell whose it is".to_owned()),
+            Beginning::Others if begins.iter().all(|byte| *byte == 0) => cut_short("it begins with zeros"),
             Beginning::Others => Whose::Others("it does not begin as the files of this run do".to_owned()),
-        })
+        };
+        Ok((whose, false))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::ffi::CStr;
 
-use super::{Calls, DIRECTORY_MODE, Style, again, at};
+use super::{Calls, Style, again, at};
 use crate::system::System;
+use contract::home::DIRECTORY_MODE;
 use contract::{Cause, Errno, Failure, Name, Outcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {

@@ -200,25 +200,8 @@ fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, journa
     verified
 }
 
-fn tidy(ground: &Ground, journal: &Path, goes: Goes) {
-    let cleaned = clean(&ground.at);
-    if cleaned.status.success() {
-        cleaned.code(0);
-    } else {
-        // Of a run that ended by itself nobody knows later which files its last operations failed to write, one a worker.
-        cleaned.code(1);
-        let empty = cleaned
-            .output
-            .matches(": it is empty, and nothing tells that this run was writing it")
-            .count();
-        cleaned.assert(
-            goes == Goes::Alone && (1..=2).contains(&empty),
-            "what stays is not what a failed operation has left",
-        );
-        for name in names(&ground.at).unwrap().iter().filter(|name| *name != "lost+found") {
-            std::fs::remove_dir_all(ground.at.join(name)).unwrap();
-        }
-    }
+fn tidy(ground: &Ground, journal: &Path) {
+    clean(&ground.at).code(0);
     let left = names(&ground.at).unwrap();
     assert!(
         left.iter().all(|name| name == "lost+found"),
@@ -240,7 +223,7 @@ fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut ground: Ground) {
         if round == 0 {
             damage(&ground, &journal);
         }
-        tidy(&ground, &journal, each.goes);
+        tidy(&ground, &journal);
     }
 }
 on!(with_fsync_and_dir_nothing_is_lost_and_damage_is_named: ext4, xfs);
@@ -254,7 +237,7 @@ fn with_none_losses_are_found(mut ground: Ground) {
             let what = format!("nothing was synced, and no loss is called '{kind}'");
             verified.ended.assert(verified.lost(&[kind]) > 0, &what);
         }
-        tidy(&ground, &journal, each.goes);
+        tidy(&ground, &journal);
     }
 }
 on!(with_none_losses_are_found: ext4, xfs);
@@ -285,7 +268,7 @@ fn with_fsync_contents_are_whole(mut ground: Ground) {
             verified.lost(&["torn", "wrong-size"]) == excused as u64,
             "contents that were synced are not whole",
         );
-        tidy(&ground, &journal, each.goes);
+        tidy(&ground, &journal);
     }
 }
 on!(with_fsync_contents_are_whole: ext4, xfs);

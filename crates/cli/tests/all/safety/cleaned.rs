@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::Face::{Prompt, Run};
 use crate::support::Storage::{Posix, Raw, Stdio};
-use crate::support::faces::{clean, own_directories, program_for_all};
+use crate::support::faces::{clean, has_ended, own_directories, program, program_for_all};
 use crate::support::scene::{furnish, furnish_with_our_names, write};
 use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
 
@@ -84,6 +84,22 @@ fn links_directories_and_the_like() {
         killed.leaves(&[("30001", link), ("30002", link), ("30003", directory)]);
         before.assert_kept(&elsewhere, &"after a cleaning beside links to it");
     }
+}
+
+/// A byte of a run's contents may be zero, as one of somebody else's that was cut short would be.
+#[test]
+fn files_of_one_byte() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    let mut command = Running::command(program());
+    command
+        .args("run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check --at".split(' '))
+        .arg(&location);
+    let mut running = Running::start(command, &location);
+    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.send(rustix::process::Signal::INT);
+    running.finish().code(130);
+    assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
 /// A second name of a file is not what a run makes, however new the file is.

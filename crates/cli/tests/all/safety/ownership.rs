@@ -294,17 +294,19 @@ fn a_subdirectory_of_another_mode() {
     Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
     let changed = location.join("s1");
     let given = changed.metadata().unwrap().permissions().mode();
-    set_mode(&changed, 0o770);
-    let before = Snapshot::of(&changed);
-    let cleaned = clean(&location);
-    cleaned
-        .code(1)
-        .says(&format!(
-            "Left: {}: its mode is 0770, which this run does not give",
-            changed.display()
-        ))
-        .says("its manifest stays");
-    before.assert_kept(&changed, &cleaned);
+    for mode in [0o770, 0o711] {
+        set_mode(&changed, mode);
+        let before = Snapshot::of(&changed);
+        let cleaned = clean(&location);
+        cleaned
+            .code(1)
+            .says(&format!(
+                "Left: {}: its mode is {mode:04o}, which this run does not give",
+                changed.display()
+            ))
+            .says("its manifest stays");
+        before.assert_kept(&changed, &cleaned);
+    }
     set_mode(&changed, given & 0o777);
     clean(&location).code(0);
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);

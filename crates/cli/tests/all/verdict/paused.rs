@@ -16,7 +16,9 @@ fn a_program_that_was_stopped_says_so() {
     command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s --at".split(' '));
     command.arg(text(&location));
     let mut running = Running::start(command, &location);
-    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    running.until("the transactions", |running| has_ended(&running.errors(), "settle"));
+    // It is seen where counters are read, a second after the phase has begun at the latest.
+    std::thread::sleep(Duration::from_millis(1_500));
     running.stop();
     std::thread::sleep(Duration::from_millis(2_500));
     running.send(Signal::CONT);
