@@ -135,7 +135,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
         record.id = RunId::new(u128::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835));
         record.origin.unix_ns = (FIRST_UNIX_NS + number * EVERY_NS) as i64;
         record.host.hostname = format!("host-{}", number % 500);
-        record.preset = Some(format!("preset-{}", number % 7));
+        record.spec.preset = Some(format!("preset-{}", number % 7));
         if let Some(Fact::Known(target)) = record.locations.first_mut().map(|location| &mut location.target) {
             if let Fact::Known(mount) = &mut target.mount {
                 mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use observe::{Fact, ProcessTimes, Sources};
 use record::{Outcome, Record};
-use runner::{Control, Event, Events, Place, Request, RequestedLocation, Stage, SystemClock};
+use runner::{Control, Event, Events, Place, RunSpec, Stage, SystemClock};
 use storage::posix::Posix;
 use workload::{Phase, Workload};
 
@@ -24,10 +24,10 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
 
 /// Performs a workload and prints what its phases took.
 pub fn perform(workload: &str, at: &Path, prepared: bool) -> Result<(), Box<dyn Error>> {
-    let location = RequestedLocation { path: at.to_owned() };
-    let request = Request {
+    let location = at.to_owned();
+    let request = RunSpec {
         prepared,
-        ..Request::classic(serde_json::from_str(workload)?, vec![location], Place::Location)
+        ..RunSpec::classic(serde_json::from_str(workload)?, vec![location], Place::Location)
     };
     let mut times = Times::default();
     let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut times)?;

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use document::harmless;
 use record::{Classic, Outcome, Record};
-use runner::{Clock, Place, Request, RequestedLocation};
+use runner::{Clock, Place, RunSpec};
+use spec::StorageName;
 
 use crate::classic::{Engine, Progress, RunEnd, Settings};
 use crate::perform::{exit_code, left_something, perform};
-use crate::said::StorageName;
 
 /// Performs the prompt's runs with a clock: the machine's, or a test's.
 #[derive(Debug)]
@@ -56,24 +56,20 @@ impl<C: Clock> Engine for RunnerEngine<C> {
             let _ = writeln!(errors, "Error: {}", harmless::shown(text));
         };
         let transactions = workload.transactions;
-        let locations = settings
-            .paths()
-            .into_iter()
-            .map(|(path, _)| RequestedLocation { path })
-            .collect();
-        let request = Request {
+        let targets = settings.paths().into_iter().map(|(path, _)| path).collect();
+        let spec = RunSpec {
             said: self.said.clone(),
+            storage: if settings.buffered {
+                StorageName::Stdio
+            } else {
+                StorageName::Raw
+            },
             room_check: self.room_check,
             trusts_others: self.trusts_others,
-            ..Request::classic(workload.into(), locations, Place::Location)
-        };
-        let storage = if settings.buffered {
-            StorageName::Stdio
-        } else {
-            StorageName::Raw
+            ..RunSpec::classic(workload.into(), targets, Place::Location)
         };
         let mut progress = Progress::new(transactions, output);
-        match perform(&request, storage, &self.clock, &mut progress) {
+        match perform(&spec, &self.clock, &mut progress) {
             Ok(record) => end(&record, output, &mut complain),
             Err(refused) => {
                 complain(refused.to_string());

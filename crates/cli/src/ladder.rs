@@ -4,34 +4,28 @@ use record::ladder::next_load;
 use record::{
     Check, Completed, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Part, Record, Rung, RungRun, RungSummary,
 };
-use runner::{Event, Events, Pace, Refused, Request, SystemClock};
+use runner::{Event, Events, Pace, Refused, RunSpec, SystemClock};
 use workload::arrivals::ArrivalProcess;
 
 use crate::perform::{Signals, perform_with};
-use crate::said::StorageName;
 
 /// Whether each rung is to have a pool of its own.
-pub fn is_of_runs(request: &Request) -> bool {
-    request.drive.ladder.as_ref().is_some_and(|ladder| ladder.asked.fresh)
+pub fn is_of_runs(spec: &RunSpec) -> bool {
+    spec.drive.ladder.as_ref().is_some_and(|ladder| ladder.fresh)
 }
 
 /// Climbs the ladder, a run for each rung, until one does not come to its end. The record is the first one's, with all rungs.
 ///
 /// # Errors
 /// Where the first run was refused: nothing was touched. What becomes of a later one is in the record.
-pub fn climb(
-    request: &Request,
-    storage: StorageName,
-    signals: &mut Signals,
-    events: &mut dyn Events,
-) -> Result<Record, Refused> {
+pub fn climb(spec: &RunSpec, signals: &mut Signals, events: &mut dyn Events) -> Result<Record, Refused> {
     // Between two of the runs, too, a signal is to leave the rungs that were climbed.
-    let Some(ladder) = &request.drive.ladder else {
-        return perform_with(request, storage, &SystemClock, signals, events);
+    let Some(ladder) = &spec.drive.ladder else {
+        return perform_with(spec, &SystemClock, signals, events);
     };
     let mut climbed: Vec<RungSummary> = Vec::new();
     let mut all: Option<Record> = None;
-    while let Some(load) = next_load(&ladder.asked, &climbed) {
+    while let Some(load) = next_load(ladder, &climbed) {
         if let (Some(signal), Some(all)) = (signals.caught(), &mut all) {
             all.actual.outcome = Outcome::Interrupted { signal };
             signals.followed();
@@ -41,16 +35,10 @@ pub fn climb(
         events.event(Event::Rung(number as u32, load));
         let mut of_rung = OfRung {
             events: &mut *events,
-            request,
+            spec,
             is_first: number == 0,
         };
-        let performed = perform_with(
-            &rung(request, load, number),
-            storage,
-            &SystemClock,
-            signals,
-            &mut of_rung,
-        );
+        let performed = perform_with(&rung(spec, load, number), &SystemClock, signals, &mut of_rung);
         let record = match (performed, &mut all) {
             (Ok(record), _) => record,
             (Err(refused), None) => return Err(refused),
@@ -65,7 +53,7 @@ pub fn climb(
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
         let climbed_now = Rung {
             load,
-            workers: record.workload.crew.workers(),
+            workers: record.spec.workload.crew.workers(),
             phases: record.actual.phases.clone(),
             of_run: (number > 0).then(|| {
                 Box::new(RungRun {
@@ -78,7 +66,7 @@ pub fn climb(
         };
         climbed.push(RungSummary::of(&climbed_now));
         let mut sum = match all.take() {
-            None => first(request, record),
+            None => first(spec, record),
             Some(sum) => merge(sum, record),
         };
         if events.takes_records() && is_whole {
@@ -96,14 +84,14 @@ pub fn climb(
     match all {
         Some(record) => Ok(record),
         // Nobody can say a ladder without rungs.
-        None => Err(Refused::Contradiction("--ladder: it has no rung".to_owned())),
+        None => Err(Refused::Unable("--ladder: it has no rung".to_owned())),
     }
 }
 
 /// What the run of a rung tells those who watch the ladder: its phases are the rung's, and the first one begins the ladder's record.
 struct OfRung<'a> {
     events: &'a mut dyn Events,
-    request: &'a Request,
+    spec: &'a RunSpec,
     is_first: bool,
 }
 
@@ -111,7 +99,7 @@ impl Events for OfRung<'_> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Opened(head) if self.is_first => {
-                self.events.event(Event::Opened(Box::new(first(self.request, *head))));
+                self.events.event(Event::Opened(Box::new(first(self.spec, *head))));
             }
             Event::Opened(_) | Event::Completed(_) => {}
             event => self.events.event(event),
@@ -124,24 +112,23 @@ impl Events for OfRung<'_> {
 }
 
 /// The run of one rung.
-fn rung(request: &Request, load: Load, number: usize) -> Request {
-    let mut request = request.clone();
+fn rung(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
+    let mut spec = spec.clone();
     // It is the same for all, and that of the first is in the record.
-    request.own_cost &= number == 0;
-    let ladder = request.drive.ladder.take();
+    spec.own_cost &= number == 0;
+    let ladder = spec.drive.ladder.take();
     let arrivals = ladder.map_or(ArrivalProcess::Poisson, |ladder| ladder.arrivals);
     match load {
-        Load::Closed => request.drive.pace = Pace::Closed,
-        Load::Rate(rate) => request.drive.pace = Pace::Open { rate, arrivals },
-        Load::Workers(workers) => request.workload.crew = Crew::Private { workers },
+        Load::Closed => spec.drive.pace = Pace::Closed,
+        Load::Rate(per_second) => spec.drive.pace = Pace::Open { per_second, arrivals },
+        Load::Workers(workers) => spec.workload.crew = Crew::Private { workers },
     }
-    request
+    spec
 }
 
 /// The first rung's record as that of the whole ladder.
-fn first(request: &Request, mut record: Record) -> Record {
-    record.how.driven.ladder = request.drive.ladder.as_ref().map(|ladder| ladder.asked.clone());
-    record.how.driven.arrivals = None;
+fn first(spec: &RunSpec, mut record: Record) -> Record {
+    record.spec.drive.clone_from(&spec.drive);
     record.actual.phases = Vec::new();
     record.actual.classic = None;
     record.actual.stream_hash = record

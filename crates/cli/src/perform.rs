@@ -3,26 +3,21 @@
 use std::sync::atomic::Ordering;
 
 use record::{Outcome, Record};
-use runner::{Clock, Control, Events, Refused, Request, TakeControl};
+use runner::{Clock, Control, Events, Refused, RunSpec, TakeControl};
+use spec::StorageName;
 use storage::null::Null;
 use storage::posix::Posix;
 use storage::raw::Raw;
 use storage::stdio::Stdio;
 
-use crate::said::StorageName;
 use crate::signals::InRun;
 
-/// Performs a run on the storage of this name, with the process's signals for it.
+/// Performs a run on its storage, with the process's signals for it.
 ///
 /// # Errors
 /// Where the run was refused: nothing was touched.
-pub fn perform<C: Clock>(
-    request: &Request,
-    storage: StorageName,
-    clock: &C,
-    events: &mut dyn Events,
-) -> Result<Record, Refused> {
-    perform_with(request, storage, clock, &mut Signals::default(), events)
+pub fn perform<C: Clock>(spec: &RunSpec, clock: &C, events: &mut dyn Events) -> Result<Record, Refused> {
+    perform_with(spec, clock, &mut Signals::default(), events)
 }
 
 /// The process's signals for one run or for several in a row, taken when the first of them begins.
@@ -61,17 +56,16 @@ impl Signals {
 /// # Errors
 /// As [`perform`].
 pub fn perform_with<C: Clock>(
-    request: &Request,
-    storage: StorageName,
+    spec: &RunSpec,
     clock: &C,
     signals: &mut Signals,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let record = match storage {
-        StorageName::Stdio => runner::run(request, &Stdio, clock, signals, events),
-        StorageName::Raw => runner::run(request, &Raw, clock, signals, events),
-        StorageName::Posix => runner::run(request, &Posix, clock, signals, events),
-        StorageName::Null => runner::run(request, &Null, clock, signals, events),
+    let record = match spec.storage {
+        StorageName::Stdio => runner::run(spec, &Stdio, clock, signals, events),
+        StorageName::Raw => runner::run(spec, &Raw, clock, signals, events),
+        StorageName::Posix => runner::run(spec, &Posix, clock, signals, events),
+        StorageName::Null => runner::run(spec, &Null, clock, signals, events),
     }?;
     if let Outcome::Interrupted { .. } = &record.actual.outcome {
         signals.followed();
@@ -79,16 +73,16 @@ pub fn perform_with<C: Clock>(
     Ok(record)
 }
 
-/// Whether a run on the storage of this name would be refused; touches nothing.
+/// Whether a run on its storage would be refused; touches nothing.
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge(request: &Request, storage: StorageName) -> Result<(), Refused> {
-    match storage {
-        StorageName::Stdio => runner::judge(request, &Stdio),
-        StorageName::Raw => runner::judge(request, &Raw),
-        StorageName::Posix => runner::judge(request, &Posix),
-        StorageName::Null => runner::judge(request, &Null),
+pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
+    match spec.storage {
+        StorageName::Stdio => runner::judge(spec, &Stdio),
+        StorageName::Raw => runner::judge(spec, &Raw),
+        StorageName::Posix => runner::judge(spec, &Posix),
+        StorageName::Null => runner::judge(spec, &Null),
     }
 }
 

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 
 use document::WIDTH;
 use observe::{Host, ProcessTimes, Sources};
-use record::{Fact, How, PlanRecord};
+use record::{Fact, PlanRecord};
+use spec::{RunSpec, StorageName};
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
 use crate::meant::{MeaningError, Meant, mean, to_config};
 use crate::perform::judge;
-use crate::said::{PlanArguments, PlanFormat, StorageName};
+use crate::said::{PlanArguments, PlanFormat};
 use crate::{Problem, print, sizing};
 
 /// Of transactions without end so many are planned for each worker.
@@ -41,19 +42,19 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     if format != PlanFormat::Toml {
         sizing::judge(meant)?;
         // Whether root may work there is for the run to say.
-        let request = runner::Request {
+        let spec = RunSpec {
             trusts_others: true,
-            ..meant.request(Vec::new())
+            ..meant.spec.clone()
         };
-        judge(&request, meant.storage).map_err(|refused| meant.explain(refused))?;
+        judge(&spec).map_err(|refused| meant.explain(refused))?;
     }
     Ok(match format {
         PlanFormat::Toml => to_config(meant)?,
         PlanFormat::Json => record(meant)?.to_json(),
         PlanFormat::Text => {
             let mut plan = report::plan::plan(&record(meant)?);
-            if meant.workload.transactions() == Workload::ENDLESS {
-                let planned = planned(&meant.workload);
+            if meant.spec.workload.transactions() == Workload::ENDLESS {
+                let planned = planned(&meant.spec.workload);
                 plan.gap();
                 plan.line(format!(
                     "The transactions have no end of their own: this is of the first {planned} of each worker."
@@ -76,14 +77,15 @@ fn planned(workload: &Workload) -> u64 {
 
 fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
     let directories: Vec<PathBuf> = meant
-        .locations
+        .spec
+        .targets
         .iter()
-        .map(|location| location.directory().to_owned())
+        .map(|target| spec::directory(target).to_owned())
         .collect();
-    let workload = if meant.workload.transactions() == Workload::ENDLESS {
-        meant.workload.with_transactions(planned(&meant.workload))
+    let workload = if meant.spec.workload.transactions() == Workload::ENDLESS {
+        meant.spec.workload.with_transactions(planned(&meant.spec.workload))
     } else {
-        meant.workload.clone()
+        meant.spec.workload.clone()
     };
     // The original's text takes draws before the first file, of every worker.
     let drawn = workload.classic().map_or(0, |classic| 2 * classic.size_high_bytes);
@@ -108,7 +110,7 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         .into());
     }
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if meant.storage == StorageName::Null {
+    let (mut plan, room, targets) = if meant.spec.storage == StorageName::Null {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
         let plan = Planner::new(&part).plan_with_hint(observe::memory::prefer_huge_pages)?;
         let plan = match followed {
@@ -121,20 +123,15 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         (plan, Fact::Known(room), targets)
     };
     // Of the work that is meant, however much of it was gone through.
-    if followed.is_some() || workload != meant.workload {
-        plan.fingerprint = fingerprint::fingerprint(&meant.workload)?;
+    if followed.is_some() || workload != meant.spec.workload {
+        plan.fingerprint = fingerprint::fingerprint(&meant.spec.workload)?;
     }
     let shortage = room.known().and_then(runner::room::shortage);
-    let request = meant.request(Vec::new());
-    let shortage = shortage.or_else(|| runner::memory::shortage(&request, &Host::read(&Sources::default())));
+    let shortage = shortage.or_else(|| runner::memory::shortage(&meant.spec, &Host::read(&Sources::default())));
     Ok(PlanRecord {
         tool: record::Tool::this(),
-        workload: meant.workload.clone(),
-        how: How {
-            sizing: meant.sizing.clone(),
-            ..request.how()
-        },
-        storage: meant.storage.name().to_owned(),
+        spec: meant.spec.clone(),
+        sizing: meant.sizing.clone(),
         plan,
         followed,
         shortage,

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use document::harmless;
-use measure::SLICES_MAX;
-use record::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX};
-use record::{Climb, End, LadderAsked, Level, Outcome, Phase, Record, Sizing, Verdict};
-use runner::{Drive, Event, Events, Request, Stop, SystemClock};
+use record::{End, Level, Outcome, Record, Sizing, Verdict};
+use runner::{Event, Events, RunSpec, SystemClock};
 
 use crate::apart::Side;
 use crate::archive::{self, Chosen, Keeper, Kept};
@@ -38,9 +36,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     };
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
-        let locations = meant.locations.iter().map(|location| location.path.as_path());
-        let beside = [&arguments.output, &arguments.live, &meant.how.journal];
-        if let Some(code) = side.instead(locations.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
+        let targets = meant.spec.targets.iter().map(PathBuf::as_path);
+        let beside = [&arguments.output, &arguments.live, &meant.spec.journal];
+        if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
             return Ok(code);
         }
     }
@@ -55,7 +53,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     for (option, path) in [("--output", &arguments.output), ("--live", &arguments.live)] {
         path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
-    if let Some(journal) = &meant.how.journal {
+    if let Some(journal) = &meant.spec.journal {
         // The run refuses one that exists.
         outputs.refuse_twice("--journal", journal)?;
     }
@@ -75,7 +73,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     if arguments.work.like.is_some() && !arguments.quiet {
         meant.notes.iter().for_each(tell);
     }
-    let request = request(&arguments, &meant, words);
+    arrange(&mut meant.spec, &arguments, words);
     let live = match open("--live", arguments.live.as_deref()) {
         Ok(live) => live,
         Err(error) => {
@@ -90,18 +88,18 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         live: live.map(Live::new),
         keeper,
     };
-    meant.notes.extend(place.and_then(|place| place.shares(&request)));
+    meant.notes.extend(place.and_then(|place| place.shares(&meant.spec)));
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
-    let performed = sizing::calibrate(&mut meant, &request, arguments.quiet).and_then(|()| {
+    let performed = sizing::calibrate(&mut meant, arguments.quiet).and_then(|()| {
         if let Some(keeper) = &mut watchers.keeper {
             let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
-        let performed = if ladder::is_of_runs(&request) {
-            ladder::climb(&request, meant.storage, &mut signals, &mut watchers)
+        let performed = if ladder::is_of_runs(&meant.spec) {
+            ladder::climb(&meant.spec, &mut signals, &mut watchers)
         } else {
-            perform_with(&request, meant.storage, &SystemClock, &mut signals, &mut watchers)
+            perform_with(&meant.spec, &SystemClock, &mut signals, &mut watchers)
         };
         performed.map_err(|refused| meant.explain(refused))
     });
@@ -144,20 +142,18 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     })
 }
 
-/// The run that is meant, with what the options of `run` alone say.
-fn request(arguments: &RunArguments, meant: &Meant, words: Vec<String>) -> Request {
-    let mut request = meant.request(words);
-    request.preset.clone_from(&meant.preset);
-    request.room_check = !arguments.no_room_check;
-    request.trusts_others = arguments.allow_unsafe_target;
+/// What the options of `run` alone say of it.
+fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
+    spec.said = words;
+    spec.room_check = !arguments.no_room_check;
+    spec.trusts_others = arguments.allow_unsafe_target;
     if matches!(arguments.format, Format::Classic | Format::Terse) {
         // The original's whole seconds would have them in.
-        request.settle = false;
-        request.check = false;
+        spec.settle = false;
+        spec.check = false;
         // And its reports have no place for this.
-        request.own_cost = false;
+        spec.own_cost = false;
     }
-    request
 }
 
 /// So long a file is waited for that is to have the report.
@@ -170,7 +166,7 @@ const NOT_ARCHIVED: u8 = 1;
 
 /// Adds to a record what its run does not know.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
-    record.how.sizing.clone_from(sizing);
+    record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
 }
 
@@ -230,18 +226,11 @@ impl Events for Watchers {
 
 /// Refuses what the options of `run` alone contradict.
 fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
-    let is_mix = meant.workload.classic().is_none();
     let format = match arguments.format {
         Format::Classic => Some("classic"),
         Format::Terse => Some("terse"),
         Format::Text | Format::Json => None,
     };
-    if let (Some(format), true) = (format, is_mix) {
-        return Err(MeaningError::Contradiction(format!(
-            "--format {format}: the original's reports know the classic work only, and this is a mix: give --format text \
-             or json"
-        )));
-    }
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
@@ -249,61 +238,7 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
             "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
         ));
     }
-    let how = &meant.how;
-    if arguments.live.is_some() && !how.latencies {
-        return Err(MeaningError::Contradiction(
-            "--live with --no-latencies: without clock readings nobody knows which second it is: leave one out"
-                .to_owned(),
-        ));
-    }
-    let ladder = how.drive.ladder.as_ref();
-    if !how.latencies && ladder.is_some_and(|ladder| ladder.asked.goal_p99_ns.is_some()) {
-        return Err(MeaningError::Contradiction(
-            "--goal with --no-latencies: it is one of latencies: leave one out".to_owned(),
-        ));
-    }
-    if arguments.live.is_some() && !how.slices {
-        return Err(MeaningError::Contradiction(
-            "--live with --no-slices: its lines are what was done in each second: leave one out".to_owned(),
-        ));
-    }
-    if how.slices && ladder.is_some_and(|ladder| ladder_slices(&ladder.asked, meant) > LADDER_SLICES_MAX) {
-        return Err(MeaningError::Contradiction(format!(
-            "--ladder: what is done in each second of so many rungs, of so many kinds of operations, would make a record that is too \
-             long to be read again (more than {LADDER_SLICES_MAX} slices): give fewer or shorter rungs, or --no-slices"
-        )));
-    }
-    if let (Some(format), false) = (format, how.drive == Drive::default()) {
-        return Err(MeaningError::Contradiction(format!(
-            "--format {format}: the original's reports know neither warm-ups nor rates nor an end by time: give --format text \
-             or json"
-        )));
-    }
-    if !how.latencies && how.steps {
-        return Err(MeaningError::Contradiction(
-            "--steps with --no-latencies: steps are a part of latencies: leave one out".to_owned(),
-        ));
-    }
-    Ok(())
-}
-
-/// How many slices a ladder's record may have: a second of each rung, for each kind of operations.
-fn ladder_slices(asked: &LadderAsked, meant: &Meant) -> u64 {
-    let said = match &asked.climb {
-        Climb::Rates(rungs) | Climb::OfClosedLoop(rungs) => rungs.len(),
-        Climb::Workers(rungs) => rungs.len(),
-    };
-    // With the closed loop before them, and with what lies between them for the limit and for the goal.
-    let rungs = 1 + said + 2 * BISECTIONS_MAX;
-    let drive = &meant.how.drive;
-    let measured = match drive.stop {
-        Stop::After(time) => time,
-        Stop::Transactions | Stop::Steady(_) => Duration::ZERO,
-    };
-    let seconds = drive.warm_up.saturating_add(measured).as_secs() + 1;
-    let roles = if meant.workload.crew.is_shared() { 2 } else { 1 };
-    let kinds = roles * meant.workload.actions(Phase::Transactions).len();
-    seconds.min(SLICES_MAX as u64) * (rungs * kinds) as u64
+    Ok(meant.spec.check_shown(format, arguments.live.is_some())?)
 }
 
 /// Tells on standard error of a run that failed, for those who do not see its report.

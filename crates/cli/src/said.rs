@@ -2,15 +2,12 @@
 
 mod archive;
 mod history;
-mod ladder;
-mod options;
 mod refused;
-mod values;
 
 use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
-use serde::Deserialize;
+use spec::{LocationSaid, Options};
 use workload::Edition;
 
 pub use self::archive::{
@@ -18,13 +15,7 @@ pub use self::archive::{
     NoteArguments, ShowArguments, TagArguments,
 };
 pub use self::history::{HistoryArguments, HistoryCommand};
-pub use ladder::{GoalSaid, LadderSaid};
-pub use options::Options;
 pub use refused::refuse;
-pub use values::{
-    Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
-    WorkerSeedsName,
-};
 
 /// The benchmark for small files and metadata: PostMark, built anew.
 #[derive(Debug, Parser)]
@@ -217,26 +208,23 @@ pub struct WorkArguments {
     #[arg(long, value_name = "PATH")]
     pub at: Vec<PathBuf>,
     /// The share of the files that the --at before it gets [default: 1].
-    #[arg(long, value_name = "N", value_parser = values::weight)]
+    #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the words.
     #[arg(skip = Ok(Vec::new()))]
     pub locations: Result<Vec<LocationSaid>, WeightWithoutLocation>,
 }
 
-/// A location with its weight.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LocationSaid {
-    /// The directory.
-    pub path: PathBuf,
-    /// Its share of the files.
-    #[serde(default = "one")]
-    pub weight: u32,
+/// The share of a location.
+fn weight(text: &str) -> Result<u32, &'static str> {
+    text.trim()
+        .parse()
+        .map_err(|_| "expected a whole number from 1 to 4294967295")
 }
 
-fn one() -> u32 {
-    1
+/// How many of something that is listed, or which.
+fn whole(text: &str) -> Result<u64, &'static str> {
+    text.trim().parse().map_err(|_| "expected a whole number, like 20")
 }
 
 /// A `--weight` stands where no `--at` does before it, or a second one behind the same.

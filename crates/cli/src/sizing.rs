@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use document::harmless;
 use observe::{CacheBound, Class, Fact, Host, Sources, Target};
-use record::{Calibration, Driven, Outcome, Phase, Record, Sizing, Summary};
+use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
 use report::sizing::sentence;
-use runner::{Cache, Drive, Keeping, Pace, Request, Stop, SystemClock};
+use runner::{Cache, Drive, Keeping, Pace, RunSpec, Stop, SystemClock};
 use workload::Workload;
 
 use crate::Problem;
@@ -84,7 +84,7 @@ pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), Me
         transactions: None,
     };
     if let Err(wrong) = sized.validate() {
-        let chosen = sentence(&sizing, &sized, &Driven::default());
+        let chosen = sentence(&sizing, &sized, &Drive::default());
         return refuse(format!("{chosen} And: {wrong}"));
     }
     Ok((sized, sizing))
@@ -98,8 +98,8 @@ pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
     let Some(sizing) = &meant.sizing else {
         return Ok(());
     };
-    for location in &meant.locations {
-        let directory = location.directory();
+    for target in &meant.spec.targets {
+        let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
             return Err(MeaningError::Contradiction(format!(
@@ -118,44 +118,44 @@ pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
 ///
 /// # Errors
 /// Where the run would be refused, or the short one does not come to its end.
-pub fn calibrate(meant: &mut Meant, request: &Request, quiet: bool) -> Result<(), Problem> {
+pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
     let Some(mut sizing) = meant.sizing.clone() else {
         return Ok(());
     };
     judge(meant)?;
     // The chosen pool alone is judged: before anything is made, and without following transactions.
-    let pool = Request {
-        workload: request.workload.with_transactions(0),
-        ..request.clone()
+    let pool = RunSpec {
+        workload: meant.spec.workload.with_transactions(0),
+        ..meant.spec.clone()
     };
-    let judged = crate::perform::judge(request, meant.storage).and_then(|()| runner::judge_room(&pool));
+    let judged = crate::perform::judge(&meant.spec).and_then(|()| runner::judge_room(&pool));
     judged.map_err(|refused| meant.explain(refused))?;
-    let calibration = short_run(meant, request, &sizing)?;
-    sizing.transactions = expected(&calibration, &meant.how.drive);
+    let calibration = short_run(meant, &sizing)?;
+    sizing.transactions = expected(&calibration, &meant.spec.drive);
     sizing.calibration = Some(calibration);
     if !quiet {
         // Nobody may be reading; the record has it, too.
-        let said = sentence(&sizing, &meant.workload, &request.how().driven);
+        let said = sentence(&sizing, &meant.spec.workload, &meant.spec.drive);
         let _ = writeln!(std::io::stderr(), "{}", harmless::shown(said));
     }
     meant.sizing = Some(sizing);
     Ok(())
 }
 
-fn short_run(meant: &Meant, request: &Request, sizing: &Sizing) -> Result<Calibration, Problem> {
+fn short_run(meant: &Meant, sizing: &Sizing) -> Result<Calibration, Problem> {
     let began = Instant::now();
-    let pools = u64::from(meant.workload.streams());
+    let pools = u64::from(meant.spec.workload.streams());
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
-    let each = |files: u64| files.div_ceil(pools).clamp(1, meant.workload.files());
+    let each = |files: u64| files.div_ceil(pools).clamp(1, meant.spec.workload.files());
     let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
     // What it leaves is synced with the second pool's.
-    let first = Rates::of(&perform_short(meant, request, (probe, 0), false)?);
+    let first = Rates::of(&perform_short(meant, (probe, 0), false)?);
     let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
     let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
     let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
-    let workers = u64::from(meant.workload.crew.workers());
-    let transactions = (TRANSACTIONS_MAX / workers).min(meant.workload.transactions());
-    let second = Rates::of(&perform_short(meant, request, (files, transactions), true)?);
+    let workers = u64::from(meant.spec.workload.crew.workers());
+    let transactions = (TRANSACTIONS_MAX / workers).min(meant.spec.workload.transactions());
+    let second = Rates::of(&perform_short(meant, (files, transactions), true)?);
     Ok(Calibration {
         duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
         files: files * pools,
@@ -193,15 +193,10 @@ impl Rates {
 
 /// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
 /// is to settle, what it has made is gone from memory and device when the run begins, whatever that one does.
-fn perform_short(
-    meant: &Meant,
-    request: &Request,
-    (files, transactions): (u64, u64),
-    settle: bool,
-) -> Result<Record, Problem> {
-    let short = Request {
+fn perform_short(meant: &Meant, (files, transactions): (u64, u64), settle: bool) -> Result<Record, Problem> {
+    let short = RunSpec {
         said: Vec::new(),
-        workload: meant.workload.with_files(files).with_transactions(transactions),
+        workload: meant.spec.workload.with_files(files).with_transactions(transactions),
         slices: false,
         drive: Drive {
             stop: Stop::After(TRANSACTIONS),
@@ -213,12 +208,11 @@ fn perform_short(
         keeping: Keeping::default(),
         journal: None,
         own_cost: false,
-        ..request.clone()
+        ..meant.spec.clone()
     };
     // It shows nothing but who is stuck.
     let mut display = Display::new(true);
-    let record =
-        perform(&short, meant.storage, &SystemClock, &mut display).map_err(|refused| meant.explain(refused))?;
+    let record = perform(&short, &SystemClock, &mut display).map_err(|refused| meant.explain(refused))?;
     let mut why = match &record.actual.outcome {
         Outcome::Complete => return Ok(record),
         Outcome::Interrupted { signal } => format!("was interrupted by signal {signal}; nothing was measured"),
@@ -241,9 +235,9 @@ fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     };
     let per_second = match drive.pace {
         Pace::Closed => calibration.transactions_per_second?,
-        Pace::Open { rate, .. } => calibration
+        Pace::Open { per_second, .. } => calibration
             .transactions_per_second
-            .map_or(rate, |fastest| rate.min(fastest)),
+            .map_or(per_second, |fastest| per_second.min(fastest)),
     };
     Some((per_second * time.as_secs_f64()) as u64)
 }
@@ -329,8 +323,8 @@ mod tests {
             pace,
             ..Drive::default()
         };
-        let open = |rate| Pace::Open {
-            rate,
+        let open = |per_second| Pace::Open {
+            per_second,
             arrivals: workload::arrivals::ArrivalProcess::Poisson,
         };
         let after = Stop::After(Duration::from_secs(120));

@@ -2,7 +2,7 @@
 
 use document::units::{bytes, counted, grouped, seconds};
 use document::{Cell, Document, Number, Table};
-use record::{Edition, Fact, Level, Reason, Record, Summary};
+use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
 use serde::Serialize;
 
 use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
@@ -83,10 +83,10 @@ pub type Say = fn(&Reason) -> String;
 /// Where a published configuration cannot be planned, which a test excludes.
 pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, HistoryError> {
     let summary = Summary::of(record);
-    let shape = Shape::of(&record.workload);
+    let shape = Shape::of(&record.spec.workload);
     let mut beside = Beside {
         schema: SCHEMA_VERSION,
-        configuration: shape.map_or_else(|| record.workload.canonical(), |(shape, _)| shape.label()),
+        configuration: shape.map_or_else(|| record.spec.workload.canonical(), |(shape, _)| shape.label()),
         edition: shape.map_or(Fact::NotApplicable, |(_, edition)| Fact::Known(edition)),
         ours: Rates::of(&summary),
         rows: Vec::new(),
@@ -131,7 +131,7 @@ fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape
     if let Some(why) = why_not_plain(record) {
         return Some(why.to_string());
     }
-    let differences = differences(&record.workload);
+    let differences = differences(&record.spec.workload);
     if distinct(library, shape).is_empty() {
         let mut shapes: Vec<String> = Vec::new();
         for row in library.rows() {
@@ -235,6 +235,7 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
 fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record
+        .spec
         .workload
         .classic()
         .map_or(0, |classic| (classic.size_low_bytes + classic.size_high_bytes) / 2);
@@ -254,13 +255,13 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Ve
              policy was '{}'.",
             bytes(pool_bytes),
             counted(files, "file"),
-            record.how.cache
+            record.spec.cache
         ),
         format!(
             "Not comparable, durability: the original never syncs. What was on a disk at the end of a run was the file \
              system's own decision, from UFS, which waited for the disk at every name, to Linux, which waited for nothing. \
              This run's policy was '{}'.",
-            record.how.durability
+            record.spec.durability
         ),
     ];
     sentences.extend(of_this_run(record, summary, say));
@@ -275,11 +276,11 @@ fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Ve
 /// What only this run has.
 fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
-    if record.storage != "stdio" {
+    if record.spec.storage != StorageName::Stdio {
         sentences.push(format!(
             "The original reads and writes through the C library's buffered streams, in blocks of 512 bytes as published; \
              this run's storage was {}.",
-            record.storage
+            record.spec.storage
         ));
     }
     if summary.verdict.level != Level::Valid {

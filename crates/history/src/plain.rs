@@ -1,7 +1,7 @@
 //! Whether a run was a plain one: as fast as it went, from an empty directory to an empty one, until its transactions were done.
 //! Nothing else was published, and nothing else belongs into a table with what was.
 
-use record::{Outcome, Record};
+use record::{Outcome, Record, Stop};
 use workload::Workload;
 
 /// Why a run's rates are not those of a plain run.
@@ -35,17 +35,17 @@ pub enum NotPlain {
 
 /// The first reason why a run is no plain one; nothing where it is.
 pub fn why_not_plain(record: &Record) -> Option<NotPlain> {
-    let driven = &record.how.driven;
+    let drive = &record.spec.drive;
     let is_ended_otherwise =
-        record.workload.transactions() == Workload::ENDLESS || driven.for_ns.is_some() || driven.steady.is_some();
+        record.spec.workload.transactions() == Workload::ENDLESS || drive.stop != Stop::Transactions;
     [
         (record.actual.outcome != Outcome::Complete, NotPlain::Partial),
-        (driven.ladder.is_some(), NotPlain::Ladder),
-        (driven.arrivals.is_some(), NotPlain::Paced),
+        (drive.ladder.is_some(), NotPlain::Ladder),
+        (drive.rate().is_some(), NotPlain::Paced),
         (is_ended_otherwise, NotPlain::EndedOtherwise),
-        (driven.warm_up_ns > 0, NotPlain::WarmedUp),
-        (record.how.reused, NotPlain::Reused),
-        (record.how.kept, NotPlain::Kept),
+        (!drive.warm_up.is_zero(), NotPlain::WarmedUp),
+        (record.spec.keeping.reuse, NotPlain::Reused),
+        (record.spec.keeping.keep, NotPlain::Kept),
     ]
     .into_iter()
     .find_map(|(holds, why)| holds.then_some(why))

@@ -1,67 +1,8 @@
-//! How the transactions were driven, as asked for, and what was found on the way.
+//! What was found of how the transactions were driven and how large their pool was to be.
 
 use measure::{Drift, Steady};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::ladder::LadderAsked;
-
-/// How the transactions were driven.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Driven {
-    /// So long they were to be performed before they were measured, in nanoseconds.
-    pub warm_up_ns: u64,
-    /// So long they were to be measured, in nanoseconds (on a ladder: each rung); nothing where their number alone, or a steady
-    /// state, was to end them.
-    pub for_ns: Option<u64>,
-    /// How they arrived; nothing in a closed loop.
-    pub arrivals: Option<ArrivalsAsked>,
-    /// The rule of steady state that was to end them; nothing where none was.
-    pub steady: Option<SteadyAsked>,
-    /// The ladder that was climbed; nothing where none was.
-    pub ladder: Option<LadderAsked>,
-}
-
-/// Arrivals as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ArrivalsAsked {
-    /// Transactions a second of all workers together.
-    pub per_second: f64,
-    /// `constant` or `poisson`.
-    #[schemars(extend("enum" = ["constant", "poisson"]))]
-    pub form: String,
-}
-
-/// Which rule says whether a run is steady.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SteadyRule {
-    /// That of SNIA's performance test specification: [`measure::steady::rounds`].
-    Snia,
-    /// The slope with its confidence: [`measure::steady::drift`].
-    Slope,
-}
-
-impl SteadyRule {
-    /// The name that options take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Snia => "snia",
-            Self::Slope => "slope",
-        }
-    }
-}
-
-/// Steady state as asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SteadyAsked {
-    /// By which rule.
-    pub rule: SteadyRule,
-    /// How long a round is, in nanoseconds.
-    pub round_ns: u64,
-    /// No more rounds than these.
-    pub rounds_max: u32,
-}
 
 /// What the rule found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

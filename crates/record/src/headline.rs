@@ -112,9 +112,9 @@ impl Headline {
             host: record.host.hostname.clone(),
             file_systems,
             device_class: targets().next().and_then(|target| target.class.known().copied()),
-            preset: record.preset.clone(),
-            storage: record.storage.clone(),
-            workers: record.workload.crew.workers(),
+            preset: record.spec.preset.clone(),
+            storage: record.spec.storage.name().to_owned(),
+            workers: record.spec.workload.crew.workers(),
             transactions_per_second: best.as_ref().and_then(|best| best.achieved_per_second),
             p99_ns: best.and_then(|best| best.p99_ns),
             verdict: Verdict::of(record).level,
@@ -130,7 +130,7 @@ impl Headline {
 
 /// The transactions that a line is about.
 fn best(record: &Record) -> Option<RungSummary> {
-    if record.how.driven.ladder.is_some() {
+    if record.spec.drive.ladder.is_some() {
         let rungs = record.actual.rungs.iter().map(RungSummary::of);
         return rungs.filter(|rung| rung.complete && rung.holds).max_by(|a, b| {
             let rate = |rung: &RungSummary| rung.achieved_per_second.unwrap_or_default();
@@ -141,7 +141,7 @@ fn best(record: &Record) -> Option<RungSummary> {
     let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);
     let alone = Rung {
         load: Load::Closed,
-        workers: record.workload.crew.workers(),
+        workers: record.spec.workload.crew.workers(),
         phases: transactions.cloned().collect(),
         of_run: None,
     };

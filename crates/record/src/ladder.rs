@@ -6,48 +6,17 @@ use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, Meter, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::{BISECTIONS_MAX, Climb, Ladder};
 use workload::{Action, Fingerprint, Phase, Role};
 
 use crate::run::{Origin, PhaseRecord, Room, SystemDuring};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
-/// A limit is narrowed down by no more rungs than these.
-pub const BISECTIONS_MAX: usize = 6;
-/// A ladder has no more rungs than these as said; a closed loop before them and what lies between them come besides.
-pub const RUNGS_MAX: usize = 64;
-/// And no more slices, of all rungs and kinds of operations: a record with more could not be read again.
-pub const LADDER_SLICES_MAX: u64 = 100_000;
 /// Of a rung that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
 pub const FAILED_MAX: f64 = 0.01;
 /// After so many rungs that did not hold no higher ones are climbed.
 pub const FAILURES_MAX: usize = 2;
-
-/// What differs from rung to rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Climb {
-    /// Transactions a second, in this order.
-    Rates(Vec<f64>),
-    /// Rates that are shares of what a closed loop reaches, which is the first rung.
-    OfClosedLoop(Vec<f64>),
-    /// Workers in a closed loop, in this order.
-    Workers(Vec<u32>),
-}
-
-/// A ladder as asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LadderAsked {
-    /// What differs.
-    pub climb: Climb,
-    /// `constant` or `poisson`.
-    #[schemars(extend("enum" = ["constant", "poisson"]))]
-    pub arrivals: String,
-    /// Whether every rung has a pool made anew.
-    pub fresh: bool,
-    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no goal was said.
-    pub goal_p99_ns: Option<u64>,
-}
 
 /// The load of one rung.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -325,7 +294,7 @@ pub struct LadderSummary {
 
 impl LadderSummary {
     /// What these rungs come to.
-    pub fn of(asked: &LadderAsked, rungs: &[Rung]) -> Self {
+    pub fn of(asked: &Ladder, rungs: &[Rung]) -> Self {
         let rungs: Vec<RungSummary> = rungs.iter().map(RungSummary::of).collect();
         let is_of_rates = !matches!(asked.climb, Climb::Workers(_));
         let point = |rung: &RungSummary| {
@@ -364,7 +333,7 @@ fn goal(p99_ns: u64, rungs: &[RungSummary]) -> GoalSummary {
 
 /// What is to be climbed after these rungs: first what was asked for, from low to high, until [`FAILURES_MAX`] rungs did not
 /// hold; then the limits are narrowed down by halves. Nothing where all is climbed.
-pub fn next_load(asked: &LadderAsked, rungs: &[RungSummary]) -> Option<Load> {
+pub fn next_load(asked: &Ladder, rungs: &[RungSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(rungs.len()).copied().map(Load::Workers),
         Climb::Rates(rates) => rates.clone(),
@@ -400,7 +369,7 @@ pub fn next_load(asked: &LadderAsked, rungs: &[RungSummary]) -> Option<Load> {
 }
 
 /// The next rate between what is well and what is not: for the limit first (`true`), then for the goal, each so often at most.
-fn halving(asked: &LadderAsked, rungs: &[RungSummary], for_limit: usize, for_goal: usize) -> Option<(bool, f64)> {
+fn halving(asked: &Ladder, rungs: &[RungSummary], for_limit: usize, for_goal: usize) -> Option<(bool, f64)> {
     let limit = Limit::of(rungs, |rung| rung.holds)
         .between()
         .filter(|_| for_limit < BISECTIONS_MAX);
@@ -415,10 +384,10 @@ fn halving(asked: &LadderAsked, rungs: &[RungSummary], for_limit: usize, for_goa
 mod tests {
     use super::*;
 
-    fn asked(climb: Climb, goal_p99_ns: Option<u64>) -> LadderAsked {
-        LadderAsked {
+    fn asked(climb: Climb, goal_p99_ns: Option<u64>) -> Ladder {
+        Ladder {
             climb,
-            arrivals: "poisson".to_owned(),
+            arrivals: workload::arrivals::ArrivalProcess::Poisson,
             fresh: false,
             goal_p99_ns,
         }
@@ -455,7 +424,7 @@ mod tests {
         }
     }
 
-    fn climbed(asked: &LadderAsked, capacity: f64) -> Vec<RungSummary> {
+    fn climbed(asked: &Ladder, capacity: f64) -> Vec<RungSummary> {
         let mut rungs = Vec::new();
         while let Some(load) = next_load(asked, &rungs) {
             rungs.push(climb(load, capacity));

@@ -21,12 +21,10 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use document::{harmless, units};
-pub use driven::{ArrivalsAsked, Calibration, Driven, Sizing, SteadyAsked, SteadyFound, SteadyRule};
+pub use driven::{Calibration, Sizing, SteadyFound};
 pub use headline::{Entry, Headline, State};
 pub use id::RunId;
-pub use ladder::{
-    Climb, GoalSummary, LadderAsked, LadderSummary, Limit, Load, Rung, RungOperation, RungRun, RungSummary,
-};
+pub use ladder::{GoalSummary, LadderSummary, Limit, Load, Rung, RungOperation, RungRun, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
@@ -36,12 +34,17 @@ pub use part::{Completed, Part};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, How, Left, LocationRecord, OperationRecord,
-    Origin, Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, Left, LocationRecord, OperationRecord, Origin,
+    Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
     SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+};
+pub use spec::{
+    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, OnError, Pace, Place, RunSpec, SteadyAsked,
+    SteadyRule, Stop, StorageName,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use verdict::{Level, Reason, Verdict};
+pub use workload::arrivals::ArrivalProcess;
 pub use workload::{
     Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
 };

@@ -2,21 +2,21 @@
 
 use observe::{Fact, ProcessTimes, Target};
 use serde::Serialize;
-use workload::{Followed, Plan, Workload};
+use spec::RunSpec;
+use workload::{Followed, Plan};
 
-use crate::run::{How, Room, Tool};
+use crate::driven::Sizing;
+use crate::run::{Room, Tool};
 
 /// See the module's text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanRecord {
     /// What made it.
     pub tool: Tool,
-    /// The complete workload as meant.
-    pub workload: Workload,
-    /// How it would be done: driven, kept durable, verified; and how files were chosen, where an intent was said in their place.
-    pub how: How,
-    /// The storage's name.
-    pub storage: String,
+    /// Everything that is asked of the run.
+    pub spec: RunSpec,
+    /// How files were chosen, where an intent was said in their place.
+    pub sizing: Option<Sizing>,
     /// What the stream would do.
     pub plan: Plan,
     /// What was followed of it, operation by operation, where the whole is too large for that: what it would do is an estimate then.

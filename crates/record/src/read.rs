@@ -24,8 +24,6 @@ pub const BYTES_MAX: usize = 256 << 20;
 /// The longest string in it, in bytes. The longest that a run writes is a histogram of sizes with
 /// [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// The most locations of a run: each is looked at before it, held open in it, and read again with its record.
-pub const LOCATIONS_MAX: usize = 16_384;
 /// The most memory that what is read may come to, in bytes, beside the text and its strings. What is in a text is weighed: each
 /// value and each bucket at the most that any takes, with what growing lists leave behind, and what takes more than its
 /// values do apart. A run of a day with 64 workers weighs a quarter of it.
@@ -308,8 +306,8 @@ mod tests {
     use measure::{Histogram, Meter};
 
     use super::*;
-    use crate::ladder::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
     use crate::run::{OperationRecord, StepRecord};
+    use spec::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
 
     fn counted(text: &str) -> Result<Census, String> {
         let mut census = Census::default();

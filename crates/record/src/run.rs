@@ -5,10 +5,11 @@ use measure::{Histogram, Meter, Slices};
 use observe::{Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, Workload, fingerprint};
+use spec::RunSpec;
+use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
 
 use crate::classic::ClassicFigures;
-use crate::driven::{Driven, Sizing, SteadyFound};
+use crate::driven::{Sizing, SteadyFound};
 use crate::id::RunId;
 use crate::ladder::Rung;
 use crate::machine::MachineOverTime;
@@ -70,8 +71,6 @@ pub enum Outcome {
 /// Where a part of the pool lies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationRecord {
-    /// The location, as said; empty where none was: the working directory.
-    pub path: String,
     /// Its share of the files.
     pub weight: u32,
     /// The directory that the files were in.
@@ -150,50 +149,6 @@ pub struct Settle {
     pub ended_ns: u64,
     /// After deletion: nanoseconds from the last deletion until the file system showed the space as free again.
     pub space_back_ns: Fact<u64>,
-}
-
-/// How the work was done, besides the workload itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct How {
-    /// How the transactions were driven.
-    pub driven: Driven,
-    /// How files and transactions were chosen, where an intent was said in their place; nothing where none was.
-    pub sizing: Option<Sizing>,
-    /// The policy of durability, as options take it.
-    #[schemars(extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
-    pub durability: String,
-    /// Whether contents went past the page cache.
-    pub direct: bool,
-    /// What was asked of the page cache before the transactions, as options take it.
-    #[schemars(extend("enum" = ["as-is", "warm", "cold", "cold-data"]))]
-    pub cache: String,
-    /// Whether the contents of reads were verified.
-    pub verify: bool,
-    /// What errors were to do, as options take it.
-    #[schemars(extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
-    pub on_error: String,
-    /// Whether each worker was bound to a processor.
-    pub pinned: bool,
-    /// Whether the pool was taken from an earlier run.
-    pub reused: bool,
-    /// Whether the pool was left for a later run.
-    pub kept: bool,
-    /// Whether file systems were synced after each phase.
-    pub settle: bool,
-    /// Whether names were checked after the transactions.
-    pub check: bool,
-    /// Whether the steps of operations were asked for.
-    pub steps: bool,
-    /// Whether what was done in each second was recorded.
-    pub slices: bool,
-    /// Whether what the program itself costs was to be measured after the run.
-    pub own_cost: bool,
-    /// Whether the streams were drawn before the run began, as for measuring the program itself.
-    pub prepared: bool,
-    /// After what time in one operation a worker was named, in nanoseconds.
-    pub stuck_after_ns: u64,
-    /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none was written.
-    pub journal: Option<String>,
 }
 
 /// The look at the names after the transactions: whether exactly the files that should exist do, with their sizes.
@@ -564,19 +519,11 @@ pub struct Record {
     pub id: RunId,
     /// What wrote it.
     pub tool: Tool,
-    /// The arguments as said.
-    pub said: Vec<String>,
-    /// The preset that the workload began with; nothing where none was said.
-    pub preset: Option<String>,
-    /// The complete workload as meant.
-    pub workload: Workload,
-    /// The storage's name.
-    pub storage: String,
-    /// How it was done.
-    pub how: How,
-    /// Whether the latency of every operation was recorded.
-    pub latencies: bool,
-    /// The locations, in order.
+    /// Everything that was asked of the run.
+    pub spec: RunSpec,
+    /// How files and transactions were chosen, where an intent was said in their place; nothing where none was.
+    pub sizing: Option<Sizing>,
+    /// What is known of the targets, in order.
     pub locations: Vec<LocationRecord>,
     /// The workload's fingerprint.
     pub fingerprint: Fingerprint,

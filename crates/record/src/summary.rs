@@ -11,6 +11,7 @@ use measure::Histogram;
 pub use measure::Percentile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::Pace;
 use workload::Phase;
 
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
@@ -80,14 +81,14 @@ impl Summary {
         let elapsed_ns = phases.iter().chain(of_rungs).map(PhaseRecord::measured_ns).sum();
         Self {
             partial: record.actual.outcome != Outcome::Complete,
-            shares: shares(&record.workload),
+            shares: shares(&record.spec.workload),
             elapsed_ns,
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
             arrivals: arrivals(record),
             ladder: record
-                .how
-                .driven
+                .spec
+                .drive
                 .ladder
                 .as_ref()
                 .map(|asked| LadderSummary::of(asked, &record.actual.rungs)),
@@ -95,7 +96,7 @@ impl Summary {
                 .actual
                 .fetched
                 .as_ref()
-                .map(|fetched| reads::summary(fetched, &record.how)),
+                .map(|fetched| reads::summary(fetched, &record.spec)),
             own_cost: own_cost::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),
@@ -124,12 +125,14 @@ pub struct ArrivalsSummary {
 }
 
 fn arrivals(record: &Record) -> Option<ArrivalsSummary> {
-    let asked = record.how.driven.arrivals.as_ref()?;
+    let Pace::Open { per_second, arrivals } = record.spec.drive.pace else {
+        return None;
+    };
     let mut phases = record.actual.phases.iter();
     let phase = phases.find(|phase| phase.phase == Phase::Transactions)?;
     Some(ArrivalsSummary {
-        requested_per_second: asked.per_second,
-        form: asked.form.clone(),
+        requested_per_second: per_second,
+        form: arrivals.to_string(),
         achieved_per_second: Rate::over(phase.transactions(), phase.measured_ns()).per_second,
         done_fraction: phase.done_fraction(),
         waiting: phase.waiting?,

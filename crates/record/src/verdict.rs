@@ -142,7 +142,7 @@ impl Verdict {
 
 /// Whether the transactions were those of a ladder.
 fn is_ladder(record: &Record) -> bool {
-    record.how.driven.ladder.is_some() || !record.actual.rungs.is_empty()
+    record.spec.drive.ladder.is_some() || !record.actual.rungs.is_empty()
 }
 
 fn is_partial(record: &Record) -> bool {

@@ -23,15 +23,15 @@ pub fn plan(record: &PlanRecord) -> Document {
     document.head(format!(
         "PostMark {}: plan, {}, storage {}; nothing was touched",
         record.tool.version,
-        kind(&record.workload),
-        record.storage
+        kind(&record.spec.workload),
+        record.spec.storage
     ));
-    workload_lines(document, &record.workload, &shares(&record.workload));
-    document.list("How", "", &how(&record.how));
-    if let Some(sizing) = &record.how.sizing {
+    workload_lines(document, &record.spec.workload, &shares(&record.spec.workload));
+    document.list("How", "", &how(&record.spec));
+    if let Some(sizing) = &record.sizing {
         let words = format!(
             "{} How long that takes is told by a run, after a short calibration on the target.",
-            sentence(sizing, &record.workload, &record.how.driven)
+            sentence(sizing, &record.spec.workload, &record.spec.drive)
         );
         document.sentence("Sizing", words);
     }
@@ -89,8 +89,8 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
     document.below(format!(
         "{} of {} transactions; {} without an operation",
         grouped(plan.transactions),
-        grouped(transactions_meant(&record.workload)),
-        match record.workload.work {
+        grouped(transactions_meant(&record.spec.workload)),
+        match record.spec.workload.work {
             Work::Classic(_) => format!("{} halves", grouped(plan.nothing)),
             Work::Mix(_) => grouped(plan.nothing),
         }
@@ -107,7 +107,7 @@ fn data(document: &mut Document, record: &PlanRecord) {
         plan.read_to_written()
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
     ));
-    if let (Some(work), Crew::ONE) = (record.workload.classic(), record.workload.crew) {
+    if let (Some(work), Crew::ONE) = (record.spec.workload.classic(), record.spec.workload.crew) {
         document.below(format!(
             "The original's report would say {} read and {} written",
             classic::data(plan.classic_bytes_read, work.edition),
@@ -116,7 +116,7 @@ fn data(document: &mut Document, record: &PlanRecord) {
     }
     document.below(format!(
         "At the peak{}: {}, {} bytes ({})",
-        if record.workload.streams() > 1 {
+        if record.spec.workload.streams() > 1 {
             ", should all workers reach theirs at once"
         } else {
             ""

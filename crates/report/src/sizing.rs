@@ -1,13 +1,13 @@
 //! What `--beyond-cache` chose, in a sentence.
 
 use document::units::{bytes, counted, grouped};
-use record::{Calibration, Crew, Driven, Sizing, Workload};
+use record::{Calibration, Crew, Drive, Sizing, Stop, Workload};
 
 /// What was chosen, and how long that takes as far as a calibration tells.
-pub fn sentence(sizing: &Sizing, workload: &Workload, driven: &Driven) -> String {
+pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     let chosen = chosen(sizing, workload);
     match &sizing.calibration {
-        Some(calibration) => format!("{chosen}; {}.", takes(sizing, calibration, workload, driven)),
+        Some(calibration) => format!("{chosen}; {}.", takes(sizing, calibration, workload, drive)),
         None => format!("{chosen}."),
     }
 }
@@ -32,7 +32,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
 }
 
 /// What that takes, as far as a calibration tells.
-fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, driven: &Driven) -> String {
+fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
         "a calibration of {} had {} files a second on the device",
         time(calibration.duration_ns as f64 / 1e9),
@@ -46,11 +46,11 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, driven
     }
     let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
     text.push_str(&format!(": preparing takes about {preparing}"));
-    match (sizing.transactions, driven.for_ns, calibration.transactions_per_second) {
-        (Some(count), Some(ns), _) => text.push_str(&format!(
+    match (sizing.transactions, drive.stop, calibration.transactions_per_second) {
+        (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ", and {} of transactions{} are about {} at the most",
-            time(ns as f64 / 1e9),
-            if driven.ladder.is_some() { " on each rung" } else { "" },
+            time(length.as_secs_f64()),
+            if drive.ladder.is_some() { " on each rung" } else { "" },
             about(count as f64)
         )),
         // Those without end are ended by something that nobody can foretell.

@@ -30,7 +30,7 @@ pub fn report(record: &Record) -> Document {
     let document = &mut report;
     heading::render(document, record, &summary);
     outcome(document, record);
-    if let (Some(asked), Some(phase)) = (&record.how.driven.steady, summary.phase(Phase::Transactions)) {
+    if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
         ladder::steady(document, asked, phase);
     }
     document.gap();

@@ -11,6 +11,7 @@ use contract::{Durability, Identity, Location, Settings, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
+use spec::{Cache, Pace, RunSpec};
 use storage::PathBuffer;
 use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
@@ -25,7 +26,7 @@ use crate::failures::{Failures, Spoiled};
 use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
-use crate::request::{Cache, Pace, Refused, Request};
+use crate::refused::Refused;
 use crate::run::Taken;
 use crate::shared::{Shared, SharedPool};
 use crate::site::manifest::{Position, worker_directory};
@@ -87,7 +88,7 @@ impl Ground {
 
 /// What every worker gets a copy of.
 struct Common<'a, S, C> {
-    request: &'a Request,
+    request: &'a RunSpec,
     storage: &'a S,
     clock: &'a C,
     control: &'a Control,
@@ -113,7 +114,7 @@ pub(crate) struct Telling<'a> {
 
 /// Performs the work and says what came of it. Its moments count from an origin of the same clock.
 pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
-    request: &Request,
+    request: &RunSpec,
     storage: &S,
     clock: &C,
     control: &Control,
@@ -447,7 +448,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         });
         // Those who were started before find nobody at the first border, and end.
         started.map(drop).map_err(|error| {
-            Refused::Contradiction(format!(
+            Refused::Unable(format!(
                 "worker {worker} cannot be started: the system has no thread for it ({error}): take fewer workers, or raise \
                  the limit (ulimit -u, pids.max)"
             ))

@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use contract::{Failure, Step};
 use observe::Fact;
 use record::ErrorRecord;
+use spec::OnError;
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
 use crate::control::{Control, WrittenName, written_names};
-use crate::request::OnError;
 
 /// Before this many operations no share of errors is judged.
 const JUDGED_FROM: u64 = 100;

@@ -1,18 +1,15 @@
 //! The record of a run as it is before anything is done: who looks on while the run goes on begins with it.
 
 use record::{
-    Actual, Fact, Fingerprint, Host, How, LocationRecord, Origin, Outcome, Record, Room, RunId, SystemDuring, Tool,
+    Actual, Fact, Fingerprint, Host, LocationRecord, Origin, Outcome, Record, Room, RunId, SystemDuring, Tool,
 };
+use spec::RunSpec;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::clock::{Clock, SystemClock};
-use crate::request::Request;
 
 /// What was found before the first stage.
 pub(crate) struct Found {
-    /// The storage's name.
-    pub storage: &'static str,
-    pub how: How,
     pub locations: Vec<LocationRecord>,
     pub fingerprint: Fingerprint,
     pub origin: Origin,
@@ -23,17 +20,13 @@ pub(crate) struct Found {
 
 impl Found {
     /// The record as it would be if nothing else were done.
-    pub(crate) fn into_record(self, request: &Request) -> Record {
+    pub(crate) fn into_record(self, request: &RunSpec) -> Record {
         Record {
             schema: record::run::SCHEMA_VERSION,
             id: self.identity(),
             tool: Tool::this(),
-            said: request.said.clone(),
-            preset: request.preset.clone(),
-            workload: request.workload.clone(),
-            storage: self.storage.to_owned(),
-            how: self.how,
-            latencies: request.latencies,
+            spec: request.clone(),
+            sizing: None,
             locations: self.locations,
             fingerprint: self.fingerprint,
             origin: self.origin,

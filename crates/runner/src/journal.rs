@@ -14,10 +14,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use contract::Operation;
+use spec::{Place, RunSpec};
 use workload::{Crew, Intent};
 
 use crate::failures::Failed;
-use crate::request::{Place, Refused, Request};
+use crate::refused::Refused;
 use entry::Header;
 
 pub(crate) mod entry;
@@ -76,7 +77,7 @@ struct State {
 }
 
 /// Refuses a journal that is there already or lies where the run's files will lie. Touches nothing.
-pub(crate) fn check(request: &Request, directories: &[PathBuf]) -> Result<(), Refused> {
+pub(crate) fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refused> {
     let Some(path) = &request.journal else {
         return Ok(());
     };
@@ -106,25 +107,25 @@ fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) ->
 }
 
 fn refuse<T>(text: String) -> Result<T, Refused> {
-    Err(Refused::Contradiction(text))
+    Err(Refused::Unable(text))
 }
 
 fn is_there(path: &Path) -> Refused {
     if let Ok(to) = fs::read_link(path) {
-        return Refused::Contradiction(format!(
+        return Refused::Unable(format!(
             "--journal: {} is a symbolic link to {}, and was not touched: give a name that is not there, or remove the link",
             path.display(),
             to.display()
         ));
     }
-    Refused::Contradiction(format!(
+    Refused::Unable(format!(
         "--journal: {} is there already, and was not touched: give a name that is not there, or move it away",
         path.display()
     ))
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> Refused {
-    Refused::Contradiction(format!(
+    Refused::Unable(format!(
         "--journal: cannot {what} {}: {error}: give a file that can be made, in a directory that is there",
         path.display()
     ))
@@ -140,7 +141,7 @@ fn directory_of(path: &Path) -> &Path {
 impl Journal {
     /// Makes the journal of a run whose files lie in these directories, and has its beginning on disk. Nothing where
     /// none is asked for.
-    pub(crate) fn open(request: &Request, directories: &[PathBuf]) -> Result<Option<Self>, Refused> {
+    pub(crate) fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, Refused> {
         let Some(path) = &request.journal else {
             return Ok(None);
         };
@@ -211,7 +212,7 @@ impl Drop for Journal {
 }
 
 /// Writes the header, and has it and the file's name on disk.
-fn begin(file: &mut File, request: &Request, directories: &[PathBuf]) -> io::Result<u64> {
+fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Result<u64> {
     let header = Header {
         postmark_journal: entry::VERSION,
         tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),

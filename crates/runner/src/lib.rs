@@ -1,13 +1,13 @@
 //! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
 //!
-//! [`run()`] is the whole of it. What differs from run to run are values given to it: the storage, the clock, the
+//! [`run()`] is the whole of it. What differs from run to run are values given to it: its description ([`RunSpec`]), the storage, the clock, the
 //! place ([`site`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
 
 pub mod clock;
 pub mod control;
 pub mod events;
 pub mod memory;
-pub mod request;
+pub mod refused;
 pub mod room;
 pub mod run;
 pub mod site;
@@ -31,8 +31,9 @@ mod worker;
 pub use clock::{Clock, SystemClock};
 pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
-pub use request::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, Refused, Request, RequestedLocation, Stop};
+pub use refused::Refused;
 pub use run::{TakeControl, judge, judge_room, run};
 pub use site::{CleanError, Cleaned, clean, clean_in};
+pub use spec::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, RunSpec, Stop};
 pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after, verify_after_in};
 pub use waiting::{NoAnswer, within};

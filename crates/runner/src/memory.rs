@@ -6,9 +6,10 @@
 use document::units::{bytes, counted, grouped};
 use observe::Host;
 use rustix::process::{Resource, getrlimit};
+use spec::{RunSpec, Stop};
 use workload::{Crew, Phase, Work, Workload};
 
-use crate::request::{Refused, Request, Stop};
+use crate::refused::Refused;
 
 /// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place among the others
 /// (`shared/pool.rs`).
@@ -38,7 +39,7 @@ struct Part {
 }
 
 /// What a run takes at the least.
-fn parts(request: &Request) -> Vec<Part> {
+fn parts(request: &RunSpec) -> Vec<Part> {
     let workload = &request.workload;
     let (workers, pools) = (u64::from(workload.crew.workers()), u64::from(workload.streams()));
     let files = workload.files().saturating_mul(pools);
@@ -49,12 +50,12 @@ fn parts(request: &Request) -> Vec<Part> {
         (Work::Mix(_), Crew::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
         (Work::Mix(_), Crew::Private { .. }) => files.saturating_mul(FILE_BYTES),
     };
-    let locations = request.locations.len() as u64;
+    let locations = request.targets.len() as u64;
     let directories = workload.directories().saturating_mul(locations);
     let paths: u64 = request
-        .locations
+        .targets
         .iter()
-        .map(|location| 2 * location.path.as_os_str().len() as u64 + LOCATION_BYTES)
+        .map(|target| 2 * target.as_os_str().len() as u64 + LOCATION_BYTES)
         .sum();
     let contents = contents_bytes(workload);
     let read = contents.min(workload.read_block_bytes());
@@ -104,7 +105,7 @@ fn parts(request: &Request) -> Vec<Part> {
 }
 
 /// Histograms of one worker: of each kind of operation that occurs in a phase.
-fn histograms(request: &Request) -> u64 {
+fn histograms(request: &RunSpec) -> u64 {
     if !request.latencies {
         return 0;
     }
@@ -147,11 +148,11 @@ fn available(host: &Host) -> Option<(u64, &'static str)> {
 }
 
 /// Why there is not enough memory for a run, in words; nothing where there is, or where it is not known.
-pub fn shortage(request: &Request, host: &Host) -> Option<String> {
+pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     lack(request, available(host)?)
 }
 
-fn lack(request: &Request, (available, whose): (u64, &str)) -> Option<String> {
+fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
     let parts = parts(request);
     let needed = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
     if needed <= available {
@@ -169,7 +170,7 @@ fn lack(request: &Request, (available, whose): (u64, &str)) -> Option<String> {
 }
 
 /// Refuses a run that the machine has no memory for.
-pub(crate) fn refuse_without(request: &Request, host: &Host) -> Result<(), Refused> {
+pub(crate) fn refuse_without(request: &RunSpec, host: &Host) -> Result<(), Refused> {
     // What is wrong in itself is told as that.
     request
         .workload
@@ -186,16 +187,11 @@ mod tests {
     use workload::{Classic, Mix};
 
     use super::*;
-    use crate::request::{Place, RequestedLocation};
+    use spec::Place;
 
     fn told(workload: impl Into<Workload>, locations: usize) -> Option<String> {
-        let locations = vec![
-            RequestedLocation {
-                path: "/mnt/somewhere".into()
-            };
-            locations
-        ];
-        let request = Request::classic(workload.into(), locations, Place::OwnDirectory);
+        let locations = vec!["/mnt/somewhere".into(); locations];
+        let request = RunSpec::classic(workload.into(), locations, Place::OwnDirectory);
         lack(&request, (4 << 30, "are available"))
     }
 

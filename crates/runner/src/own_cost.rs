@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use observe::Fact;
 use record::{Actual, Origin, Outcome, OwnCost, PhaseRecord};
+use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
 use storage::null::Null;
 use workload::mix::Think;
 use workload::{Crew, Work, Workload};
@@ -16,7 +17,6 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::crew::{self, Telling};
 use crate::events::NoEvents;
-use crate::request::{Cache, Drive, Keeping, OnError, Place, Request, Stop};
 use crate::run::Taken;
 
 /// No more files than these in all pools together.
@@ -34,7 +34,7 @@ const TIME_MAX: Duration = Duration::from_millis(250);
 const TIMES: usize = 5;
 
 /// Measures it for a run that has ended. Only of the machine's clock: with any other one nothing would be known.
-pub(crate) fn measure(request: &Request, actual: &Actual, control: &Control) -> Fact<OwnCost> {
+pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> Fact<OwnCost> {
     if request.place == Place::Nowhere {
         // The run itself was that.
         return Fact::NotApplicable;
@@ -62,7 +62,7 @@ pub(crate) fn measure(request: &Request, actual: &Actual, control: &Control) -> 
 }
 
 /// The same work without anything that is not the loop's, and no more of it than serves.
-fn asked(request: &Request, performed: u64) -> Request {
+fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let mut workload = Workload {
         crew: at_once(request.workload.crew, processors),
@@ -74,7 +74,7 @@ fn asked(request: &Request, performed: u64) -> Request {
     workload = workload
         .with_files(files(&workload))
         .with_transactions(performed.min(TRANSACTIONS_MAX));
-    Request {
+    RunSpec {
         workload,
         place: Place::Nowhere,
         drive: Drive {
@@ -129,7 +129,7 @@ fn files(workload: &Workload) -> u64 {
     files.max(1)
 }
 
-fn once(request: &Request, control: &Control) -> Result<OwnCost, String> {
+fn once(request: &RunSpec, control: &Control) -> Result<OwnCost, String> {
     let control = control.for_another();
     let interrupted = |signal: i32| format!("signal {signal} ended its measuring, after the run");
     if let Some(signal) = control.signal_caught() {
@@ -231,7 +231,7 @@ mod tests {
             think: Think::Fixed(1_000_000),
             ..Mix::default()
         };
-        let mut request = Request::classic(mix.into(), Vec::new(), Place::OwnDirectory);
+        let mut request = RunSpec::classic(mix.into(), Vec::new(), Place::OwnDirectory);
         request.drive.warm_up = Duration::from_secs(10);
         request.verify = true;
         request.check = true;

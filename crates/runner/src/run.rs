@@ -8,6 +8,7 @@ use contract::home::{DIRECTORY_MODE, Home};
 use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Clocks, Counters, Fact, Host, Sources, Target, WatchedDevices};
 use record::{CleanUp, End, LocationRecord, Origin, Outcome, Record, Room, SystemDuring};
+use spec::{Cache, Place, RunSpec};
 use storage::PathBuffer;
 use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
@@ -20,7 +21,7 @@ use crate::journal::{self, Journal};
 use crate::memory;
 use crate::naming::SET_MODES;
 use crate::own_cost;
-use crate::request::{Cache, Place, Refused, Request, RequestedLocation};
+use crate::refused::Refused;
 use crate::room::{self, Volumes};
 use crate::site::life::Life;
 use crate::site::manifest::{Kept, MixNames, Position};
@@ -46,12 +47,13 @@ struct Start {
 /// # Errors
 /// Where the run was refused: nothing was touched. A run that began always gives a record, however it ended.
 pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
-    request: &Request,
+    request: &RunSpec,
     storage: &S,
     clock: &C,
     take_control: &mut dyn TakeControl,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
+    request.check()?;
     storage.supports(&need(request))?;
     let home = home(request, storage)?;
     let before = take_control.taken().unwrap_or_default();
@@ -65,7 +67,7 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
     let host = Host::read(&Sources::default());
     memory::refuse_without(request, &host)?;
     let start = look(request, &mut waiter)?;
-    ask_of_contradictions(request, &home, &start.directories, &mut waiter)?;
+    ask_of_targets(request, &home, &start.directories, &mut waiter)?;
     refuse_without_room(request, &start)?;
     // Of thousands of workers it takes seconds: refusals do not wait for it.
     let fingerprint = fingerprint::fingerprint(&request.workload)?;
@@ -94,8 +96,6 @@ pub fn run<S: Storage + Clone + Send + 'static, C: Clock>(
         Err(_) => start.directories.clone(),
     };
     let found = Found {
-        storage: storage.name(),
-        how: request.how(),
         locations: locations(request, start.targets, &directories),
         fingerprint,
         origin,
@@ -238,7 +238,7 @@ fn not_asked(path: String) -> CleanUp {
 
 /// Takes the place; the inner error where nothing was answered, so that nobody knows what was made.
 fn wait_for_place(
-    request: &Request,
+    request: &RunSpec,
     (start, home): (&Start, &Option<Arc<dyn Home>>),
     (host, devices, now_ns): (&Host, &Fact<WatchedDevices>, u64),
     waiter: &mut Waiter<'_>,
@@ -277,7 +277,7 @@ fn wait_for_place(
 }
 
 fn open_journal(
-    request: &Request,
+    request: &RunSpec,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
 ) -> Result<Option<Journal>, Refused> {
@@ -296,9 +296,9 @@ fn open_journal(
     })
 }
 
-/// [`refuse_contradictions`], which asks the targets.
-fn ask_of_contradictions(
-    request: &Request,
+/// [`refuse_inability`], which asks the targets.
+fn ask_of_targets(
+    request: &RunSpec,
     home: &Option<Arc<dyn Home>>,
     directories: &[PathBuf],
     waiter: &mut Waiter<'_>,
@@ -306,19 +306,18 @@ fn ask_of_contradictions(
     let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
     let what = "look at";
     let call = Call::new(what, paths(directories));
-    let answer = waiter.wait_for(&call, move || refuse_contradictions(&asked, home.as_deref(), &all));
+    let answer = waiter.wait_for(&call, move || refuse_inability(&asked, home.as_deref(), &all));
     answer.unwrap_or_else(|why| {
         let paths = call.path;
         Err(Refused::NoAnswer { what, paths, why })
     })
 }
 
-fn locations(request: &Request, targets: Vec<Fact<Target>>, directories: &[PathBuf]) -> Vec<LocationRecord> {
+fn locations(request: &RunSpec, targets: Vec<Fact<Target>>, directories: &[PathBuf]) -> Vec<LocationRecord> {
     let weights = request.workload.location_weights();
-    let locations = request.locations.iter().zip(weights).zip(targets).zip(directories);
+    let locations = weights.iter().zip(targets).zip(directories);
     locations
-        .map(|(((location, weight), target), directory)| LocationRecord {
-            path: location.path.to_string_lossy().into_owned(),
+        .map(|((weight, target), directory)| LocationRecord {
             weight: *weight,
             directory: directory.to_string_lossy().into_owned(),
             target,
@@ -331,16 +330,17 @@ fn locations(request: &Request, targets: Vec<Fact<Target>>, directories: &[PathB
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge<S: Storage>(request: &Request, storage: &S) -> Result<(), Refused> {
+pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
+    request.check()?;
     storage.supports(&need(request))?;
     unwatched(request, |waiter| {
         let home = home(request, storage)?;
-        ask_of_contradictions(request, &home, &directories(request)?, waiter)
+        ask_of_targets(request, &home, &directories(request)?, waiter)
     })
 }
 
 /// Looks at targets where nobody watches a run.
-fn unwatched<A>(request: &Request, look: impl FnOnce(&mut Waiter<'_>) -> Result<A, Refused>) -> Result<A, Refused> {
+fn unwatched<A>(request: &RunSpec, look: impl FnOnce(&mut Waiter<'_>) -> Result<A, Refused>) -> Result<A, Refused> {
     look(&mut Waiter {
         control: &Control::default(),
         stuck_after: request.stuck_after,
@@ -353,13 +353,13 @@ fn unwatched<A>(request: &Request, look: impl FnOnce(&mut Waiter<'_>) -> Result<
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge_room(request: &Request) -> Result<(), Refused> {
+pub fn judge_room(request: &RunSpec) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
     let start = unwatched(request, |waiter| look(request, waiter))?;
     refuse_without_room(request, &start)
 }
 
-fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> {
+fn refuse_without_room(request: &RunSpec, start: &Start) -> Result<(), Refused> {
     if !request.room_check || request.keeping.reuse {
         return Ok(());
     }
@@ -370,7 +370,7 @@ fn refuse_without_room(request: &Request, start: &Start) -> Result<(), Refused> 
 }
 
 /// What the storage is going to be asked for.
-fn need(request: &Request) -> Need {
+fn need(request: &RunSpec) -> Need {
     let workload = &request.workload;
     let mut operations: Vec<OperationKind> = Phase::ALL
         .into_iter()
@@ -396,11 +396,11 @@ fn need(request: &Request) -> Need {
 }
 
 /// Where the run's files live; nothing for a run that makes none.
-fn home<S: Storage>(request: &Request, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
     match (request.place, storage.home()) {
         (Place::Nowhere, _) => Ok(None),
         (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
-        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Contradiction(format!(
+        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
             "the storage {} makes no files: take --storage posix",
             storage.name()
         ))),
@@ -408,11 +408,11 @@ fn home<S: Storage>(request: &Request, storage: &S) -> Result<Option<Arc<dyn Hom
 }
 
 /// Looks at the targets and their room; touches nothing.
-fn look(request: &Request, waiter: &mut Waiter<'_>) -> Result<Start, Refused> {
+fn look(request: &RunSpec, waiter: &mut Waiter<'_>) -> Result<Start, Refused> {
     let directories = directories(request)?;
     if request.place == Place::Nowhere {
         return Ok(Start {
-            targets: request.locations.iter().map(|_| Fact::NotApplicable).collect(),
+            targets: request.targets.iter().map(|_| Fact::NotApplicable).collect(),
             room: None,
             initial: None,
             directories,
@@ -444,56 +444,26 @@ fn look(request: &Request, waiter: &mut Waiter<'_>) -> Result<Start, Refused> {
 }
 
 /// The path of each location from the root; as said where the storage touches none.
-fn directories(request: &Request) -> Result<Vec<PathBuf>, Refused> {
-    let path = |location: &RequestedLocation| match request.place {
-        Place::Nowhere => Ok(location.path.clone()),
+fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
+    let path = |target: &PathBuf| match request.place {
+        Place::Nowhere => Ok(target.clone()),
         Place::OwnDirectory | Place::Location => {
-            std::path::absolute(location.directory()).map_err(Refused::WorkingDirectory)
+            std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
         }
     };
-    request.locations.iter().map(path).collect()
+    request.targets.iter().map(path).collect()
 }
 
-/// Wishes that contradict one another, or that this machine or target cannot fulfil.
-fn refuse_contradictions(request: &Request, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
-    let refuse = |text: &str| Err(Refused::Contradiction(text.to_owned()));
-    if request.verify
-        && !request
-            .workload
-            .contents
-            .as_ref()
-            .is_some_and(workload::contents::tells_versions_apart)
-    {
-        return refuse(
-            "--verify: the contents are text, the same in every file, so that old or foreign contents would not be seen: give --contents incompressible or compressible:RATIO",
-        );
-    }
+/// Wishes that this machine or target cannot fulfil.
+fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
-            return Err(Refused::Contradiction(format!(
+            return Err(Refused::Unable(format!(
                 "--cache cold: the system's caches cannot be dropped ({error}): run as root, or take --cache cold-data, which advises the kernel file by file"
             )));
         }
     }
     let nowhere = home.is_none();
-    if nowhere && (request.keeping.keep || request.keeping.reuse || request.journal.is_some()) {
-        return refuse("--keep, --reuse, --journal: the storage null keeps nothing: take --storage posix");
-    }
-    let has_transactions = request.workload.transactions() > 0;
-    if request.keeping.keep && request.workload.crew.is_shared() && has_transactions {
-        return refuse(
-            "--keep: what a shared pool holds after transactions is not a function of the workload, so that nobody could check it later: give --transactions 0 to keep the prepared pool",
-        );
-    }
-    let bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
-    if (request.keeping.keep || request.keeping.reuse)
-        && request.workload.crew.is_shared()
-        && request.workload.mix().is_some_and(bounded)
-    {
-        return refuse(
-            "--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out",
-        );
-    }
     if let Some(home) = home {
         for directory in directories {
             let subdirectories = workload_subdirectories(request);
@@ -503,7 +473,7 @@ fn refuse_contradictions(request: &Request, home: Option<&dyn Home>, directories
     if request.direct {
         for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
-                return Err(Refused::Contradiction(format!(
+                return Err(Refused::Unable(format!(
                     "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --at",
                     directory.display()
                 )));
@@ -516,7 +486,7 @@ fn refuse_contradictions(request: &Request, home: Option<&dyn Home>, directories
     if !nowhere && request.workload.mix().is_some_and(wants_extended) {
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
-                return Err(Refused::Contradiction(format!(
+                return Err(Refused::Unable(format!(
                     "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --at",
                     directory.display()
                 )));
@@ -544,12 +514,12 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// A place that touches no file system.
-    pub(crate) fn nowhere(request: &Request) -> Self {
-        let locations = request.locations.iter().enumerate();
+    pub(crate) fn nowhere(request: &RunSpec) -> Self {
+        let locations = request.targets.iter().enumerate();
         Self {
             site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
             grounds: locations
-                .map(|(number, location)| Ground::new(&location.path, &location.path, None, number))
+                .map(|(number, target)| Ground::new(target, target, None, number))
                 .collect(),
             positions: Vec::new(),
             devices: Fact::NotApplicable,
@@ -567,7 +537,7 @@ struct Taking {
     now_ns: u64,
 }
 
-fn take_place(request: &Request, taking: Taking) -> Result<Taken, Refused> {
+fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
     refuse_nul(request)?;
     let began_unix_ns = unix_ns();
     let life = Life::begin(request.workload.crew.workers(), began_unix_ns, taking.now_ns);
@@ -575,7 +545,7 @@ fn take_place(request: &Request, taking: Taking) -> Result<Taken, Refused> {
 }
 
 fn take_place_with(
-    request: &Request,
+    request: &RunSpec,
     Taking {
         home,
         directories,
@@ -585,7 +555,7 @@ fn take_place_with(
     }: Taking,
     (life, began_unix_ns): (Life, u64),
 ) -> Result<Taken, Refused> {
-    let said = request.locations.iter().map(|location| location.path.as_path());
+    let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
     if request.keeping.reuse {
         let taken = site::take_kept(&home, &directories, workload, &makes(workload), life)?;
@@ -652,7 +622,7 @@ fn take_place_with(
 }
 
 /// Subdirectories beside the user's own files.
-fn workload_subdirectories(request: &Request) -> u32 {
+fn workload_subdirectories(request: &RunSpec) -> u32 {
     match (request.place, request.workload.classic()) {
         (Place::Location, Some(classic)) => classic.subdirectories,
         _ => 1,
@@ -697,17 +667,17 @@ fn makes(workload: &Workload) -> Makes {
     }
 }
 
-fn refuse_nul(request: &Request) -> Result<(), Refused> {
-    for location in &request.locations {
-        let bytes = location.path.as_os_str().as_encoded_bytes().to_vec();
-        PathBuffer::new(0, bytes).map_err(|_| Refused::Nul(location.path.clone()))?;
+fn refuse_nul(request: &RunSpec) -> Result<(), Refused> {
+    for target in &request.targets {
+        let bytes = target.as_os_str().as_encoded_bytes().to_vec();
+        PathBuffer::new(0, bytes).map_err(|_| Refused::Nul(target.clone()))?;
     }
     Ok(())
 }
 
 /// Removes what is left of the run; after a whole one that is its mark only. With why there was no answer, where that is so.
 fn clean_up(
-    request: &Request,
+    request: &RunSpec,
     performed: &Performed,
     site: Arc<dyn Site>,
     waiter: &mut Waiter<'_>,

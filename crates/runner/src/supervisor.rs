@@ -12,12 +12,12 @@ use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedDevices};
 use record::{Fact, Load, MachineOverTime, Rung, Settle, SteadyFound, Stuck, SystemDuring};
 use rustix::pipe::PipeFlags;
+use spec::Drive;
 use workload::{Action, End, Phase, Role};
 
 use crate::control::{Control, Slot, UnderWay};
 use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
-use crate::request::Drive;
 use crate::site::{Landmarks, Site};
 use crate::waiting::TELL_EVERY;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};

@@ -16,6 +16,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::random::{Key, unit};
@@ -28,7 +29,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const FRACTION_BITS: u32 = 32;
 
 /// How operations arrive. Serialised as its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
     /// Evenly spaced.

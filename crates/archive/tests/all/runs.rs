@@ -82,14 +82,14 @@ fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
         record.host.hostname = if number % 2 == 0 { "even" } else { "odd" }.to_owned();
-        record.preset = (number % 3 == 0).then(|| "mail".to_owned());
+        record.spec.preset = (number % 3 == 0).then(|| "mail".to_owned());
         on(&mut record, if number < 4 { "xfs" } else { "ext4" });
         if number == 5 {
             record.actual.outcome = Outcome::Interrupted { signal: 2 };
         }
         if number == 6 {
             let mut second = record.locations[0].clone();
-            second.path.push_str("/other");
+            second.directory.push_str("/other");
             record.locations.push(second);
             on(&mut record, "ext4");
             let Fact::Known(target) = &mut record.locations[1].target else {

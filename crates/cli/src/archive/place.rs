@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
 use document::harmless;
 use nix::unistd::User;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
-use runner::{NoAnswer, Place as RunPlace, Request};
+use runner::{NoAnswer, Place as RunPlace, RunSpec};
 
 use crate::meant::MeaningError;
 use crate::output::{is_one, is_standard_output};
@@ -310,17 +310,17 @@ impl Place {
     }
 
     /// Says so where the archive and a target lie on one device.
-    pub fn shares(&self, request: &Request) -> Option<String> {
-        if request.place == RunPlace::Nowhere {
+    pub fn shares(&self, spec: &RunSpec) -> Option<String> {
+        if spec.place == RunPlace::Nowhere {
             return None;
         }
-        let (place, locations) = (self.clone(), request.locations.clone());
+        let (place, targets) = (self.clone(), spec.targets.clone());
         let look = move || {
             let ours = place.target();
             let sources = Sources::default();
-            let mut targets = locations
+            let mut targets = targets
                 .iter()
-                .map(|location| Target::read(&sources, location.directory()));
+                .map(|target| Target::read(&sources, spec::directory(target)));
             targets.find_map(|target| shared(&sources, &ours, &target))
         };
         // Of a file system that does not answer the run says so itself.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use record::harmless;
-use workload::InvalidWhole;
+use spec::Contradiction;
 
 use crate::said::WeightWithoutLocation;
 
@@ -48,33 +48,23 @@ pub enum MeaningError {
         /// What is wrong.
         problem: String,
     },
-    /// A histogram's file is none.
-    #[error("{option} histogram@{}: {problem}", harmless::path(.path))]
-    Histogram {
-        /// The option.
-        option: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What is wrong, with the line.
-        problem: String,
-    },
     /// A weight without a location.
     #[error(transparent)]
     Weight(#[from] WeightWithoutLocation),
-    /// The numbers make no workload.
-    #[error("{problem} (said in {places})")]
-    Workload {
-        /// What is wrong.
-        problem: InvalidWhole,
-        /// Where the numbers come from.
+    /// The run contradicts itself.
+    #[error(transparent)]
+    Contradictory(Box<Contradiction>),
+    /// The same, with where its words may stand.
+    #[error("{contradiction} (said in {places})")]
+    Said {
+        /// What is contradicted.
+        contradiction: Box<Contradiction>,
+        /// Where the words come from.
         places: String,
     },
-    /// Options that contradict one another, or an option's value.
+    /// Arguments that contradict one another, or the machine.
     #[error("{0}")]
     Contradiction(String),
-    /// More subdirectories than can be numbered.
-    #[error("{0} subdirectories are too many: give at most 4294967295")]
-    Subdirectories(u64),
     /// A plan has no classic layout.
     #[error("--dry-run has no classic or terse format: give --format text or json")]
     DryClassic,
@@ -93,7 +83,8 @@ pub enum MeaningError {
     },
 }
 
-/// A contradiction.
-pub(super) fn refuse<T>(text: impl Into<String>) -> Result<T, MeaningError> {
-    Err(MeaningError::Contradiction(text.into()))
+impl From<Contradiction> for MeaningError {
+    fn from(contradiction: Contradiction) -> Self {
+        Self::Contradictory(Box::new(contradiction))
+    }
 }

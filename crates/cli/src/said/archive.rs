@@ -46,7 +46,7 @@ pub struct Filters {
     #[arg(long, value_enum)]
     pub verdict: Option<VerdictName>,
     /// No more than so many: those that began last.
-    #[arg(long, value_name = "N", value_parser = super::values::whole)]
+    #[arg(long, value_name = "N", value_parser = super::whole)]
     pub limit: Option<u64>,
 }
 

@@ -35,7 +35,7 @@ pub enum HistoryCommand {
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
         /// Remove the submission with this number (S3 has number 3) from the archive, and show nothing.
-        #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = super::values::whole)]
+        #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = super::whole)]
         delete: Option<u64>,
         /// Which archive.
         #[command(flatten)]

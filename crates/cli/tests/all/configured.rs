@@ -2,8 +2,9 @@
 //! Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target `config` comes up with.
 
 use cli::meant::{Meant, mean, parse_config, to_config};
-use cli::said::{Options, SizesSaid, StorageName, WorkArguments};
+use cli::said::WorkArguments;
 use record::harmless;
+use spec::{Options, SizesSaid, StorageName};
 use workload::{Phase, Planner, fingerprint};
 
 /// No more files or transactions, of all workers, are planned.
@@ -23,9 +24,7 @@ pub fn configure(bytes: &[u8]) -> bool {
     let written = to_config(&meant).expect("what came from a text is a text");
     assert!(!written.contains(is_harmful), "{written:?}");
     let again = meaning(&written).unwrap_or_else(|| panic!("what was written has a meaning: {written}"));
-    assert_eq!(again.workload, meant.workload, "{written}");
-    assert_eq!(again.how, meant.how, "{written}");
-    assert_eq!(again.storage, meant.storage, "{written}");
+    assert_eq!(again.spec, meant.spec, "{written}");
     true
 }
 
@@ -84,7 +83,7 @@ fn looks_beyond(options: &Options) -> bool {
 
 /// All that is asked of a workload before a run; the stream itself where it is short.
 fn judge(meant: &Meant) {
-    let workload = &meant.workload;
+    let workload = &meant.spec.workload;
     workload.validate().expect("it was validated");
     for phase in Phase::ALL {
         assert!(!workload.actions(phase).is_empty());
@@ -93,10 +92,9 @@ fn judge(meant: &Meant) {
     assert!(workload.files_max() >= workload.files());
     assert!(workload.numbers_max() >= workload.files());
     let _ = (workload.directories(), workload.content_bytes_max(), workload.grows());
-    let request = meant.request(Vec::new());
-    if meant.storage == StorageName::Null {
+    if meant.spec.storage == StorageName::Null {
         // Only its answer matters: it may be refused.
-        let _ = cli::perform::judge(&request, meant.storage);
+        let _ = cli::perform::judge(&meant.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
     // The original draws once more for each block that it writes.

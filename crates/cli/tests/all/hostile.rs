@@ -221,7 +221,10 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
             "text" => assert!(output.contains(SHOWN), "{output}"),
             "json" => {
                 let record = Record::from_json(&output).unwrap();
-                assert!(record.locations[0].path.starts_with("\u{1b}[2J"), "{output}");
+                assert!(
+                    record.spec.targets[0].to_string_lossy().starts_with("\u{1b}[2J"),
+                    "{output}"
+                );
             }
             _ => {}
         }

@@ -38,13 +38,13 @@ fn toml(meant: &Meant) -> String {
 /// The record of a run that a signal ends before its first file: what was said, meant and asked for is all there.
 fn recorded(meant: &Meant) -> Record {
     const SIGINT: usize = 2;
-    let mut request = meant.request(Vec::new());
-    if let Some(Climb::Workers(workers)) = request.drive.ladder.as_ref().map(|ladder| &ladder.asked.climb) {
+    let mut request = meant.spec.clone();
+    if let Some(Climb::Workers(workers)) = request.drive.ladder.as_ref().map(|ladder| &ladder.climb) {
         // Its record is the first rung's.
         request.workload.crew = Crew::Private { workers: workers[0] };
     }
     let mut stopped = || Control::stopped_by(Arc::new(AtomicUsize::new(SIGINT)));
-    let record = match meant.storage.name() {
+    let record = match meant.spec.storage.name() {
         "stdio" => runner::run(&request, &Stdio, &SystemClock, &mut stopped, &mut NoEvents),
         "raw" => runner::run(&request, &Raw, &SystemClock, &mut stopped, &mut NoEvents),
         _ => runner::run(&request, &Posix, &SystemClock, &mut stopped, &mut NoEvents),
@@ -96,9 +96,7 @@ fn a_record_means_what_its_words_meant() {
         std::fs::write(&file, recorded(&meant).to_json()).unwrap();
         let again = mean(&work(&[like, place].concat())).unwrap();
         assert_eq!(toml(&again), toml(&meant), "{words:?}");
-        assert_eq!(again.workload, meant.workload, "{words:?}");
-        assert_eq!(again.how, meant.how, "{words:?}");
-        assert_eq!(again.storage, meant.storage, "{words:?}");
+        assert_eq!(again.spec, meant.spec, "{words:?}");
         assert_eq!(again.notes, Vec::<String>::new(), "{words:?}");
         // The record of that is taken for the same once more.
         std::fs::write(&file, recorded(&again).to_json()).unwrap();
@@ -138,9 +136,13 @@ fn the_same_is_done_again_by_the_program() {
     ] {
         let one = run(words, at.path(), &file);
         let other = run(&like, elsewhere.path(), &again);
-        for same in ["workload", "how", "storage", "latencies", "fingerprint"] {
-            assert_eq!(one[same], other[same], "{words}: {same}");
-        }
+        assert_eq!(one["fingerprint"], other["fingerprint"], "{words}");
+        let but_for_words = |record: &Value| {
+            let mut spec = record["spec"].clone();
+            spec["said"].take();
+            spec
+        };
+        assert_eq!(but_for_words(&one), but_for_words(&other), "{words}");
         assert_eq!(one["actual"]["stream_hash"], other["actual"]["stream_hash"], "{words}");
         assert_eq!(other["hints"].to_string().find("--like"), None, "{words}");
         // In another place.
@@ -164,10 +166,7 @@ fn a_kept_pool_is_taken_as_the_earlier_run_took_it() {
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
     let again = run(&format!("--like {} --keep=false", file.display()), at.path(), &file);
-    assert_eq!(
-        (&again["how"]["reused"], &again["how"]["kept"]),
-        (&json!(true), &json!(false))
-    );
+    assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": true}));
     assert_eq!(tree(at.path()), []);
 }
 
@@ -184,7 +183,11 @@ fn what_is_said_beside_holds_over_the_record() {
     );
     let path = file.to_str().unwrap();
     let plain = mean(&work(&["--like", path])).unwrap();
-    assert_eq!(plain.workload.location_weights(), [3], "shares are a part of the work");
+    assert_eq!(
+        plain.spec.workload.location_weights(),
+        [3],
+        "shares are a part of the work"
+    );
     let place = "[[at]]\npath = \".\"\nweight = 3";
     assert!(
         toml(&plain).contains(place),
@@ -194,10 +197,13 @@ fn what_is_said_beside_holds_over_the_record() {
     let words =
         "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --at /tmp --weight 5";
     let meant = mean(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
-    assert_eq!((meant.workload.transactions(), meant.workload.files()), (7, 50));
-    assert_eq!(meant.workload.location_weights(), [5]);
-    assert_eq!(meant.storage.name(), "raw");
-    assert!(meant.how.latencies && meant.how.slices);
+    assert_eq!(
+        (meant.spec.workload.transactions(), meant.spec.workload.files()),
+        (7, 50)
+    );
+    assert_eq!(meant.spec.workload.location_weights(), [5]);
+    assert_eq!(meant.spec.storage.name(), "raw");
+    assert!(meant.spec.latencies && meant.spec.slices);
     for line in [
         "mix = \"read=2\"",
         "durability = \"fsync\"",
@@ -220,19 +226,19 @@ fn what_is_said_beside_holds_over_the_record() {
     // A journal is a place, too, and other generators are named.
     let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
-    record["how"]["journal"] = json!(journal);
-    record["how"]["prepared"] = json!(true);
+    record["spec"]["journal"] = json!(journal);
+    record["spec"]["prepared"] = json!(true);
     record["tool"]["generators"] = json!(0);
     record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
     std::fs::write(&file, document.to_string()).unwrap();
     let meant = mean(&work(&["--like", path])).unwrap();
-    assert_eq!(meant.how.journal, None);
+    assert_eq!(meant.spec.journal, None);
     let notes = meant.notes.join("\n");
     for words in ["generators of version 0", "kept a journal", "drawn before it began"] {
         assert!(notes.contains(words), "{words}\n{notes}");
     }
     let meant = mean(&work(&["--like", path, "--journal", &journal])).unwrap();
-    assert_eq!(meant.how.journal.as_deref(), Some(Path::new(&journal)));
+    assert_eq!(meant.spec.journal.as_deref(), Some(Path::new(&journal)));
     assert!(!meant.notes.join("\n").contains("kept a journal"));
 }
 
@@ -261,47 +267,51 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         ("/schema", json!(999), "use a newer postmark"),
         ("/schema", json!(0), "schema 0"),
-        ("/workload/work/edition", json!("3.0"), "3.0"),
-        ("/workload/work/files", json!(-5), "-5"),
-        ("/workload/work/files", json!(0), "at least one file"),
-        ("/workload/work/bias-read", json!(11), "0 to 10"),
-        ("/workload/work/read-block-bytes", json!(0), "read-block"),
-        ("/workload/crew/workers", json!(0), "1 to 4096"),
-        ("/workload/crew/workers", json!(4_000_000), "1 to 4096"),
-        ("/workload/crew/pools", json!("many"), "many"),
-        ("/storage", json!("simulated"), "there are stdio, raw, posix, null"),
-        ("/how/durability", json!("always\u{1b}[2J"), "always"),
+        ("/spec/workload/work/edition", json!("3.0"), "3.0"),
+        ("/spec/workload/work/files", json!(-5), "-5"),
+        ("/spec/workload/work/files", json!(0), "at least one file"),
+        ("/spec/workload/work/bias-read", json!(11), "0 to 10"),
+        ("/spec/workload/work/read-block-bytes", json!(0), "read-block"),
+        ("/spec/workload/crew/workers", json!(0), "1 to 4096"),
+        ("/spec/workload/crew/workers", json!(4_000_000), "1 to 4096"),
+        ("/spec/workload/crew/pools", json!("many"), "many"),
         (
-            "/how/cache",
-            json!("hot\u{1b}[2J"),
-            "there are as-is, warm, cold, cold-data",
+            "/spec/storage",
+            json!("simulated"),
+            "expected one of `stdio`, `raw`, `posix`, `null`",
         ),
-        ("/how/on_error", json!("never"), "never"),
-        ("/how/stuck_after_ns", json!(0), "--stuck-after 0"),
+        ("/spec/durability", json!("always\u{1b}[2J"), "always"),
         (
-            "/how/driven/arrivals",
-            json!({"per_second": -1.0, "form": "poisson"}),
+            "/spec/cache",
+            json!("hot\u{1b}[2J"),
+            "expected one of `as-is`, `warm`, `cold`, `cold-data`",
+        ),
+        ("/spec/on_error", json!("never"), "never"),
+        ("/spec/stuck_after_ns", json!(0), "--stuck-after 0"),
+        (
+            "/spec/drive/pace",
+            json!({"open": {"per_second": -1.0, "arrivals": "poisson"}}),
             "-1",
         ),
         (
-            "/how/driven/arrivals",
-            json!({"per_second": 1.0, "form": "never"}),
-            "constant or poisson",
+            "/spec/drive/pace",
+            json!({"open": {"per_second": 1.0, "arrivals": "never"}}),
+            "`constant` or `poisson`",
         ),
-        ("/how/driven/for_ns", json!(0), "--for 0s"),
+        ("/spec/drive/stop", json!({"after_ns": 0}), "--for 0s"),
         (
-            "/how/driven/steady",
-            json!({"rule": "slope", "round_ns": 1, "rounds_max": 3}),
+            "/spec/drive/stop",
+            json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
             "--round",
         ),
-        ("/how/driven/ladder", ladder(json!({"rates": []})), "without rungs"),
+        ("/spec/drive/ladder", ladder(json!({"rates": []})), "without rungs"),
         (
-            "/how/driven/ladder",
+            "/spec/drive/ladder",
             ladder(json!({"rates": [2.0, 1.0]})),
             "does not rise",
         ),
         (
-            "/how/driven/ladder",
+            "/spec/drive/ladder",
             ladder(json!({"workers": [0]})),
             "no number of workers",
         ),

@@ -51,7 +51,7 @@ fn round_trip(words: &[&str], at: &Path) {
     };
     assert_eq!(meant(&toml), meant(&toml_again), "{words:?}");
     let (one, other) = (json(words, at), json(&again, at));
-    assert_eq!(one["workload"], other["workload"], "{words:?}");
+    assert_eq!(one["spec"]["workload"], other["spec"]["workload"], "{words:?}");
     assert_eq!(one["plan"], other["plan"], "{words:?}");
     std::fs::remove_file(file).unwrap();
 }
@@ -208,7 +208,7 @@ fn every_operation_runs_verified_and_leaves_nothing() {
                 assert!(done(&record, action) > 0, "no {action} with {shape}");
             }
         }
-        assert_eq!(record["how"]["verify"], true);
+        assert_eq!(record["spec"]["verify"], true);
     }
     let help = answer(&["run", "--help"], at.path());
     let help: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
@@ -224,7 +224,7 @@ fn every_preset_of_today_runs_small_and_verified() {
         if preset.workload.mix().is_some() {
             let record = run(&format!("--preset {} {SMALL} --verify", preset.name), at.path());
             let policy = preset.how.durability.unwrap_or("none");
-            assert_eq!(record["how"]["durability"], policy, "{}", preset.name);
+            assert_eq!(record["spec"]["durability"], policy, "{}", preset.name);
         }
     }
     let record = run(&format!("--preset veritas-massive-1 {SMALL}"), at.path());
@@ -234,7 +234,7 @@ fn every_preset_of_today_runs_small_and_verified() {
         &format!("--preset mail {SMALL} --durability none --workers 1"),
         at.path(),
     );
-    assert_eq!(record["how"]["durability"], "none", "options hold over presets");
+    assert_eq!(record["spec"]["durability"], "none", "options hold over presets");
 }
 
 #[test]
@@ -247,13 +247,13 @@ fn classic_work_with_workers_and_other_contents_runs() {
         "the same operations"
     );
     assert_ne!(plain["fingerprint"], other["fingerprint"], "of other contents");
-    assert_eq!(other["workload"]["contents"]["kind"], "incompressible");
+    assert_eq!(other["spec"]["workload"]["contents"]["kind"], "incompressible");
     let many = run(
         &format!("{SMALL} --workers 3 --pin --cache warm --durability batch:50"),
         at.path(),
     );
-    assert_eq!(many["how"]["pinned"], true);
-    assert_eq!(many["how"]["cache"], "warm");
+    assert_eq!(many["spec"]["pin"], true);
+    assert_eq!(many["spec"]["cache"], "warm");
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn a_kept_pool_is_taken_again() {
         assert!(!tree(at.path()).is_empty(), "{words}: nothing was kept");
         let transactions = "--transactions 100";
         let record = run(&format!("{words} --files 40 {transactions} --reuse"), at.path());
-        assert_eq!(record["how"]["reused"], true);
+        assert_eq!(record["spec"]["keeping"]["reuse"], true);
     }
 }
 

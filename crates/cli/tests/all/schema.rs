@@ -80,12 +80,12 @@ fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() 
     assert_eq!(said.code, Some(0), "{errors}");
     let text = String::from_utf8(said.output).unwrap();
     let document = assert_valid(&validator(), &text, words);
-    let chosen = &document["record"]["how"]["sizing"];
+    let chosen = &document["record"]["sizing"];
     assert!(chosen["calibration"]["created_per_second"].is_f64(), "{chosen}");
     let file = at.path().join("run.json");
     std::fs::write(&file, &text).unwrap();
     let again = json(&["plan", "--like", file.to_str().unwrap()], at.path());
-    assert_eq!(again["workload"], document["record"]["workload"]);
+    assert_eq!(again["spec"]["workload"], document["record"]["spec"]["workload"]);
     assert_eq!(
         (&again["plan"]["fingerprint"], &again["sizing"]),
         (&document["record"]["fingerprint"], &Value::Null)

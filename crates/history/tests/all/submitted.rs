@@ -1,9 +1,11 @@
 //! Submissions and comparisons, from a record of a real run that is kept with the reports.
 
+use std::time::Duration;
+
 use document::units;
 use history::submissions::{Group, Numbered};
 use history::{Beside, Format, HistoryError, Library, NotPlain, Submission, SubmissionError, submissions};
-use record::{ArrivalsAsked, Level, Outcome, Record, SteadyAsked, SteadyRule, Summary, Workload};
+use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
 use workload::presets::{self, Machine};
 use workload::{Classic, Crew, Edition, Mix, fingerprint};
 
@@ -20,11 +22,9 @@ fn kept() -> Record {
 /// The kept run, as if it had done other work.
 fn of(workload: Workload) -> Record {
     let fingerprint = fingerprint::fingerprint(&workload).unwrap();
-    Record {
-        workload,
-        fingerprint,
-        ..kept()
-    }
+    let mut record = kept();
+    record.spec.workload = workload;
+    Record { fingerprint, ..record }
 }
 
 fn preset(name: &str) -> Workload {
@@ -107,19 +107,27 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
         ),
         (
             |run| {
-                run.how.driven.arrivals = Some(ArrivalsAsked {
+                run.spec.drive.pace = Pace::Open {
                     per_second: 100.0,
-                    form: "constant".to_owned(),
-                });
+                    arrivals: ArrivalProcess::Constant,
+                };
             },
             NotPlain::Paced,
             "--rate",
         ),
-        (|run| run.how.driven.warm_up_ns = 1, NotPlain::WarmedUp, "--warm-up"),
-        (|run| run.how.driven.for_ns = Some(1), NotPlain::EndedOtherwise, "--for"),
+        (
+            |run| run.spec.drive.warm_up = Duration::from_nanos(1),
+            NotPlain::WarmedUp,
+            "--warm-up",
+        ),
+        (
+            |run| run.spec.drive.stop = Stop::After(Duration::from_nanos(1)),
+            NotPlain::EndedOtherwise,
+            "--for",
+        ),
         (
             |run| {
-                run.how.driven.steady = Some(SteadyAsked {
+                run.spec.drive.stop = Stop::Steady(SteadyAsked {
                     rule: SteadyRule::Snia,
                     round_ns: 1,
                     rounds_max: 5,
@@ -129,16 +137,16 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
             "--steady",
         ),
         (
-            |run| run.workload = run.workload.clone().with_transactions(Workload::ENDLESS),
+            |run| run.spec.workload = run.spec.workload.clone().with_transactions(Workload::ENDLESS),
             NotPlain::EndedOtherwise,
             "ended by time",
         ),
-        (|run| run.how.reused = true, NotPlain::Reused, "--reuse"),
-        (|run| run.how.kept = true, NotPlain::Kept, "--keep"),
+        (|run| run.spec.keeping.reuse = true, NotPlain::Reused, "--reuse"),
+        (|run| run.spec.keeping.keep = true, NotPlain::Kept, "--keep"),
         (
             |run| {
-                run.how.kept = true;
-                run.how.reused = true;
+                run.spec.keeping.keep = true;
+                run.spec.keeping.reuse = true;
             },
             NotPlain::Reused,
             "created no files",

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use measure::{Drift, Histogram, Meter, SLOWEST_KEPT, Steady};
 use observe::{Fact, Target};
+use spec::{Climb, Drive, LOCATIONS_MAX};
 use workload::Workload;
 
 use crate::classic::ClassicFigures;
-use crate::driven::{Driven, Sizing, SteadyFound};
-use crate::ladder::{Climb, Load, Rung};
-use crate::read::LOCATIONS_MAX;
+use crate::driven::{Sizing, SteadyFound};
+use crate::ladder::{Load, Rung};
 use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
@@ -162,14 +162,15 @@ impl Totals {
 
 /// Whether a run can have been so.
 pub(super) fn check(record: &Record) -> Valid {
-    if let Err(problem) = record.workload.validate() {
-        return wrong("workload", problem.to_string());
+    if let Err(problem) = record.spec.workload.validate() {
+        return wrong("spec.workload", problem.to_string());
     }
+    at_most("spec.targets", record.spec.targets.len(), LOCATIONS_MAX)?;
     at_most("locations", record.locations.len(), LOCATIONS_MAX)?;
     each("locations", &record.locations, location)?;
-    driven(&record.how.driven).within(|| "how.driven".to_owned())?;
-    if let Some(sizing) = &record.how.sizing {
-        self::sizing(sizing).within(|| "how.sizing".to_owned())?;
+    drive(&record.spec.drive).within(|| "spec.drive".to_owned())?;
+    if let Some(sizing) = &record.sizing {
+        self::sizing(sizing).within(|| "sizing".to_owned())?;
     }
     actual(&record.actual).within(|| "actual".to_owned())
 }
@@ -183,11 +184,11 @@ fn location(location: &LocationRecord) -> Valid {
     fraction.map_or(Ok(()), |fraction| from_to("target.fill_fraction", fraction, (0.0, 1.0)))
 }
 
-fn driven(driven: &Driven) -> Valid {
-    if let Some(arrivals) = &driven.arrivals {
-        rate("arrivals.per_second", arrivals.per_second)?;
+fn drive(drive: &Drive) -> Valid {
+    if let Some(per_second) = drive.rate() {
+        rate("pace.per_second", per_second)?;
     }
-    let Some(ladder) = &driven.ladder else {
+    let Some(ladder) = &drive.ladder else {
         return Ok(());
     };
     match &ladder.climb {

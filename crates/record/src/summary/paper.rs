@@ -41,10 +41,10 @@ pub struct PaperFigures {
 /// Whether a run has the paper's operations and no others, and its record all phases that it began: one that is missing there
 /// is of zero length, and nothing was done in it.
 pub(super) fn applies(record: &Record) -> bool {
-    if record.actual.outcome == Outcome::Unfinished || record.how.driven.ladder.is_some() {
+    if record.actual.outcome == Outcome::Unfinished || record.spec.drive.ladder.is_some() {
         return false;
     }
-    match &record.workload.work {
+    match &record.spec.workload.work {
         Work::Classic(_) => true,
         Work::Mix(mix) => mix
             .weights

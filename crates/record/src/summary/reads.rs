@@ -3,8 +3,9 @@
 use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::{Cache, RunSpec};
 
-use crate::run::{Fetched, How};
+use crate::run::Fetched;
 
 /// Of what the reads of a cold cache return, at least this share comes from the device.
 pub const COLD_MIN: f64 = 0.5;
@@ -34,7 +35,7 @@ pub struct FetchedSummary {
     pub surprise: Option<Surprise>,
 }
 
-pub(crate) fn summary(fetched: &Fetched, how: &How) -> FetchedSummary {
+pub(crate) fn summary(fetched: &Fetched, spec: &RunSpec) -> FetchedSummary {
     let read_bytes = fetched.read_bytes;
     let known = fetched.device_bytes.known().filter(|_| read_bytes > 0);
     let fraction = known.map(|bytes| *bytes as f64 / read_bytes as f64);
@@ -42,16 +43,16 @@ pub(crate) fn summary(fetched: &Fetched, how: &How) -> FetchedSummary {
         device_bytes: fetched.device_bytes.clone(),
         read_bytes,
         fraction,
-        surprise: fraction.and_then(|fraction| surprise(fraction, how)),
+        surprise: fraction.and_then(|fraction| surprise(fraction, spec)),
     }
 }
 
-fn surprise(fraction: f64, how: &How) -> Option<Surprise> {
-    match how.cache.as_str() {
+fn surprise(fraction: f64, spec: &RunSpec) -> Option<Surprise> {
+    match spec.cache {
         // Past the cache everything comes from the device.
-        _ if how.direct => None,
-        "cold" | "cold-data" if fraction < COLD_MIN => Some(Surprise::LittleThoughCold),
-        "warm" if fraction > WARM_MAX => Some(Surprise::MuchThoughWarm),
+        _ if spec.direct => None,
+        Cache::Cold | Cache::ColdData if fraction < COLD_MIN => Some(Surprise::LittleThoughCold),
+        Cache::Warm if fraction > WARM_MAX => Some(Surprise::MuchThoughWarm),
         _ => None,
     }
 }

@@ -20,11 +20,9 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
         ran_dry(record),
         stuck(record),
         overflow(record),
-        record
-            .how
-            .journal
-            .as_ref()
-            .map(|path| Reason::Journal { path: path.clone() }),
+        record.spec.journal.as_ref().map(|path| Reason::Journal {
+            path: path.to_string_lossy().into_owned(),
+        }),
     ];
     found.into_iter().flatten().collect()
 }
@@ -41,9 +39,9 @@ fn errors(record: &Record) -> Option<Reason> {
     (errors > 0).then(|| Reason::Errors {
         errors,
         operations,
-        allowed: record.how.on_error.clone(),
+        allowed: record.spec.on_error.to_string(),
         // A run of a ladder's that came to its end has kept to what is allowed; their sum need not.
-        is_exceeded: !is_complete_ladder(record) && is_exceeded(&record.how.on_error, errors, operations),
+        is_exceeded: !is_complete_ladder(record) && record.spec.on_error.is_exceeded(errors, operations),
     })
 }
 
@@ -62,15 +60,7 @@ fn skipped(record: &Record) -> Option<Reason> {
 }
 
 fn is_complete_ladder(record: &Record) -> bool {
-    record.how.driven.ladder.is_some() && record.actual.outcome == Outcome::Complete
-}
-
-/// Whether so many errors are more than is allowed in the words of `--on-error`: a number, a share, or `stop`.
-fn is_exceeded(allowed: &str, errors: u64, operations: u64) -> bool {
-    if let Some(Ok(percent)) = allowed.strip_suffix('%').map(str::parse::<f64>) {
-        return errors as f64 * 100.0 > percent * operations as f64;
-    }
-    errors > allowed.parse().unwrap_or(0)
+    record.spec.drive.ladder.is_some() && record.actual.outcome == Outcome::Complete
 }
 
 fn wrong_names(record: &Record) -> Option<Reason> {

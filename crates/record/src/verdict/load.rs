@@ -1,6 +1,7 @@
 //! Who used the processors, and what became of the clocks.
 
 use observe::{CountersDifference, Fact};
+use spec::StorageName;
 use workload::Phase;
 
 use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX};
@@ -8,9 +9,6 @@ use super::reason::share;
 use super::{Reason, Seen, all_phases};
 use crate::run::{Record, SystemDuring};
 use crate::summary::own_cost;
-
-/// The storage that measures the program itself.
-const NULL: &str = "null";
 
 pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     let above = |fraction: &Fact<f64>, limit: f64| fraction.known().copied().filter(|fraction| *fraction > limit);
@@ -93,7 +91,7 @@ fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
 /// null storage: how the C library's buffers, page faults and waiting for a processor show in its processor time is the
 /// storage's and the machine's matter. What the caches of a busy processor add is not in it.
 pub(super) fn own_fraction(record: &Record) -> Fact<f64> {
-    if record.storage == NULL || record.actual.transactions().next().is_none() {
+    if record.spec.storage == StorageName::Null || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
     }
     record.actual.own_cost.as_ref().and_then(

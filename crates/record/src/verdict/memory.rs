@@ -2,6 +2,7 @@
 
 use observe::device::DeviceKind;
 use observe::{Class, Device};
+use spec::{Cache, Durability};
 use workload::{Action, Phase, Work, Workload};
 
 use super::Reason;
@@ -11,7 +12,7 @@ use crate::summary::{FetchedSummary, Surprise, operations, reads};
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
     let fetched = record.actual.fetched.as_ref();
-    let fetched = fetched.map(|fetched| reads::summary(fetched, &record.how));
+    let fetched = fetched.map(|fetched| reads::summary(fetched, &record.spec));
     let found = [
         fits_in_memory(record, fetched.as_ref()),
         fetched.as_ref().and_then(|fetched| not_as_asked(record, fetched)),
@@ -21,7 +22,7 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
 }
 
 fn says_cold(record: &Record) -> bool {
-    matches!(record.how.cache.as_str(), "cold" | "cold-data") && !record.how.direct
+    matches!(record.spec.cache, Cache::Cold | Cache::ColdData) && !record.spec.direct
 }
 
 /// What fits is read from the device once; the more is read twice, the less is cold. Where nearly all was seen to come
@@ -34,7 +35,7 @@ fn fits_in_memory(record: &Record, fetched: Option<&FetchedSummary>) -> Option<R
     let cache_bytes = record.host.cache_limit_bytes().into_known()?;
     let pool_bytes = pool_bytes(record);
     (pool_bytes <= cache_bytes).then(|| Reason::FitsInMemory {
-        cache: record.how.cache.clone(),
+        cache: record.spec.cache.name().to_owned(),
         pool_bytes,
         cache_bytes,
     })
@@ -50,7 +51,7 @@ fn pool_bytes(record: &Record) -> u64 {
             .map(|operation| operation.meter.bytes)
             .sum();
     }
-    expected_bytes(&record.workload)
+    expected_bytes(&record.spec.workload)
 }
 
 fn expected_bytes(workload: &Workload) -> u64 {
@@ -77,8 +78,8 @@ fn not_as_asked(record: &Record, fetched: &FetchedSummary) -> Option<Reason> {
                 read_bytes,
             });
         }
-        Some(Surprise::LittleThoughCold) => record.how.cache.clone(),
-        None if record.how.direct && fetched.fraction? < FETCHED_COLD_MIN => "direct".to_owned(),
+        Some(Surprise::LittleThoughCold) => record.spec.cache.name().to_owned(),
+        None if record.spec.direct && fetched.fraction? < FETCHED_COLD_MIN => "direct".to_owned(),
         None => return None,
     };
     is_counted(&record.locations).then_some(Reason::ReadsFromMemory {
@@ -98,8 +99,8 @@ fn is_counted(locations: &[LocationRecord]) -> bool {
 }
 
 fn durability_in_memory(record: &Record) -> Option<Reason> {
-    let durability = &record.how.durability;
-    if durability.is_empty() || durability == "none" {
+    let durability = record.spec.durability;
+    if durability == Durability::None {
         return None;
     }
     record.locations.iter().find_map(|location| {
@@ -107,7 +108,7 @@ fn durability_in_memory(record: &Record) -> Option<Reason> {
         let is_memory = target.class.known() == Some(&Class::Memory);
         let is_beneath = target.device.known().is_some_and(is_memory_beneath);
         (is_memory || is_beneath).then(|| Reason::DurabilityInMemory {
-            durability: durability.clone(),
+            durability: durability.to_string(),
             path: location.directory.clone(),
             place: target.one_line(),
             is_beneath: !is_memory,

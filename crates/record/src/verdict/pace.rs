@@ -3,13 +3,15 @@
 use measure::SLICES_MAX;
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
 use observe::Fact;
+use spec::{Pace, SteadyRule};
 use workload::Phase;
+use workload::arrivals::ArrivalProcess;
 
 use super::limits::{
     ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN, SECONDS_FOR_ROUNDS, SECONDS_FOR_SLOPE,
 };
 use super::{Measured, Reason, Seen, Steadiness, is_ladder, is_partial, transactions};
-use crate::driven::{ArrivalsAsked, SteadyFound, SteadyRule};
+use crate::driven::SteadyFound;
 use crate::run::{PhaseRecord, Record};
 use crate::summary::{operations, phase};
 
@@ -27,7 +29,7 @@ fn judged(record: &Record) -> Option<&PhaseRecord> {
     if is_ladder(record) || is_partial(record) {
         return None;
     }
-    if record.workload.transactions() > 0 {
+    if record.spec.workload.transactions() > 0 {
         return transactions(record);
     }
     let mut phases = record.actual.phases.iter();
@@ -95,7 +97,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
             None => unknown("there was no whole window of rounds"),
         };
     }
-    if record.how.driven.arrivals.is_some() {
+    if record.spec.drive.rate().is_some() {
         // What is done in a second is what arrives in it.
         return Fact::NotApplicable;
     }
@@ -115,7 +117,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
 
 /// What the rule found that was to end the run.
 fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
-    match record.how.driven.steady?.rule {
+    match record.spec.drive.steady()?.rule {
         SteadyRule::Snia => found.snia.map(Steadiness::Rounds),
         SteadyRule::Slope => found.slope.map(Steadiness::Slope),
     }
@@ -135,7 +137,7 @@ fn rounds(seconds: &[f64]) -> Vec<f64> {
 fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {
     let phase = judged(record)?;
     if let Some(found) = &phase.steady {
-        let rule = record.how.driven.steady?.rule;
+        let rule = record.spec.drive.steady()?.rule;
         return (!found.is_steady).then(|| Reason::SteadyStateNotReached {
             rule,
             rounds: found.rounds.len() as u64,
@@ -148,19 +150,21 @@ fn not_steady(record: &Record, seen: &Seen) -> Option<Reason> {
 
 /// Of what was due until the first worker was done: from then on not all arrivals are met.
 fn rate_not_reached(record: &Record) -> Option<Reason> {
-    let ArrivalsAsked { per_second, form } = record.how.driven.arrivals.as_ref()?;
+    let Pace::Open { per_second, arrivals } = record.spec.drive.pace else {
+        return None;
+    };
     let summary = phase::summary(judged(record)?);
     let until = summary.first_done.unwrap_or(summary.last_done);
     let due = per_second * until.ns as f64 / 1e9;
     // One transaction of each worker may be under way.
-    let mut allowed = due * (1.0 - ACHIEVED_MIN) + f64::from(record.workload.crew.workers());
-    if form != "constant" {
+    let mut allowed = due * (1.0 - ACHIEVED_MIN) + f64::from(record.spec.workload.crew.workers());
+    if arrivals != ArrivalProcess::Constant {
         allowed += ARRIVALS_DEVIATIONS * due.sqrt();
     }
     let is_missed = due - until.done.count as f64 > allowed;
     // What waits at the very end of a run may be a moment's.
     (is_missed && !judged(record)?.queue_is_bounded()).then(|| Reason::RateNotReached {
-        requested: *per_second,
+        requested: per_second,
         achieved: until.done.per_second.unwrap_or(0.0),
     })
 }

@@ -3,13 +3,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::SteadyRule;
 use workload::{End, Phase};
 
 use super::limits::{
     FETCHED_NEVER, MEASURED_LEAST_NS, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SKIPPED_MOST, STEAL_MOST,
 };
 use super::{Level, Steadiness};
-use crate::driven::SteadyRule;
 use crate::run::Outcome;
 
 /// Why numbers may be worth less than they seem.

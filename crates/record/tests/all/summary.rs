@@ -2,9 +2,9 @@
 
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
-    Action, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome, OwnCost,
-    Phase, PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord, Summary,
-    WorkerPhase, Workload,
+    Action, Cache, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome,
+    OwnCost, Phase, PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord,
+    Summary, WorkerPhase, Workload,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -262,11 +262,11 @@ fn waits_of_those_who_never_waited_are_left_out() {
 fn the_papers_list_is_for_the_papers_operations() {
     let mut record = kept();
     assert_eq!(Summary::of(&record).paper.unwrap().created.count, 748);
-    record.workload = Workload::from(Mix::default());
+    record.spec.workload = Workload::from(Mix::default());
     let summary = Summary::of(&record);
     assert_eq!(summary.paper.unwrap().deleted_mixed.count, 252);
     let weights = Mix::classic_pairs(5, 5).with(Action::Stat, 1);
-    record.workload = Workload::from(Mix {
+    record.spec.workload = Workload::from(Mix {
         weights,
         ..Mix::default()
     });
@@ -322,25 +322,25 @@ fn shares_are_of_each_roles_own_weights() {
     assert_eq!(transactions_meant(&workload), 3_000);
     workload.crew = Crew::Shared { writers: 0, readers: 1 };
     assert!(shares(&workload).iter().all(|share| share.role == Role::Reader));
-    assert!(shares(&kept().workload).is_empty(), "the classic pairs are no mix");
+    assert!(shares(&kept().spec.workload).is_empty(), "the classic pairs are no mix");
 }
 
 #[test]
 fn a_cache_that_was_not_as_asked_for_is_told() {
     use Surprise::{LittleThoughCold, MuchThoughWarm};
     for (cache, direct, device_bytes, read_bytes, expected) in [
-        ("cold", false, 499, 1_000, Some(LittleThoughCold)),
-        ("cold", false, 500, 1_000, None),
-        ("cold-data", false, 0, 1_000, Some(LittleThoughCold)),
-        ("cold", true, 0, 1_000, None),
-        ("warm", false, 100, 1_000, None),
-        ("warm", false, 101, 1_000, Some(MuchThoughWarm)),
-        ("as-is", false, 0, 1_000, None),
-        ("cold", false, 0, 0, None),
+        (Cache::Cold, false, 499, 1_000, Some(LittleThoughCold)),
+        (Cache::Cold, false, 500, 1_000, None),
+        (Cache::ColdData, false, 0, 1_000, Some(LittleThoughCold)),
+        (Cache::Cold, true, 0, 1_000, None),
+        (Cache::Warm, false, 100, 1_000, None),
+        (Cache::Warm, false, 101, 1_000, Some(MuchThoughWarm)),
+        (Cache::AsIs, false, 0, 1_000, None),
+        (Cache::Cold, false, 0, 0, None),
     ] {
         let mut record = kept();
-        record.how.cache = cache.to_owned();
-        record.how.direct = direct;
+        record.spec.cache = cache;
+        record.spec.direct = direct;
         record.actual.fetched = Some(Fetched {
             device_bytes: Fact::Known(device_bytes),
             read_bytes,
@@ -359,7 +359,7 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
 #[test]
 fn unknown_bytes_of_the_device_are_no_share() {
     let mut record = kept();
-    record.how.cache = "cold".to_owned();
+    record.spec.cache = Cache::Cold;
     record.actual.fetched = Some(Fetched {
         device_bytes: Fact::Unavailable("no /proc".to_owned()),
         read_bytes: 1_000,

@@ -82,7 +82,7 @@ fn checks(document: &mut Document, record: &Record) {
 
 /// What was drawn and not performed.
 fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
-    let why = if record.workload.classic().is_some() {
+    let why = if record.spec.workload.classic().is_some() {
         "their file had its greatest size, or the table of files was full"
     } else {
         "the file that was drawn could not take them, or there was none"

@@ -4,8 +4,8 @@ use document::Document;
 use document::units::{counted, grouped, percent, rate};
 use record::summary::Share;
 use record::{
-    Action, ArrivalsAsked, Classic, Climb, Crew, Driven, Fact, How, LadderAsked, Mix, Record, Role, Summary, Work,
-    Workload,
+    Action, Cache, Classic, Climb, Crew, Drive, Durability, Fact, Ladder, Mix, OnError, Pace, Record, Role, RunSpec,
+    Stop, Summary, Work, Workload,
 };
 
 use super::verdict;
@@ -13,19 +13,19 @@ use crate::environment;
 use crate::sizing::sentence;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    let workload = &record.workload;
+    let workload = &record.spec.workload;
     document.head(format!(
         "PostMark {}: {}, storage {}, on {}",
         record.tool.version,
         kind(workload),
-        record.storage,
+        record.spec.storage,
         environment::places(record)
     ));
     verdict::render(document, summary);
     workload_lines(document, workload, &summary.shares);
-    document.list("How", "", &how(&record.how));
-    if let Some(sizing) = &record.how.sizing {
-        document.sentence("Sizing", sentence(sizing, workload, &record.how.driven));
+    document.list("How", "", &how(&record.spec));
+    if let Some(sizing) = &record.sizing {
+        document.sentence("Sizing", sentence(sizing, workload, &record.spec.drive));
     }
     document.pair(0, "Fingerprint", record.fingerprint.as_str());
     match &record.actual.stream_hash {
@@ -191,36 +191,47 @@ fn crew(document: &mut Document, workload: &Workload) {
 }
 
 /// How it is done, where that is not the plain way.
-pub(crate) fn how(how: &How) -> Vec<String> {
-    let mut words = driven(&how.driven);
-    for (what, value, plain) in [
-        ("durability", &how.durability, "none"),
-        ("cache", &how.cache, "as-is"),
-        ("errors allowed", &how.on_error, "stop"),
+pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
+    let mut words = driven(&spec.drive);
+    for (is_plain, what, value) in [
+        (
+            spec.durability == Durability::None,
+            "durability",
+            spec.durability.to_string(),
+        ),
+        (spec.cache == Cache::AsIs, "cache", spec.cache.to_string()),
+        (
+            spec.on_error == OnError::Stop,
+            "errors allowed",
+            spec.on_error.to_string(),
+        ),
     ] {
-        if value != plain && !value.is_empty() {
+        if !is_plain {
             words.push(format!("{what} {value}"));
         }
     }
     for (is_so, what) in [
-        (how.direct, "direct I/O"),
-        (how.verify, "reads verified"),
-        (how.pinned, "workers bound to processors"),
-        (how.reused, "pool of an earlier run"),
-        (how.kept, "pool kept for a later run"),
+        (spec.direct, "direct I/O"),
+        (spec.verify, "reads verified"),
+        (spec.pin, "workers bound to processors"),
+        (spec.keeping.reuse, "pool of an earlier run"),
+        (spec.keeping.keep, "pool kept for a later run"),
     ] {
         if is_so {
             words.push(what.to_owned());
         }
     }
-    if let Some(journal) = &how.journal {
-        words.push(format!("a journal in {journal}, so its rates are no measurement"));
+    if let Some(journal) = &spec.journal {
+        words.push(format!(
+            "a journal in {}, so its rates are no measurement",
+            journal.display()
+        ));
     }
     words
 }
 
 /// What a ladder climbs.
-fn climb(ladder: &LadderAsked) -> String {
+fn climb(ladder: &Ladder) -> String {
     let what = match &ladder.climb {
         Climb::Rates(_) => format!("a ladder of rates ({} arrivals)", ladder.arrivals),
         Climb::OfClosedLoop(_) => format!(
@@ -237,38 +248,37 @@ fn climb(ladder: &LadderAsked) -> String {
     format!("{what} with {pool}")
 }
 
-/// As short as it can be said.
-fn whole_seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
-}
-
 /// How the transactions were driven, where that is not by their number in a closed loop.
-fn driven(driven: &Driven) -> Vec<String> {
+fn driven(drive: &Drive) -> Vec<String> {
     let mut words = Vec::new();
-    if let Some(ladder) = &driven.ladder {
+    if let Some(ladder) = &drive.ladder {
         words.push(climb(ladder));
     }
-    if let Some(ns) = driven.for_ns {
-        let what = if driven.ladder.is_some() {
-            "each rung"
-        } else {
-            "transactions"
-        };
-        words.push(format!("{what} for {} s", whole_seconds(ns)));
-    }
-    if let Some(steady) = &driven.steady {
-        words.push(format!(
+    match &drive.stop {
+        Stop::Transactions => {}
+        Stop::After(time) => {
+            let what = if drive.ladder.is_some() {
+                "each rung"
+            } else {
+                "transactions"
+            };
+            words.push(format!("{what} for {} s", time.as_nanos() as f64 / 1e9));
+        }
+        Stop::Steady(steady) => words.push(format!(
             "transactions until they are steady (rule {}, rounds of {} s, at most {})",
             steady.rule.name(),
-            whole_seconds(steady.round_ns),
+            steady.round_ns as f64 / 1e9,
             steady.rounds_max
+        )),
+    }
+    if !drive.warm_up.is_zero() {
+        words.push(format!(
+            "after a warm-up of {} s",
+            drive.warm_up.as_nanos() as f64 / 1e9
         ));
     }
-    if driven.warm_up_ns > 0 {
-        words.push(format!("after a warm-up of {} s", whole_seconds(driven.warm_up_ns)));
-    }
-    if let Some(ArrivalsAsked { per_second, form }) = &driven.arrivals {
-        words.push(format!("{} arrivals a second ({form})", rate(Some(*per_second))));
+    if let Pace::Open { per_second, arrivals } = drive.pace {
+        words.push(format!("{} arrivals a second ({arrivals})", rate(Some(per_second))));
     }
     words
 }

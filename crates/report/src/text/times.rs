@@ -8,11 +8,11 @@ use record::{Histogram, Phase, Record, Role, Summary};
 use super::role;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    if record.latencies && summary.phases.is_empty() {
+    if record.spec.latencies && summary.phases.is_empty() {
         // Those of a ladder with a pool for each rung are the rungs'.
         return;
     }
-    if record.latencies {
+    if record.spec.latencies {
         latencies(document, summary);
         slowest(document, record);
         steps(document, summary);
@@ -20,7 +20,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         document.line("Latencies were not recorded (--no-latencies).");
         document.gap();
     }
-    if record.workload.crew.is_shared() {
+    if record.spec.workload.crew.is_shared() {
         claim_waits(document, summary);
     }
 }

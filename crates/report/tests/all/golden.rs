@@ -1,8 +1,8 @@
 //! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 use record::{
-    Action, ArrivalsAsked, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost,
-    Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalProcess, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost,
+    Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
 };
 
 use crate::made;
@@ -69,10 +69,10 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
 #[test]
 fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
     let mut record = kept();
-    record.how.driven.arrivals = Some(ArrivalsAsked {
+    record.spec.drive.pace = Pace::Open {
         per_second: 30_000.0,
-        form: "poisson".to_owned(),
-    });
+        arrivals: ArrivalProcess::Poisson,
+    };
     record.actual.phases[1].waiting = Some(1_234);
     compare(
         "open.txt",
@@ -85,7 +85,7 @@ fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
 fn an_interrupted_run_and_a_dry_pool_are_marked() {
     let mut record = kept();
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
-    record.latencies = false;
+    record.spec.latencies = false;
     record.hints.push("the target lies in memory".to_owned());
     let text = report::text::render(&record);
     assert!(text.contains("PARTIAL: interrupted by signal 2"), "{text}");
@@ -242,7 +242,7 @@ fn what_is_not_known_or_not_there_is_said() {
         duration_ns: 1_000,
     });
     actual.phases[1].segments[0].operations[0].meter.missed = 2;
-    record.latencies = false;
+    record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
         "What the reads fetched from the device is not known: there is no /proc\n",
@@ -277,9 +277,9 @@ fn what_was_chosen_is_said_in_a_sentence() {
         transactions: None,
     };
     assert!(!report::text::render(&record).contains("Sizing"), "nothing was chosen");
-    record.how.sizing = Some(sizing.clone());
-    let mut plan = made::plan(&record, record.workload.clone());
-    plan.how.sizing = Some(sizing);
+    record.sizing = Some(sizing.clone());
+    let mut plan = made::plan(&record, record.spec.workload.clone());
+    plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),
         (report::plan::render(&plan), " How long that takes is told by a run"),
@@ -333,10 +333,10 @@ fn the_programs_own_cost_is_one_line() {
 #[test]
 fn nothing_is_said_of_several_where_there_is_one() {
     let mut record = made::shared(&kept());
-    record.workload.crew = Crew::ONE;
+    record.spec.workload.crew = Crew::ONE;
     // The verdict says who waited for what.
     record.actual.stuck.clear();
-    record.how.journal = None;
+    record.spec.journal = None;
     for phase in &mut record.actual.phases {
         phase.workers.truncate(1);
         phase.settle = None;
@@ -363,9 +363,13 @@ fn nothing_is_said_of_several_where_there_is_one() {
 #[test]
 fn plans_say_what_workers_would_do_together() {
     let kept = kept();
-    let private = made::private(&kept).workload;
+    let private = made::private(&kept).spec.workload;
     for (name, golden, workload) in [
-        ("plan.txt", include_str!("../golden/plan.txt"), kept.workload.clone()),
+        (
+            "plan.txt",
+            include_str!("../golden/plan.txt"),
+            kept.spec.workload.clone(),
+        ),
         ("plan-private.txt", include_str!("../golden/plan-private.txt"), private),
         (
             "plan-shared.txt",

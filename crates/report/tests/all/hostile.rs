@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use record::read::LOCATIONS_MAX;
+use record::LOCATIONS_MAX;
 use record::{
-    Action, ArrivalsAsked, Climb, LadderAsked, Load, Outcome, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
-    SliceMeter, SlowOperation, SlowStep, SlowestRecord, SteadyAsked, SteadyFound, SteadyRule, Stuck,
+    Action, ArrivalProcess, Climb, Ladder, Load, Outcome, Pace, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
+    SliceMeter, SlowOperation, SlowStep, SlowestRecord, SteadyAsked, SteadyFound, SteadyRule, Stop, Stuck,
 };
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ fn over_time(mut record: Record) -> Record {
 /// A run that a rule of steady state has ended.
 fn steady() -> Record {
     let mut record = over_time(made::private(&kept()));
-    record.how.driven.steady = Some(SteadyAsked {
+    record.spec.drive.stop = Stop::Steady(SteadyAsked {
         rule: SteadyRule::Slope,
         round_ns: 5_000_000_000,
         rounds_max: 25,
@@ -87,7 +87,7 @@ fn records() -> Vec<(&'static str, Record)> {
         ns: 70_000_000_000,
         came_back: false,
     });
-    failed.how.sizing = Some(Sizing {
+    failed.sizing = Some(Sizing {
         beyond_cache: 4.0,
         cache_bytes: 1 << 30,
         cache_is: "the machine's memory".to_owned(),
@@ -96,15 +96,15 @@ fn records() -> Vec<(&'static str, Record)> {
         calibration: None,
         transactions: None,
     });
-    failed.how.journal = Some("/mnt/journal".to_owned());
+    failed.spec.journal = Some("/mnt/journal".into());
     let mut ladder = over_time(made::private(&kept()));
-    ladder.how.driven.arrivals = Some(ArrivalsAsked {
+    ladder.spec.drive.pace = Pace::Open {
         per_second: 1_000.0,
-        form: "poisson".to_owned(),
-    });
-    ladder.how.driven.ladder = Some(LadderAsked {
+        arrivals: ArrivalProcess::Poisson,
+    };
+    ladder.spec.drive.ladder = Some(Ladder {
         climb: Climb::Rates(vec![1_000.0, 2_000.0]),
-        arrivals: "poisson".to_owned(),
+        arrivals: ArrivalProcess::Poisson,
         fresh: false,
         goal_p99_ns: Some(1_000_000),
     });
@@ -277,9 +277,9 @@ fn what_no_run_can_have_written_is_refused_by_its_name() {
             "-1",
         ),
         (
-            "/record/workload/work/files".to_owned(),
+            "/record/spec/workload/work/files".to_owned(),
             Value::from(u64::MAX),
-            "record.workload".to_owned(),
+            "record.spec.workload".to_owned(),
             "more than",
         ),
         (

@@ -48,7 +48,7 @@ fn entry(record: &Record) -> Entry {
     Entry {
         number: Some(7),
         headline: Headline::of(record),
-        tags: record.said.clone(),
+        tags: record.spec.said.clone(),
         note: Some(record.host.hostname.clone()),
     }
 }

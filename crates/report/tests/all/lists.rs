@@ -1,6 +1,6 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
-use record::{Climb, Entry, Headline, LadderAsked, Level, Load, Outcome, Phase, Record, Rung, State};
+use record::{ArrivalProcess, Climb, Entry, Headline, Ladder, Level, Load, Outcome, Phase, Record, Rung, State};
 use report::{export, list};
 
 fn kept() -> Record {
@@ -79,9 +79,9 @@ fn a_line_is_of_the_measured_transactions() {
     assert!(headline.p99_ns.is_some());
     // Of a ladder, the rung that held with the most.
     let mut ladder = record.clone();
-    ladder.how.driven.ladder = Some(LadderAsked {
+    ladder.spec.drive.ladder = Some(Ladder {
         climb: Climb::Workers(vec![1, 2]),
-        arrivals: "poisson".to_owned(),
+        arrivals: ArrivalProcess::Poisson,
         fresh: true,
         goal_p99_ns: None,
     });

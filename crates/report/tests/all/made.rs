@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
 use record::{
-    Action, Check, ClaimWaits, Crew, DeviceRole, ErrorRecord, Fact, Fetched, FirstDone, Histogram, How,
-    MachineOverTime, Meter, Mix, OperationRecord, Outcome, Phase, PhaseRecord, PlanRecord, Record, Role, Segment,
-    SegmentKind, Settle, Slices, StepRecord, Stuck, WorkerPhase, Workload,
+    Action, Cache, Check, ClaimWaits, Crew, DeviceRole, Durability, ErrorRecord, Fact, Fetched, FirstDone, Histogram,
+    Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, Place, PlanRecord,
+    Record, Role, RunSpec, Segment, SegmentKind, Settle, Slices, StepRecord, StorageName, Stuck, WorkerPhase, Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -103,11 +103,20 @@ fn phase(
     }
 }
 
+/// A run of other work, with the words of this one.
+fn asked(kept: &Record, workload: Workload) -> RunSpec {
+    RunSpec {
+        said: kept.spec.said.clone(),
+        preset: kept.spec.preset.clone(),
+        ..RunSpec::classic(workload, kept.spec.targets.clone(), Place::OwnDirectory)
+    }
+}
+
 /// Three workers of a classic run, each with a pool of its own.
 pub fn private(kept: &Record) -> Record {
     let workload = Workload {
         crew: Crew::Private { workers: 3 },
-        ..kept.workload.clone()
+        ..kept.spec.workload.clone()
     };
     let all = |ends: [u64; 3], done: [u64; 3]| {
         [0, 1, 2].map(|worker| (worker as u32, Role::Worker, ends[worker], done[worker]))
@@ -116,13 +125,9 @@ pub fn private(kept: &Record) -> Record {
         operation(Role::Worker, action, meter(operations, bytes_each, middle_ns))
     };
     let mut record = Record {
-        workload,
-        how: How {
-            durability: "none".to_owned(),
-            cache: "as-is".to_owned(),
-            on_error: "stop".to_owned(),
-            pinned: true,
-            ..How::default()
+        spec: RunSpec {
+            pin: true,
+            ..asked(kept, workload)
         },
         ..kept.clone()
     };
@@ -198,16 +203,18 @@ pub fn shared_workload() -> Workload {
 /// Two writers and two readers on one pool, with everything that a report can show.
 pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
-        workload: shared_workload(),
-        storage: "posix".to_owned(),
-        how: How {
-            durability: "fsync+dir".to_owned(),
-            cache: "cold".to_owned(),
+        spec: RunSpec {
+            storage: StorageName::Posix,
+            durability: Durability::FsyncDirectory,
+            cache: Cache::Cold,
             verify: true,
-            on_error: "10".to_owned(),
-            kept: true,
-            journal: Some("/var/journal".to_owned()),
-            ..How::default()
+            on_error: OnError::Count(10),
+            keeping: Keeping {
+                keep: true,
+                reuse: false,
+            },
+            journal: Some("/var/journal".into()),
+            ..asked(kept, shared_workload())
         },
         ..kept.clone()
     };
@@ -429,13 +436,16 @@ fn failures(record: &mut Record) {
 /// The plan of a workload, on the targets of the kept run; the room is known for that one's workload.
 pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
     let targets = kept.locations.iter().filter_map(|location| location.target.known());
-    let room = kept.room.clone().filter(|_| workload == kept.workload);
+    let room = kept.room.clone().filter(|_| workload == kept.spec.workload);
     PlanRecord {
         tool: kept.tool.clone(),
-        how: kept.how.clone(),
-        storage: "posix".to_owned(),
         plan: workload::Planner::new(&workload).plan().unwrap(),
-        workload,
+        spec: RunSpec {
+            workload,
+            storage: StorageName::Posix,
+            ..kept.spec.clone()
+        },
+        sizing: None,
         followed: None,
         room: room.map_or(Fact::NotApplicable, Fact::Known),
         targets: targets.cloned().collect(),

@@ -11,12 +11,12 @@ use record::{
     PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
+use spec::{Drive, RunSpec};
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::advice;
 use crate::control::{Control, WrittenName};
 use crate::failures::{self, Failed};
-use crate::request::{Drive, Request};
 use crate::site::manifest::Position;
 use crate::supervisor::{Beside, Watched};
 use crate::worker::{PhaseReport, Report, SegmentReport};
@@ -46,7 +46,7 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    pub(crate) fn new(request: &Request, mut watched: Watched, control: &Control) -> Self {
+    pub(crate) fn new(request: &RunSpec, mut watched: Watched, control: &Control) -> Self {
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
         for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
@@ -117,7 +117,7 @@ impl Performed {
     }
 
     /// The part of the record that says what was performed.
-    pub(crate) fn into_actual(self, request: &Request, clean_up: Option<CleanUp>) -> Actual {
+    pub(crate) fn into_actual(self, request: &RunSpec, clean_up: Option<CleanUp>) -> Actual {
         let Self {
             outcome,
             mut reports,
@@ -176,7 +176,7 @@ impl Performed {
 }
 
 /// How far the workers came, where all of them have the whole pool and know it.
-fn positions(request: &Request, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
+fn positions(request: &RunSpec, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| report.failed.is_none() && !report.any_spoiled && report.has_pool;
     let all = reports.len() as u32 == request.workload.crew.workers() && reports.iter().all(well);
     all.then(|| reports.iter().map(|(_, report)| report.position).collect())
@@ -196,7 +196,7 @@ fn describe_stuck(stuck: &Stuck) -> String {
 }
 
 /// Why the transactions ended: one pool that ran dry is told, whatever became of the others.
-fn end(request: &Request, reports: &[(u32, Report)]) -> Fact<End> {
+fn end(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<End> {
     let ends = || reports.iter().filter_map(|(_, report)| report.end);
     match ends().find(|end| *end != End::Complete) {
         Some(end) => Fact::Known(end),
@@ -205,7 +205,7 @@ fn end(request: &Request, reports: &[(u32, Report)]) -> Fact<End> {
     }
 }
 
-fn stream_hash(request: &Request, reports: &[(u32, Report)]) -> Fact<StreamHash> {
+fn stream_hash(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<StreamHash> {
     if request.workload.crew.is_shared() {
         return Fact::NotApplicable;
     }
@@ -220,7 +220,7 @@ fn stream_hash(request: &Request, reports: &[(u32, Report)]) -> Fact<StreamHash>
     }
 }
 
-fn check(request: &Request, reports: &[(u32, Report)]) -> Fact<Check> {
+fn check(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<Check> {
     if !request.check {
         return Fact::NotApplicable;
     }
@@ -461,7 +461,7 @@ pub(crate) fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord
 
 /// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds. Nothing
 /// where it did not begin.
-fn classic_figures(request: &Request, reports: &[(u32, Report)], phases: &ByPhase) -> Option<ClassicFigures> {
+fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &ByPhase) -> Option<ClassicFigures> {
     let count = |phase, action| {
         records(phases, phase)
             .filter(|record| record.action == action)

@@ -5,19 +5,16 @@ use workload::{Action, Mix, Workload};
 
 use super::entry::{Line, read};
 use super::*;
-use crate::request::RequestedLocation;
 
-fn request(journal: &Path, workers: u32) -> Request {
+fn request(journal: &Path, workers: u32) -> RunSpec {
     let workload = Workload {
         crew: Crew::Private { workers },
         ..Mix::default().into()
     };
-    let location = RequestedLocation {
-        path: PathBuf::from("/proc"),
-    };
-    Request {
+    let location = PathBuf::from("/proc");
+    RunSpec {
         journal: Some(journal.to_owned()),
-        ..Request::classic(workload, vec![location], Place::OwnDirectory)
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
 }
 
@@ -151,7 +148,7 @@ fn a_journal_in_the_way_or_beside_the_files_is_refused() {
     let nowhere = request(&directory.path().join("none/journal"), 1);
     let said = check(&nowhere, &["/proc".into()]).unwrap_err().to_string();
     assert!(said.contains("in a directory that is there"), "{said}");
-    let none = Request { journal: None, ..asked };
+    let none = RunSpec { journal: None, ..asked };
     assert!(check(&none, &beside).is_ok());
     assert!(Journal::open(&none, &beside).unwrap().is_none());
 }

@@ -2,13 +2,13 @@
 
 use record::ladder::next_load;
 use record::{Load, Part, Rung, RungSummary};
+use spec::Pace;
 use workload::Phase;
 use workload::arrivals::check_rate;
 
 use super::Supervisor;
 use crate::crew::sum;
 use crate::events::Event;
-use crate::request::Pace;
 
 impl Supervisor<'_, '_> {
     /// All wait to begin transactions: at which rate they are to; inside nothing: in a closed loop. Nothing where the last
@@ -18,7 +18,7 @@ impl Supervisor<'_, '_> {
         let Some(ladder) = &drive.ladder else {
             return Some(match drive.pace {
                 Pace::Closed => None,
-                Pace::Open { rate, .. } => Some(rate),
+                Pace::Open { per_second, .. } => Some(per_second),
             });
         };
         self.end_rung();
@@ -27,7 +27,7 @@ impl Supervisor<'_, '_> {
             return None;
         }
         let summaries: Vec<RungSummary> = self.watched.rungs.iter().map(RungSummary::of).collect();
-        let load = next_load(&ladder.asked, &summaries)?;
+        let load = next_load(ladder, &summaries)?;
         let rate = match load {
             Load::Closed => None,
             // Nothing can arrive at any other.

@@ -6,11 +6,11 @@ use std::time::Duration;
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
 use measure::{Merge, Slice, SliceMeter};
 use record::{SteadyAsked, SteadyFound, SteadyRule};
+use spec::Stop;
 use workload::{Action, Phase, Role};
 
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
 use crate::events::Stage;
-use crate::request::Stop;
 
 /// Seconds of the phase that goes on that nobody was told of yet.
 #[derive(Default)]

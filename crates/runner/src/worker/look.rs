@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use contract::{Listing, Name, NoSteps, Operation, Session};
 use record::Check;
+use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
@@ -13,7 +14,6 @@ use crate::control::{Aside, Slot};
 use crate::events::Stage;
 use crate::failures::Failed;
 use crate::naming::Namer;
-use crate::request::Cache;
 use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
 use crate::stopwatch::Stopwatch;

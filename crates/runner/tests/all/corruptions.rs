@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use record::{Outcome, Record};
-use runner::{Control, NoEvents, Place, Request, RequestedLocation};
+use runner::{Control, NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Corruption, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -42,14 +42,12 @@ fn run(mix: Mix, crew: Crew, storage: &Simulated) -> Record {
         }),
         ..mix.into()
     };
-    let location = RequestedLocation {
-        path: PathBuf::from("/simulated/0"),
-    };
-    let request = Request {
+    let location = PathBuf::from("/simulated/0");
+    let request = RunSpec {
         room_check: false,
         check: true,
         verify: true,
-        ..Request::classic(workload, vec![location], Place::Nowhere)
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
     runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
 }

@@ -8,9 +8,7 @@ use std::time::Duration;
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use measure::Histogram;
 use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
-use runner::{
-    Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, Request, RequestedLocation, Second, Stop, SystemClock,
-};
+use runner::{Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
 use storage::null::Null;
 use workload::arrivals::ArrivalProcess;
 use workload::{Action, Crew, Mix, Phase, Workload};
@@ -78,18 +76,18 @@ impl Session for TimedSession {
 
 const FILES: u64 = 10;
 
-fn request(transactions: u64, drive: Drive) -> Request {
+fn request(transactions: u64, drive: Drive) -> RunSpec {
     let mix = Mix {
         files: FILES,
         transactions,
         weights: "stat=1".parse().unwrap(),
         ..Mix::default()
     };
-    let location = RequestedLocation { path: "/timed".into() };
-    Request {
+    let location = "/timed".into();
+    RunSpec {
         drive,
         slices: true,
-        ..Request::classic(mix.into(), vec![location], Place::Nowhere)
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     }
 }
 
@@ -165,7 +163,7 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
         (ArrivalProcess::Poisson, 420, 580),
     ] {
         let pace = Pace::Open {
-            rate: 1_000.0,
+            per_second: 1_000.0,
             arrivals,
         };
         let record = run(5_000, pace, stalls_once);
@@ -184,14 +182,14 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
         // They are evenly spread over the half second.
         let middle = meter.latency.percentile(100.0 - f64::from(late) / 100.0).unwrap();
         assert!((200_000_000..300_000_000).contains(&middle), "{arrivals}: {middle}");
-        assert_eq!(record.how.driven.arrivals.as_ref().unwrap().per_second, 1_000.0);
+        assert_eq!(record.spec.drive.rate().unwrap(), 1_000.0);
     }
 }
 
 #[test]
 fn arrivals_are_kept_to_where_the_storage_is_fast_enough() {
     let pace = Pace::Open {
-        rate: 10_000.0,
+        per_second: 10_000.0,
         arrivals: ArrivalProcess::Constant,
     };
     let record = run(30_001, pace, |_| 1_000);
@@ -228,7 +226,7 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
     };
     for crew in [Crew::Private { workers: 2 }, Crew::Shared { writers: 0, readers: 2 }] {
         let asked = request(Workload::ENDLESS, drive.clone());
-        let asked = Request {
+        let asked = RunSpec {
             workload: Workload { crew, ..asked.workload },
             ..asked
         };

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use contract::Step;
 use record::{Fact, Meter, Outcome, Record};
-use runner::{Control, NoEvents, Place, Request, RequestedLocation};
+use runner::{Control, NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Fault, Simulated, Struck};
 use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 
@@ -42,12 +42,10 @@ fn workload(subdirectories: u32) -> Classic {
 
 fn run(workload: &Classic, storage: &Simulated) -> Record {
     let locations = workload.weights.iter().enumerate();
-    let locations = locations.map(|(number, _)| RequestedLocation {
-        path: PathBuf::from(format!("/simulated/{number}")),
-    });
-    let request = Request {
+    let locations = locations.map(|(number, _)| PathBuf::from(format!("/simulated/{number}")));
+    let request = RunSpec {
         room_check: false,
-        ..Request::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
+        ..RunSpec::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
     };
     runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::home::{Home, Lock};
 use record::{CleanUp, Outcome, Record};
-use runner::{Cleaned, Control, Keeping, LossKind, NoEvents, Place, Refused, Request, RequestedLocation};
+use runner::{Cleaned, Control, Keeping, LossKind, NoEvents, Place, Refused, RunSpec};
 use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -51,26 +51,23 @@ fn workload() -> Workload {
     }
 }
 
-fn request(place: Place) -> Request {
-    let location = RequestedLocation {
-        path: PathBuf::from(AT),
-    };
-    Request {
+fn request(place: Place) -> RunSpec {
+    RunSpec {
         room_check: false,
         own_cost: false,
-        ..Request::classic(workload(), vec![location], place)
+        ..RunSpec::classic(workload(), vec![AT.into()], place)
     }
 }
 
-fn run(request: &Request, storage: &Simulated) -> Result<Record, Refused> {
+fn run(request: &RunSpec, storage: &Simulated) -> Result<Record, Refused> {
     runner::run(request, storage, storage, &mut Control::default, &mut NoEvents)
 }
 
 /// A run that the power leaves at half way, after which there is power again.
-fn cut_off(request: &Request, storage: Simulated) -> Simulated {
+fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
     let whole = self::storage();
     run(
-        &Request {
+        &RunSpec {
             journal: None,
             ..request.clone()
         },
@@ -135,7 +132,7 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
         let own = own_directory(&storage);
         put(&storage, Path::new(AT), "1");
         let refused = run(
-            &Request {
+            &RunSpec {
                 keeping: Keeping {
                     keep: false,
                     reuse: true,
@@ -198,7 +195,7 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
 fn a_pool_is_kept_and_used_again() {
     for storage in [storage(), storage().forgetting_files()] {
         let request = request(Place::OwnDirectory);
-        let with = |keep, reuse| Request {
+        let with = |keep, reuse| RunSpec {
             keeping: Keeping { keep, reuse },
             ..request.clone()
         };
@@ -220,7 +217,7 @@ fn a_pool_is_kept_and_used_again() {
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
     let storage = storage();
-    let request = Request {
+    let request = RunSpec {
         keeping: Keeping {
             keep: true,
             reuse: false,
@@ -241,7 +238,7 @@ fn a_run_that_goes_on_is_left_alone() {
 fn the_log_of_what_was_acknowledged_is_checked() {
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
-    let request = Request {
+    let request = RunSpec {
         journal: Some(log.clone()),
         ..request(Place::OwnDirectory)
     };

@@ -14,10 +14,7 @@ use std::time::{Duration, Instant};
 
 use contract::Durability;
 use record::{Outcome, Record};
-use runner::{
-    Control, Loss, LossKind, NoEvents, Place, Refused, Request, RequestedLocation, SystemClock, VerifyError,
-    verify_after,
-};
+use runner::{Control, Loss, LossKind, NoEvents, Place, Refused, RunSpec, SystemClock, VerifyError, verify_after};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -104,16 +101,16 @@ fn workload(name: &str, transactions: u64) -> Workload {
     }
 }
 
-fn request(workload: Workload, files: &Path, journal: &Path) -> Request {
-    let location = RequestedLocation { path: files.to_owned() };
-    Request {
+fn request(workload: Workload, files: &Path, journal: &Path) -> RunSpec {
+    let location = files.to_owned();
+    RunSpec {
         durability: Durability::None,
         journal: Some(journal.to_owned()),
-        ..Request::classic(workload, vec![location], Place::OwnDirectory)
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
 }
 
-fn run(request: &Request, control: &Control) -> Result<Record, Refused> {
+fn run(request: &RunSpec, control: &Control) -> Result<Record, Refused> {
     runner::run(request, &Posix, &SystemClock, &mut || control.clone(), &mut NoEvents)
 }
 
@@ -130,7 +127,7 @@ fn child() {
         panic!("{words:?}")
     };
     let endless = workload(name, 1_000_000);
-    let request = Request {
+    let request = RunSpec {
         room_check: false,
         durability: durability.parse().unwrap(),
         ..request(endless, Path::new(files), Path::new(journal))
@@ -388,7 +385,7 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
 fn a_run_that_ended_has_lost_nothing() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
-        let asked = Request {
+        let asked = RunSpec {
             durability: Durability::FsyncDirectory,
             ..request(workload(name, 60), places.files.path(), &places.journal())
         };
@@ -446,7 +443,7 @@ fn a_journal_beside_the_files_or_in_the_way_is_refused() {
     let journal = beside.path().join("journal");
     let asked = request(workload("one", 10), places.files.path(), &journal);
     let said = run(&asked, &Control::default()).unwrap_err();
-    assert!(matches!(said, Refused::Contradiction(_)));
+    assert!(matches!(said, Refused::Unable(_)));
     assert!(
         said.to_string().contains("give a file on another file system"),
         "{said}"
@@ -465,7 +462,7 @@ fn a_location_is_found_under_another_name() {
     let Some(places) = Places::new() else { return };
     let here = places.files.path().join("here");
     fs::create_dir(&here).unwrap();
-    let asked = Request {
+    let asked = RunSpec {
         place: Place::Location,
         ..request(workload("classic", 60), &here, &places.journal())
     };

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use record::{Outcome, Record};
-use runner::{
-    Cleaned, Control, Event, Events, Keeping, Place, Refused, Request, RequestedLocation, Stage, SystemClock,
-};
+use runner::{Cleaned, Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -52,14 +50,14 @@ fn mix(crew: Crew) -> Workload {
     }
 }
 
-fn request(workload: Workload, at: &Path, keep: bool, reuse: bool) -> Request {
+fn request(workload: Workload, at: &Path, keep: bool, reuse: bool) -> RunSpec {
     let verify = workload.contents.is_some();
-    let location = RequestedLocation { path: at.to_owned() };
-    Request {
+    let location = at.to_owned();
+    RunSpec {
         keeping: Keeping { keep, reuse },
         check: true,
         verify,
-        ..Request::classic(workload, vec![location], Place::OwnDirectory)
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
 }
 
@@ -71,7 +69,7 @@ impl<F: FnMut(Event)> Events for Watcher<F> {
     }
 }
 
-fn perform(request: &Request) -> Result<Record, Refused> {
+fn perform(request: &RunSpec) -> Result<Record, Refused> {
     runner::run(
         request,
         &Posix,
@@ -81,7 +79,7 @@ fn perform(request: &Request) -> Result<Record, Refused> {
     )
 }
 
-fn complete(request: &Request) -> Record {
+fn complete(request: &RunSpec) -> Record {
     let record = perform(request).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert!(record.actual.errors.is_empty());
@@ -221,7 +219,7 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
     assert!(refused(classic(1), true).contains("several pools"));
     let shared = mix(Crew::Shared { writers: 1, readers: 1 });
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
-    assert!(keep.to_string().contains("give --transactions 0"), "{keep}");
+    assert!(keep.to_string().contains("with --transactions 0 --keep"), "{keep}");
 }
 
 #[test]

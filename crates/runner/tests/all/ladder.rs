@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use record::{
-    Climb, LadderAsked, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, SteadyAsked, SteadyRule,
+    Climb, Ladder, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, SteadyAsked, SteadyRule,
     Summary,
 };
-use runner::{Control, Drive, Event, Events, Ladder, NoEvents, Place, Request, RequestedLocation, Stop, SystemClock};
+use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Stop, SystemClock};
 use workload::arrivals::ArrivalProcess;
 use workload::{Crew, Mix, Workload};
 
@@ -55,7 +55,7 @@ impl Session for SleepySession {
     }
 }
 
-fn request(drive: Drive, crew: Crew) -> Request {
+fn request(drive: Drive, crew: Crew) -> RunSpec {
     let mix = Mix {
         files: 10,
         transactions: Workload::ENDLESS,
@@ -66,18 +66,14 @@ fn request(drive: Drive, crew: Crew) -> Request {
         crew,
         ..Workload::from(mix)
     };
-    Request {
+    RunSpec {
         drive,
         slices: true,
-        ..Request::classic(
-            workload,
-            vec![RequestedLocation { path: "/sleepy".into() }],
-            Place::Nowhere,
-        )
+        ..RunSpec::classic(workload, vec!["/sleepy".into()], Place::Nowhere)
     }
 }
 
-fn perform(request: &Request, takes: fn(u64) -> Duration, events: &mut dyn Events) -> Record {
+fn perform(request: &RunSpec, takes: fn(u64) -> Duration, events: &mut dyn Events) -> Record {
     let record = runner::run(request, &Sleepy(takes), &SystemClock, &mut Control::default, events).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
@@ -88,13 +84,10 @@ fn ladder(climb: Climb, goal_p99_ns: Option<u64>) -> Drive {
         warm_up: Duration::from_millis(100),
         stop: Stop::After(Duration::from_millis(500)),
         ladder: Some(Ladder {
-            asked: LadderAsked {
-                climb,
-                arrivals: "constant".to_owned(),
-                fresh: false,
-                goal_p99_ns,
-            },
+            climb,
             arrivals: ArrivalProcess::Constant,
+            fresh: false,
+            goal_p99_ns,
         }),
         ..Drive::default()
     }

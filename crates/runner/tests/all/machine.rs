@@ -7,9 +7,7 @@ use std::time::{Duration, Instant};
 use observe::{Counters, Fact, Sources};
 use record::machine::{Counts, MachineOverTime};
 use record::{Outcome, PhaseRecord, Record};
-use runner::{
-    Control, Drive, Event, Events, NoEvents, Place, Request, RequestedLocation, Second, Stage, Stop, SystemClock,
-};
+use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock};
 use storage::null::Null;
 use storage::posix::Posix;
 use workload::{Crew, Mix, Phase, Workload};
@@ -18,7 +16,7 @@ const WORKERS: u32 = 2;
 /// The transactions take so long.
 const LASTS: Duration = Duration::from_millis(2_600);
 
-fn request(at: &Path, place: Place) -> Request {
+fn request(at: &Path, place: Place) -> RunSpec {
     let mix = Mix {
         files: 50,
         transactions: Workload::ENDLESS,
@@ -29,14 +27,14 @@ fn request(at: &Path, place: Place) -> Request {
         crew: Crew::Private { workers: WORKERS },
         ..mix.into()
     };
-    let location = RequestedLocation { path: at.to_owned() };
-    Request {
+    let location = at.to_owned();
+    RunSpec {
         drive: Drive {
             stop: Stop::After(LASTS),
             ..Drive::default()
         },
         slices: true,
-        ..Request::classic(workload, vec![location], place)
+        ..RunSpec::classic(workload, vec![location], place)
     }
 }
 
@@ -74,7 +72,7 @@ impl Events for Counting {
     }
 }
 
-fn run(request: &Request, counting: &mut Counting) -> Record {
+fn run(request: &RunSpec, counting: &mut Counting) -> Record {
     let run = if request.place == Place::Nowhere {
         runner::run(request, &Null, &SystemClock, &mut Control::default, counting)
     } else {

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use record::{Fact, Outcome, Record};
-use runner::{Control, NoEvents, Place, Request, RequestedLocation, SystemClock};
+use runner::{Control, NoEvents, Place, RunSpec, SystemClock};
 use storage::posix::Posix;
 use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
@@ -52,21 +52,19 @@ fn workload(mix: Mix, crew: Crew) -> Workload {
     }
 }
 
-fn request(workload: Workload) -> Request {
+fn request(workload: Workload) -> RunSpec {
     let locations = workload.location_weights().iter().enumerate();
-    let locations = locations.map(|(number, _)| RequestedLocation {
-        path: PathBuf::from(format!("/simulated/{number}")),
-    });
-    Request {
+    let locations = locations.map(|(number, _)| PathBuf::from(format!("/simulated/{number}")));
+    RunSpec {
         room_check: false,
         check: true,
         verify: true,
         steps: true,
-        ..Request::classic(workload.clone(), locations.collect(), Place::Nowhere)
+        ..RunSpec::classic(workload.clone(), locations.collect(), Place::Nowhere)
     }
 }
 
-fn run(request: &Request, storage: &Simulated) -> Record {
+fn run(request: &RunSpec, storage: &Simulated) -> Record {
     runner::run(request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
 }
 
@@ -157,10 +155,8 @@ fn a_shared_pool_on_a_real_file_system() {
         ..mix(Shape::Subdirectories(3))
     };
     let workload = workload(mix, Crew::Shared { writers: 8, readers: 8 });
-    let request = Request {
-        locations: vec![RequestedLocation {
-            path: at.path().to_owned(),
-        }],
+    let request = RunSpec {
+        targets: vec![at.path().to_owned()],
         place: Place::OwnDirectory,
         settle: true,
         ..request(workload)

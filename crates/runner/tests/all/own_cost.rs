@@ -6,9 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use record::{Fact, Outcome, OwnCost, Record, Summary};
-use runner::{
-    Control, Drive, Event, Events, NoEvents, Pace, Place, Request, RequestedLocation, Stage, Stop, SystemClock,
-};
+use runner::{Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock};
 use storage::null::Null;
 use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
@@ -49,21 +47,21 @@ fn mix(crew: Crew) -> Workload {
     Workload { crew, ..mix.into() }
 }
 
-fn request(workload: Workload, at: &Path) -> Request {
-    let location = RequestedLocation { path: at.to_owned() };
-    Request {
+fn request(workload: Workload, at: &Path) -> RunSpec {
+    let location = at.to_owned();
+    RunSpec {
         slices: true,
         check: true,
         own_cost: true,
-        ..Request::classic(workload, vec![location], Place::OwnDirectory)
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
 }
 
 /// Performs a run that comes to its end and leaves nothing.
-fn run(request: &Request, control: &Control, events: &mut dyn Events) -> Record {
+fn run(request: &RunSpec, control: &Control, events: &mut dyn Events) -> Record {
     let record = runner::run(request, &Posix, &SystemClock, &mut || control.clone(), events).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    let left: Vec<_> = std::fs::read_dir(&request.locations[0].path).unwrap().collect();
+    let left: Vec<_> = std::fs::read_dir(&request.targets[0]).unwrap().collect();
     assert!(left.is_empty(), "{left:?}");
     record
 }
@@ -110,11 +108,11 @@ fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
 #[test]
 fn what_is_waited_for_is_no_cost() {
     let directory = directory();
-    let paced = Request {
+    let paced = RunSpec {
         drive: Drive {
             stop: Stop::After(Duration::from_millis(300)),
             pace: Pace::Open {
-                rate: 1_000.0,
+                per_second: 1_000.0,
                 arrivals: ArrivalProcess::Constant,
             },
             ..Drive::default()
@@ -138,11 +136,11 @@ fn what_is_waited_for_is_no_cost() {
 fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
     let directory = directory();
     let asked = request(classic(1), directory.path());
-    let not_asked = Request {
+    let not_asked = RunSpec {
         own_cost: false,
         ..asked.clone()
     };
-    let idle = Request {
+    let idle = RunSpec {
         workload: classic(1).with_transactions(0),
         ..asked.clone()
     };
@@ -151,7 +149,7 @@ fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
         assert_eq!(record.actual.own_cost, Fact::NotApplicable);
         assert_eq!(Summary::of(&record).own_cost, None);
     }
-    let nowhere = Request {
+    let nowhere = RunSpec {
         place: Place::Nowhere,
         ..asked
     };
@@ -211,7 +209,7 @@ fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
             sent: None,
             told: Vec::new(),
         };
-        let request = Request {
+        let request = RunSpec {
             check: false,
             ..request(workload, directory.path())
         };

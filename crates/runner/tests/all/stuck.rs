@@ -8,7 +8,7 @@ use contract::{
     Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
 };
 use record::{Outcome, Stuck};
-use runner::{Cache, Control, Event, Events, Place, Request, RequestedLocation, SystemClock};
+use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
 use workload::{Classic, Crew, Workload};
 
 /// When the storage hangs.
@@ -99,10 +99,8 @@ fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
         crew: Crew::Private { workers: 3 },
         ..classic.into()
     };
-    let location = RequestedLocation {
-        path: "/hanging".into(),
-    };
-    let request = Request {
+    let location = "/hanging".into();
+    let request = RunSpec {
         stuck_after: Duration::from_millis(400),
         check: true,
         cache: if let At::First(OperationKind::Evict) = at {
@@ -110,7 +108,7 @@ fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
         } else {
             Cache::AsIs
         },
-        ..Request::classic(workload, vec![location], Place::Nowhere)
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
     let storage = Hanging {
         operations: Arc::default(),

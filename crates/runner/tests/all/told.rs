@@ -3,11 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use record::{Climb, Completed, LadderAsked, Outcome, Part, Phase, Record};
-use runner::{
-    Control, Drive, Event, Events, Keeping, Ladder, NoEvents, Place, Request, RequestedLocation, Stage, Stop,
-    SystemClock,
-};
+use record::{Climb, Completed, Ladder, Outcome, Part, Phase, Record};
+use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, Stop, SystemClock};
 use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
 use workload::{Crew, Mix, Workload};
@@ -48,7 +45,7 @@ impl Events for Told {
     }
 }
 
-fn request(at: &Path, drive: Drive) -> Request {
+fn request(at: &Path, drive: Drive) -> RunSpec {
     let mix = Mix {
         files: 50,
         transactions: if drive == Drive::default() {
@@ -63,19 +60,19 @@ fn request(at: &Path, drive: Drive) -> Request {
         crew: Crew::Private { workers: 2 },
         ..Workload::from(mix)
     };
-    let location = RequestedLocation { path: at.to_owned() };
-    Request {
+    let location = at.to_owned();
+    RunSpec {
         drive,
         slices: true,
         settle: true,
         check: true,
         said: vec!["a".to_owned(), "test".to_owned()],
         preset: Some("none".to_owned()),
-        ..Request::classic(workload, vec![location], Place::OwnDirectory)
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }
 }
 
-fn run(request: &Request) -> (Record, Told) {
+fn run(request: &RunSpec) -> (Record, Told) {
     let mut told = Told::default();
     let record = runner::run(request, &Posix, &SystemClock, &mut Control::default, &mut told).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
@@ -104,7 +101,7 @@ fn what_was_told_is_what_the_record_has() {
         ..so_far
     };
     assert_eq!(same, record);
-    assert_eq!(record.preset.as_deref(), Some("none"));
+    assert_eq!(record.spec.preset.as_deref(), Some("none"));
 }
 
 /// Telling takes time, and none of it is in any phase or settling.
@@ -139,13 +136,10 @@ fn telling_lies_in_no_time_that_is_told() {
 fn rungs_are_told_as_they_are_climbed() {
     let place = tempfile::tempdir().unwrap();
     let ladder = Ladder {
-        asked: LadderAsked {
-            climb: Climb::Rates(vec![200.0, 400.0]),
-            arrivals: "constant".to_owned(),
-            fresh: false,
-            goal_p99_ns: None,
-        },
+        climb: Climb::Rates(vec![200.0, 400.0]),
         arrivals: ArrivalProcess::Constant,
+        fresh: false,
+        goal_p99_ns: None,
     };
     let drive = Drive {
         warm_up: Duration::from_millis(20),
@@ -175,7 +169,7 @@ fn rungs_are_told_as_they_are_climbed() {
 #[test]
 fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
     let place = tempfile::tempdir().unwrap();
-    let request = Request {
+    let request = RunSpec {
         keeping: Keeping {
             keep: true,
             reuse: false,

@@ -71,7 +71,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
 
     assert_eq!(home.answer("show 1"), report);
     let second = Record::from_json(&home.answer("show last --format json")).unwrap();
-    assert_eq!(second.preset.as_deref(), Some("mail"));
+    assert_eq!(second.spec.preset.as_deref(), Some("mail"));
     let identity = second.id.to_string();
     assert_eq!(home.answer(&format!("show {}", &identity[..12])), home.answer("show 2"));
     assert!(home.answer("show 1 --format classic").contains("per second"));
@@ -278,7 +278,7 @@ fn what_others_wrote_is_harmless() {
     let made = fs::read_to_string(home.scene.path().join("made.json")).unwrap();
     let mut document = json(&made);
     document["record"]["host"]["hostname"] = Value::from("\u{1b}]0;x\u{7}=cmd|\u{202e}");
-    document["record"]["preset"] = Value::from("<b>|\r\nx");
+    document["record"]["spec"]["preset"] = Value::from("<b>|\r\nx");
     fs::write(home.scene.path().join("evil.json"), document.to_string()).unwrap();
     home.says("import evil.json").code(0).does_not_say("\u{1b}");
     for words in [
@@ -298,7 +298,7 @@ fn what_others_wrote_is_harmless() {
     }
     let listed = json(&home.answer("list --format json"));
     assert_eq!(listed[0]["host"], document["record"]["host"]["hostname"]);
-    assert_eq!(listed[0]["preset"], document["record"]["preset"]);
+    assert_eq!(listed[0]["preset"], document["record"]["spec"]["preset"]);
     assert!(!home.answer("export --format markdown").contains("<b>"));
     assert_eq!(home.entries()[0].headline.state, State::Complete);
 }

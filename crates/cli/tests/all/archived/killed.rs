@@ -122,7 +122,7 @@ impl Seen {
         self.unfinished += 1;
         let actual = &record.actual;
         self.parts[(actual.phases.len() + actual.rungs.len()).min(5)] += 1;
-        let is_ladder = record.how.driven.ladder.is_some();
+        let is_ladder = record.spec.drive.ladder.is_some();
         let expected: &[Phase] = if is_ladder {
             &[Phase::Prepare, Phase::Delete]
         } else {
@@ -133,12 +133,16 @@ impl Seen {
         let of_rungs = actual.rungs.iter().flat_map(|rung| &rung.phases);
         for phase in actual.phases.iter().chain(of_rungs) {
             assert!(phase.complete, "{ended}");
-            assert_eq!(phase.workers.len() as u32, record.workload.crew.workers(), "{ended}");
+            assert_eq!(
+                phase.workers.len() as u32,
+                record.spec.workload.crew.workers(),
+                "{ended}"
+            );
             assert!(phase.measured_ns() > 0 && phase.settle.is_some(), "{phase:?}\n{ended}");
         }
         let begins = |word: &str| ended.errors.lines().filter(|line| line.starts_with(word)).count();
         // What comes after a phase is told to be over: then the phase is there.
-        let is_fresh = record.how.driven.ladder.as_ref().is_some_and(|asked| asked.fresh);
+        let is_fresh = record.spec.drive.ladder.as_ref().is_some_and(|asked| asked.fresh);
         if begins("transactions: ") > 0 && !is_fresh {
             assert!(!phases.is_empty(), "the preparation is lost\n{ended}");
         }

@@ -264,7 +264,7 @@ fn like_means_a_run_of_the_archive_that_is_said() {
         .code(0);
     let files = |text: &str| {
         let record = Record::from_json(text).unwrap();
-        (record.workload.files(), record.preset)
+        (record.spec.workload.files(), record.spec.preset)
     };
     let like = "run --quiet --no-own-cost --like last --format json";
     assert_eq!(files(&home.answer(&format!("{like} --archive other.db"))), (21, None));

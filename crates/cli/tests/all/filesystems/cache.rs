@@ -15,7 +15,7 @@ const WORK: &str = "--mix read=1 --files 2000 --transactions 500 --size 16KiB --
 fn reads(ground: &Ground, cache: &str) -> Ran {
     let ran = Run::new(&ground.at, WORK).with("--cache", cache).perform();
     ran.is_complete().has_all_phases();
-    ran.assert(ran.record.how.cache == cache, "the record says something else");
+    ran.assert(ran.record.spec.cache.name() == cache, "the record says something else");
     let surprise = ran.summary.fetched.as_ref().and_then(|fetched| fetched.surprise);
     ran.assert(
         surprise.is_none(),

@@ -12,7 +12,7 @@ const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,trun
 fn everything_comes_from_the_device(ground: Ground) {
     let ran = Run::new(&ground.at, WORK).perform();
     ran.is_complete().has_all_phases();
-    ran.assert(ran.record.how.direct, "the record does not say so");
+    ran.assert(ran.record.spec.direct, "the record does not say so");
     let (device_bytes, read_bytes) = ran.fetched();
     ran.assert(read_bytes > 0, "nothing was read").assert(
         device_bytes >= read_bytes,

@@ -91,7 +91,10 @@ fn policies(ground: Ground) {
     ] {
         let ran = Run::new(&ground.at, WORK).with("--durability", policy).perform();
         ran.is_complete().has_all_phases();
-        ran.assert(ran.record.how.durability == policy, "the record says another policy");
+        ran.assert(
+            ran.record.spec.durability.to_string() == policy,
+            "the record says another policy",
+        );
         let all = &ran.phase(Phase::Transactions).operations;
         ran.assert(all.len() >= 14, "operations of the mix are missing");
         are_in(&ran, "sync", sync);

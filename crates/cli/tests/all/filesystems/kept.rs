@@ -26,7 +26,10 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
         phases(&kept) == [Phase::Prepare, Phase::Transactions],
         "a pool that is kept is prepared and worked on, and not deleted",
     )
-    .assert(kept.record.how.kept, "the record does not say that it was kept");
+    .assert(
+        kept.record.spec.keeping.keep,
+        "the record does not say that it was kept",
+    );
     assert_eq!(own_directories(&ground.at).len(), 1, "the pool is not there\n{kept}");
     clean(&ground.at).code(0).says("--reuse");
     let taken = work.clone().and("--transactions 500 --reuse --keep").perform();
@@ -36,7 +39,10 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
             phases(&taken) == [Phase::Transactions],
             "a pool that is taken and kept is worked on only",
         )
-        .assert(taken.record.how.reused, "the record does not say that it was taken")
+        .assert(
+            taken.record.spec.keeping.reuse,
+            "the record does not say that it was taken",
+        )
         .assert(
             taken.record.actual.taken.is_some_and(|taken| taken.names > 0),
             "the pool was not checked when it was taken",

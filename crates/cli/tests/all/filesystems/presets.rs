@@ -28,7 +28,7 @@ fn mixes(ground: Ground) {
             .with("--preset", name)
             .perform();
         ran.is_complete().has_all_phases();
-        ran.assert(ran.record.how.verify, "nothing was verified");
+        ran.assert(ran.record.spec.verify, "nothing was verified");
     }
 }
 on!(mixes);

@@ -19,19 +19,19 @@ use crate::support::{FileSystem, Running, Scene, is_met, is_root, names};
 const LITTLE: &str = "--size 16KiB --beyond-cache 0.001";
 
 fn sizing(ran: &Ran) -> &Sizing {
-    let sizing = ran.record.how.sizing.as_ref();
+    let sizing = ran.record.sizing.as_ref();
     sizing.unwrap_or_else(|| panic!("the record does not say what was chosen\n{ran}"))
 }
 
 /// What the report says of it.
 fn sentence(ran: &Ran) -> String {
     let record = &ran.record;
-    report::sizing::sentence(sizing(ran), &record.workload, &record.how.driven)
+    report::sizing::sentence(sizing(ran), &record.spec.workload, &record.spec.drive)
 }
 
 fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let sizing = sizing(ran);
-    let workload = &ran.record.workload;
+    let workload = &ran.record.spec.workload;
     let bytes = sizing.files as f64 * sizing.mean_file_bytes;
     let asked = sizing.cache_bytes as f64 * sizing.beyond_cache;
     // No pool has a file too many.
@@ -89,12 +89,9 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         planned.code(0);
         let plan: serde_json::Value = serde_json::from_str(&planned.output).unwrap();
         planned
+            .assert(plan["sizing"]["files"] == sizing.files, "the plan chooses otherwise")
             .assert(
-                plan["how"]["sizing"]["files"] == sizing.files,
-                "the plan chooses otherwise",
-            )
-            .assert(
-                plan["how"]["sizing"]
+                plan["sizing"]
                     .get("calibration")
                     .is_some_and(serde_json::Value::is_null),
                 "a plan calibrates nothing",

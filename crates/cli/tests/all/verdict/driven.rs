@@ -8,7 +8,7 @@ use std::time::Duration;
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use record::verdict::Steadiness;
 use record::{Fact, Level, Outcome, Phase, Reason, Record, SteadyAsked, SteadyRule, Verdict};
-use runner::{Clock, Control, Drive, NoEvents, Pace, Place, Request, RequestedLocation, Stop, SystemClock};
+use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 
@@ -79,23 +79,21 @@ const MS: u64 = 1_000_000;
 /// Operations before the transactions.
 const FILES: u64 = 10;
 
-fn request(transactions: u64) -> Request {
+fn request(transactions: u64) -> RunSpec {
     let mix = Mix {
         files: FILES,
         transactions,
         weights: "stat=1".parse().unwrap(),
         ..Mix::default()
     };
-    let location = RequestedLocation {
-        path: PathBuf::from("/timed"),
-    };
-    Request {
+    let location = PathBuf::from("/timed");
+    RunSpec {
         slices: true,
-        ..Request::classic(mix.into(), vec![location], Place::Nowhere)
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     }
 }
 
-fn perform<C: Clock>(request: &Request, clock: C, takes_ns: fn(u64) -> u64) -> Record {
+fn perform<C: Clock>(request: &RunSpec, clock: C, takes_ns: fn(u64) -> u64) -> Record {
     let storage = Timed {
         clock: clock.clone(),
         takes_ns,
@@ -110,9 +108,12 @@ fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
 
 /// The same at a rate.
 fn open(transactions: u64, rate: f64, arrivals: ArrivalProcess, takes_ns: fn(u64) -> u64) -> Verdict {
-    let asked = Request {
+    let asked = RunSpec {
         drive: Drive {
-            pace: Pace::Open { rate, arrivals },
+            pace: Pace::Open {
+                per_second: rate,
+                arrivals,
+            },
             ..Drive::default()
         },
         ..request(transactions)
@@ -163,7 +164,7 @@ fn one_that_slows_down_is_not_steady() {
 
 /// A run that goes on until it is steady by SNIA's rule, in eight rounds of a second at most. Rounds are of real time.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
-    let asked = Request {
+    let asked = RunSpec {
         drive: Drive {
             stop: Stop::Steady(SteadyAsked {
                 rule: SteadyRule::Snia,
@@ -262,7 +263,7 @@ fn a_latency_past_every_histogram_is_told() {
 #[test]
 fn somebody_who_is_stuck_is_told() {
     let stuck = |takes_ns: fn(u64) -> u64| {
-        let asked = Request {
+        let asked = RunSpec {
             stuck_after: Duration::from_millis(200),
             ..request(500)
         };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use record::{End, Level, Outcome, Reason, Record, Verdict};
-use runner::{Control, NoEvents, OnError, Place, Request, RequestedLocation};
+use runner::{Control, NoEvents, OnError, Place, RunSpec};
 use storage::simulated::{Code, Corruption, Fault, Simulated};
 use workload::Mix;
 
@@ -21,14 +21,12 @@ fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
         weights: weights.parse().unwrap(),
         ..Mix::default()
     };
-    let location = RequestedLocation {
-        path: PathBuf::from("/simulated/0"),
-    };
-    let request = Request {
+    let location = PathBuf::from("/simulated/0");
+    let request = RunSpec {
         room_check: false,
         check: true,
         on_error,
-        ..Request::classic(mix.into(), vec![location], Place::Nowhere)
+        ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     };
     runner::run(&request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
 }

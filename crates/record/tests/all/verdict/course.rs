@@ -46,7 +46,7 @@ fn what_is_partial_is_invalid_and_its_length_is_not_looked_at() {
 }
 
 fn errors(record: &mut Record, counts: &[u64], allowed: &str) {
-    record.how.on_error = allowed.to_owned();
+    record.spec.on_error = allowed.parse().unwrap();
     record.actual.errors = counts
         .iter()
         .map(|count| ErrorRecord {
@@ -80,7 +80,6 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
         ("1%", &[11], Level::Invalid),
         ("0.5%", &[6], Level::Invalid),
         ("stop", &[1], Level::Invalid),
-        ("", &[1], Level::Invalid),
     ] {
         let (level, found) = reason(|record| errors(record, counts, allowed));
         let is_exceeded = expected == Level::Invalid;
@@ -215,7 +214,7 @@ fn latencies_past_the_range_are_doubtful() {
 
 #[test]
 fn a_journal_is_doubtful() {
-    let found = reason(|record| record.how.journal = Some("/var/journal".to_owned()));
+    let found = reason(|record| record.spec.journal = Some("/var/journal".into()));
     let expected = Reason::Journal {
         path: "/var/journal".to_owned(),
     };
@@ -246,7 +245,7 @@ fn of_a_ladder_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
             first_path: "/mnt/disk/7".to_owned(),
             moved_bytes: Fact::Known(0),
         }];
-        record.how.on_error = "5".to_owned();
+        record.spec.on_error = record::OnError::Count(5);
     });
     let levels: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();
     assert_eq!(

@@ -26,7 +26,7 @@ fn much_own_time_is_doubtful_and_most_invalid() {
     // On the null storage there is nothing else.
     is_valid(|record| {
         own_cost(record, 900_000.0);
-        record.storage = "null".to_owned();
+        record.spec.storage = record::StorageName::Null;
     });
 }
 

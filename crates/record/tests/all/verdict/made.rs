@@ -3,7 +3,7 @@
 use observe::Mount;
 use record::verdict::Seen;
 use record::{
-    Action, ArrivalsAsked, Climb, Fact, FirstDone, Histogram, LadderAsked, Level, Meter, OperationRecord, OwnCost,
+    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Ladder, Level, Meter, OperationRecord, OwnCost, Pace,
     Phase, PhaseRecord, Reason, Record, Role, Rung, Segment, SegmentKind, SliceMeter, Summary, Verdict, WorkerPhase,
 };
 
@@ -152,11 +152,8 @@ pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
     (0..seconds).map(|second| at(second) as u64).collect()
 }
 
-pub fn arrivals(record: &mut Record, per_second: f64, form: &str) {
-    record.how.driven.arrivals = Some(ArrivalsAsked {
-        per_second,
-        form: form.to_owned(),
-    });
+pub fn arrivals(record: &mut Record, per_second: f64, arrivals: ArrivalProcess) {
+    record.spec.drive.pace = Pace::Open { per_second, arrivals };
 }
 
 pub fn own_cost(record: &mut Record, ns_per_operation: f64) {
@@ -197,10 +194,10 @@ pub fn histogram(durations_ns: &[u64]) -> Histogram {
 
 /// Makes it a ladder with one rung, which did not reach its rate.
 pub fn ladder(record: &mut Record, phase: PhaseRecord) {
-    arrivals(record, 1_000_000.0, "constant");
-    record.how.driven.ladder = Some(LadderAsked {
+    arrivals(record, 1_000_000.0, ArrivalProcess::Constant);
+    record.spec.drive.ladder = Some(Ladder {
         climb: Climb::Rates(vec![1_000_000.0]),
-        arrivals: "constant".to_owned(),
+        arrivals: ArrivalProcess::Constant,
         fresh: false,
         goal_p99_ns: None,
     });

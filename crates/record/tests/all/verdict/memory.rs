@@ -8,7 +8,7 @@ use crate::verdict::made::{is_valid, known, mount, of, reason, target};
 
 /// What the cache was asked for, and of 1,000,000 bytes that were read so many from the device.
 fn fetched(record: &mut Record, cache: &str, device_bytes: u64) {
-    record.how.cache = cache.to_owned();
+    record.spec.cache = serde_json::from_value(cache.into()).unwrap();
     record.actual.fetched = Some(Fetched {
         device_bytes: Fact::Known(device_bytes),
         read_bytes: 1_000_000,
@@ -50,7 +50,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
     is_valid(|record| fetched(record, "as-is", 0));
     is_valid(|record| {
         fetched(record, "cold", 1_000_000);
-        record.how.direct = true;
+        record.spec.direct = true;
     });
 }
 
@@ -61,7 +61,7 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
         move |record: &mut Record| {
             fetched(record, "cold", 600_000);
             memory(record, memory_bytes);
-            record.workload.crew = Crew::Private { workers: 2 };
+            record.spec.workload.crew = Crew::Private { workers: 2 };
             record.actual.phases.retain(|phase| phase.phase != Phase::Prepare);
         }
     };
@@ -92,7 +92,7 @@ fn reads_that_do_not_come_from_where_they_should() {
             let verdict = of(|record| {
                 beyond(record);
                 fetched(record, if is_direct { "as-is" } else { asked }, device_bytes);
-                record.how.direct = is_direct;
+                record.spec.direct = is_direct;
             });
             assert_eq!(
                 verdict.reasons.first().map(Reason::level),
@@ -135,9 +135,9 @@ fn in_memory(record: &mut Record) {
 #[test]
 fn durability_in_memory_is_none() {
     let asked = |durability: &str, change: fn(&mut Record)| {
-        let durability = durability.to_owned();
+        let durability = durability.parse().unwrap();
         move |record: &mut Record| {
-            record.how.durability = durability;
+            record.spec.durability = durability;
             change(record);
         }
     };

@@ -2,7 +2,10 @@
 
 use measure::steady;
 use record::verdict::{Steadiness, limits};
-use record::{Crew, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound, SteadyRule};
+use record::{
+    ArrivalProcess, Crew, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound,
+    SteadyRule, Stop,
+};
 use report::reason::{describe, what_to_do};
 
 use crate::verdict::made::{
@@ -52,8 +55,8 @@ fn a_warm_up_is_not_measured() {
 fn without_transactions_the_preparation_is_judged() {
     let prepared = |ns| {
         move |record: &mut Record| {
-            let workload = record.workload.with_transactions(0);
-            record.workload = workload;
+            let workload = record.spec.workload.with_transactions(0);
+            record.spec.workload = workload;
             measure_for(record, 0, 0);
             tell_rates(record, &[]);
             let prepare = phase(record, Phase::Prepare);
@@ -170,7 +173,7 @@ fn where_nothing_can_be_said_of_steadiness_the_reason_is() {
     assert!(seen.steadiness.why().unwrap().contains("not recorded"));
     // In an open loop the arrivals make the rate.
     let seen = is_valid(|record| {
-        arrivals(record, 1_000.0, "poisson");
+        arrivals(record, 1_000.0, ArrivalProcess::Poisson);
         tell_rates(record, &ramp(60, 0.9));
     });
     assert_eq!(seen.steadiness, Fact::NotApplicable);
@@ -190,7 +193,7 @@ fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
         SteadyRule::Slope => found.slope.is_some_and(|found| found.is_steady),
     };
     move |record| {
-        record.how.driven.steady = Some(SteadyAsked {
+        record.spec.drive.stop = Stop::Steady(SteadyAsked {
             rule,
             round_ns: 10 * SECOND,
             rounds_max: 30,
@@ -231,7 +234,7 @@ fn a_steady_state_that_was_asked_for_and_not_reached_is_invalid() {
 fn a_rate_that_was_not_reached_is_invalid() {
     // Of 60,000 that were due a hundredth, one that is under way, and with Poisson arrivals three times their deviation.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
-    for (form, may_miss) in [("constant", 601), ("poisson", 601 + chance)] {
+    for (form, may_miss) in [(ArrivalProcess::Constant, 601), (ArrivalProcess::Poisson, 601 + chance)] {
         let done = |count| {
             move |record: &mut Record| {
                 measure_for(record, 60 * SECOND, count);
@@ -250,13 +253,13 @@ fn a_rate_that_was_not_reached_is_invalid() {
     }
     // When the first of several is done, not all arrivals are met any more.
     is_valid(|record| {
-        record.workload.crew = Crew::Private { workers: 2 };
+        record.spec.workload.crew = Crew::Private { workers: 2 };
         measure_for(record, 60 * SECOND, 50_000);
         transactions(record).first_done = Some(FirstDone {
             worker: 1,
             at_ns: BEGAN + 40 * SECOND,
             done: 40_000,
         });
-        arrivals(record, 1_000.0, "constant");
+        arrivals(record, 1_000.0, ArrivalProcess::Constant);
     });
 }

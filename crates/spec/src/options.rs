@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use contract::Durability;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
 use workload::contents::ContentKind;
 use workload::layout::Shape;
@@ -12,24 +12,44 @@ use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
-use super::LocationSaid;
-use super::ladder::{GoalSaid, LadderSaid};
-use super::values::{
-    Bytes, CacheName, Count, OnErrorSaid, PerSecond, SizesSaid, SteadyName, StorageName, ThinkSaid, Time,
-    WorkerSeedsName, bias, bias_in_file, real, real_in_file,
+use crate::drive::SteadyRule;
+use crate::how::{Cache, OnError, StorageName};
+use crate::ladder::{GoalSaid, LadderSaid};
+use crate::values::{
+    Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName, bias, bias_in_file, real, real_in_file,
+    real_to_file,
 };
+
+/// A location with its weight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LocationSaid {
+    /// The directory.
+    pub path: PathBuf,
+    /// Its share of the files.
+    #[serde(default = "one")]
+    pub weight: u32,
+}
+
+fn one() -> u32 {
+    1
+}
 
 /// Declares [`Options`] with what options over a file's come to.
 macro_rules! options {
     ($($(#[$meta:meta])* $name:ident: $of:ty,)*) => {
         /// The options. Everything may be left out.
-        #[derive(Clone, Debug, Default, Args, Deserialize)]
+        #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
         pub struct Options {
-            $($(#[$meta])* pub $name: Option<$of>,)*
+            $(
+                $(#[$meta])*
+                #[serde(skip_serializing_if = "Option::is_none")]
+                pub $name: Option<$of>,
+            )*
             /// In files: `[[at]]` tables with `path` and `weight`.
             #[arg(skip)]
-            #[serde(default)]
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub at: Vec<LocationSaid>,
         }
 
@@ -56,7 +76,7 @@ options! {
     /// Instead of --files: as many as make the pool's contents so many times as large as the page cache can be, like 4. A short
     /// run on the target tells how long that will take.
     #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Work", value_parser = real)]
-    #[serde(default, deserialize_with = "real_in_file")]
+    #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
     beyond_cache: f64,
     /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
@@ -78,7 +98,7 @@ options! {
     /// End the transactions when they are steady by this rule, judged on the last five rounds, of which the numbers then are;
     /// or after --for [default: 25 rounds].
     #[arg(long, value_enum, help_heading = "Driving")]
-    steady: SteadyName,
+    steady: SteadyRule,
     /// How long a round of --steady is [default: 10s].
     #[arg(long, value_name = "TIME", help_heading = "Driving")]
     round: Time,
@@ -131,7 +151,7 @@ options! {
     contents: ContentKind,
     /// How far contents can be deduplicated: blocks of 4 KiB over different ones; 1: every block is unique [default: 1].
     #[arg(long, value_name = "RATIO", help_heading = "Work", value_parser = real)]
-    #[serde(default, deserialize_with = "real_in_file")]
+    #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
     dedup: f64,
 
     /// Operations with weights instead of the classic pairs.
@@ -207,7 +227,7 @@ options! {
     direct: bool,
     /// What is done to the page cache before the transactions [default: as-is].
     #[arg(long, value_enum, help_heading = "Storage")]
-    cache: CacheName,
+    cache: Cache,
 
     /// Do not sync the file systems after each phase.
     #[arg(
@@ -241,7 +261,7 @@ options! {
     verify: bool,
     /// What errors do: stop, or how many a run survives, like 100 or 1% [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
-    on_error: OnErrorSaid,
+    on_error: OnError,
     /// Name a worker that is in one operation for so long; after five times as long, or 10 s after a signal, the run ends
     /// without it [default: 1m].
     #[arg(long, value_name = "TIME", help_heading = "Run")]

@@ -3,44 +3,19 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::ValueEnum;
-use record::SteadyRule;
-use runner::{Cache, OnError};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use workload::WorkerSeeds;
 use workload::mix::Think;
 use workload::quantity::{self, InvalidQuantity};
 use workload::sizes::InvalidSizes;
 
-/// A way of doing input and output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StorageName {
-    /// The C library's buffered streams, as the original by default.
-    #[default]
-    Stdio,
-    /// System calls by path, as the original with `set buffering false`.
-    Raw,
-    /// System calls as a careful program makes them today: relative to a held directory.
-    Posix,
-    /// Nothing: the tool's own cost.
-    Null,
-}
-
-impl StorageName {
-    /// The name as options take it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stdio => "stdio",
-            Self::Raw => "raw",
-            Self::Posix => "posix",
-            Self::Null => "null",
-        }
-    }
-}
+use crate::how::OnError;
 
 /// Where workers' generators begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerSeedsName {
     /// All at the seed, as several started processes would.
@@ -49,7 +24,7 @@ pub enum WorkerSeedsName {
     Offset,
 }
 
-impl From<WorkerSeedsName> for workload::WorkerSeeds {
+impl From<WorkerSeedsName> for WorkerSeeds {
     fn from(name: WorkerSeedsName) -> Self {
         match name {
             WorkerSeedsName::Same => Self::Same,
@@ -58,27 +33,11 @@ impl From<WorkerSeedsName> for workload::WorkerSeeds {
     }
 }
 
-/// What is done to the page cache before the transactions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CacheName {
-    /// Nothing.
-    AsIs,
-    /// Every file is read once.
-    Warm,
-    /// Everything is written back, and the system's caches are dropped: root only.
-    Cold,
-    /// Everything is written back, and the kernel is advised, file by file, that contents are not needed.
-    ColdData,
-}
-
-impl From<CacheName> for Cache {
-    fn from(name: CacheName) -> Self {
-        match name {
-            CacheName::AsIs => Self::AsIs,
-            CacheName::Warm => Self::Warm,
-            CacheName::Cold => Self::Cold,
-            CacheName::ColdData => Self::ColdData,
+impl From<WorkerSeeds> for WorkerSeedsName {
+    fn from(seeds: WorkerSeeds) -> Self {
+        match seeds {
+            WorkerSeeds::Same => Self::Same,
+            WorkerSeeds::Offset => Self::Offset,
         }
     }
 }
@@ -113,20 +72,26 @@ macro_rules! from_text_or_integer {
     };
 }
 
-/// Lets a value be a text.
-macro_rules! from_text {
+/// Lets a value be a text, read and written.
+macro_rules! as_text {
     ($name:ident) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = deserializer.deserialize_str($crate::said::values::InQuotes)?;
+                let text = deserializer.deserialize_str($crate::values::InQuotes)?;
                 text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
             }
         }
     };
 }
 
 /// A text of a file.
-pub(super) struct InQuotes;
+pub(crate) struct InQuotes;
 
 impl serde::de::Visitor<'_> for InQuotes {
     type Value = String;
@@ -178,24 +143,7 @@ plain_number!(
     /// A chance in tenths.
     bias, bias_in_file, i64, "a whole number from 0 to 10, or -1"
 );
-/// The share of a location.
-///
-/// # Errors
-/// What is expected.
-pub fn weight(text: &str) -> Result<u32, &'static str> {
-    text.trim()
-        .parse()
-        .map_err(|_| "expected a whole number from 1 to 4294967295")
-}
-
-/// How many of something that is listed, or which.
-///
-/// # Errors
-/// What is expected.
-pub fn whole(text: &str) -> Result<u64, &'static str> {
-    text.trim().parse().map_err(|_| "expected a whole number, like 20")
-}
-pub(super) use from_text;
+pub(crate) use as_text;
 
 /// A number that may be written with a unit, or in TOML as a plain integer.
 macro_rules! quantity {
@@ -213,6 +161,12 @@ macro_rules! quantity {
         }
 
         from_text_or_integer!($name, "a whole number, or a text with a number and a unit", $name);
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                integer(self.0, serializer)
+            }
+        }
     };
 }
 
@@ -301,7 +255,13 @@ impl FromStr for ThinkSaid {
     }
 }
 
-from_text!(ThinkSaid);
+impl fmt::Display for ThinkSaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+as_text!(ThinkSaid);
 
 /// How many of something a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -343,25 +303,6 @@ impl<'de> Deserialize<'de> for PerSecond {
     }
 }
 
-/// A rule of steady state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SteadyName {
-    /// SNIA's: five rounds within 20 % of their mean, their line within 10 %.
-    Snia,
-    /// The slope over five rounds is at most 10 % of the mean, with a confidence of 95 %.
-    Slope,
-}
-
-impl From<SteadyName> for SteadyRule {
-    fn from(name: SteadyName) -> Self {
-        match name {
-            SteadyName::Snia => Self::Snia,
-            SteadyName::Slope => Self::Slope,
-        }
-    }
-}
-
 /// A length of time, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time(pub u64);
@@ -374,35 +315,66 @@ impl FromStr for Time {
     }
 }
 
-from_text!(Time);
-
-/// What errors do.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OnErrorSaid(pub OnError);
-
-/// Nothing that errors could do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; write stop, how many errors a run survives, like 100, or what share of its operations, like 1%")]
-pub struct InvalidOnError(InvalidQuantity);
-
-impl FromStr for OnErrorSaid {
-    type Err = InvalidOnError;
-
-    fn from_str(text: &str) -> Result<Self, InvalidOnError> {
-        let text = text.trim();
-        Ok(Self(if text == "stop" {
-            OnError::Stop
-        } else if text.ends_with('%') {
-            OnError::Percent(quantity::percent(text).map_err(InvalidOnError)?)
-        } else {
-            OnError::Count(quantity::count(text).map_err(InvalidOnError)?)
-        }))
+impl Time {
+    /// A length of time; one that is too long is as long as can be told.
+    pub fn of(time: Duration) -> Self {
+        Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
-from_text_or_integer!(OnErrorSaid, "stop, a number of errors, or a share like 1%", |count| {
-    OnErrorSaid(OnError::Count(count))
-});
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&quantity::duration_text(self.0))
+    }
+}
+
+as_text!(Time);
+
+from_text_or_integer!(OnError, "stop, a number of errors, or a share like 1%", OnError::Count);
+
+/// A number in a file, as an integer where TOML holds it as one.
+fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
+    match i64::try_from(number) {
+        Ok(number) => serializer.serialize_i64(number),
+        Err(_) => serializer.collect_str(&number),
+    }
+}
+
+/// A number in a file, without a point where it needs none.
+pub(crate) fn real_to_file<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    match *number {
+        None => serializer.serialize_none(),
+        // Larger ones are not told apart from their neighbours anyway.
+        Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => serializer.serialize_i64(number as i64),
+        Some(number) => serializer.serialize_f64(number),
+    }
+}
+
+impl Serialize for PerSecond {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        real_to_file(&Some(self.0), serializer)
+    }
+}
+
+impl Serialize for OnError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Count(count) => integer(*count, serializer),
+            Self::Stop | Self::Percent(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl Serialize for SizesSaid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Range { low, high, is_range } if *is_range => serializer.collect_str(&format_args!("{low}..{high}")),
+            Self::Range { low, .. } => integer(*low, serializer),
+            Self::Distribution(sizes) => serializer.collect_str(sizes),
+            Self::HistogramIn(path) => serializer.collect_str(&format_args!("histogram@{}", path.display())),
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -422,21 +394,6 @@ mod tests {
         for text in ["", "1", "fast", "exponential:", "exponential:1"] {
             let message = text.parse::<ThinkSaid>().unwrap_err().to_string();
             assert!(message.contains("write none, 1ms"), "{message}");
-        }
-    }
-
-    #[test]
-    fn errors_stop_or_are_counted_or_weighed() {
-        for (text, on_error) in [
-            ("stop", OnError::Stop),
-            ("0", OnError::Count(0)),
-            ("1k", OnError::Count(1_000)),
-            ("0.5%", OnError::Percent(0.5)),
-        ] {
-            assert_eq!(text.parse(), Ok(OnErrorSaid(on_error)), "{text}");
-        }
-        for text in ["", "go", "101%", "-1", "1.5"] {
-            assert!(text.parse::<OnErrorSaid>().is_err(), "{text}");
         }
     }
 

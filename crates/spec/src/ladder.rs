@@ -1,18 +1,55 @@
-//! Ladders and their goals as said.
+//! What a ladder climbs, and its goal, with their texts.
 
 use std::fmt;
 use std::str::FromStr;
 
-use record::Climb;
-use record::ladder::RUNGS_MAX;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use workload::quantity::{self, duration_text};
 
-use super::values::{PerSecond, from_text};
+use crate::limits::RUNGS_MAX;
+use crate::values::{PerSecond, as_text};
 
 /// Shares of the closed loop's rate that `auto` climbs.
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
 /// More of what a closed loop reaches is never borne.
 const SHARE_MAX: f64 = 10.0;
+
+/// What differs from rung to rung.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Climb {
+    /// Transactions a second, in this order.
+    Rates(Vec<f64>),
+    /// Rates that are shares of what a closed loop reaches, which is the first rung.
+    OfClosedLoop(Vec<f64>),
+    /// Workers in a closed loop, in this order.
+    Workers(Vec<u32>),
+}
+
+impl Climb {
+    /// Whether it has rungs, and they are numbers that rise: from low to high, none twice, not too many.
+    pub(crate) fn check(&self) -> Result<(), InvalidLadder> {
+        match self {
+            Self::Rates(rates) => rising(rates, |rate| *rate > 0.0 && rate.is_finite(), "number above 0"),
+            Self::OfClosedLoop(shares) => {
+                if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
+                    return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
+                }
+                rising(shares, |share| *share > 0.0, "share above 0")
+            }
+            Self::Workers(workers) => rising(workers, |count| *count > 0, "number of workers"),
+        }
+    }
+
+    /// So many rungs were said.
+    pub fn rungs(&self) -> usize {
+        match self {
+            Self::Rates(rungs) | Self::OfClosedLoop(rungs) => rungs.len(),
+            Self::Workers(rungs) => rungs.len(),
+        }
+    }
+}
 
 /// What differs from rung to rung, as said.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,14 +74,23 @@ fn number(text: &str) -> Result<f64, InvalidLadder> {
         .ok_or_else(|| InvalidLadder(format!("`{}` is no number above 0", text.trim())))
 }
 
-/// From low to high, without one twice, not too many.
-fn rising<T: PartialOrd + fmt::Display>(rungs: Vec<T>) -> Result<Vec<T>, InvalidLadder> {
+fn rising<T: PartialOrd + fmt::Display>(
+    rungs: &[T],
+    is_one: impl Fn(&T) -> bool,
+    what: &str,
+) -> Result<(), InvalidLadder> {
+    if rungs.is_empty() {
+        return wrong("a ladder without rungs");
+    }
     if rungs.len() > RUNGS_MAX {
         return wrong(format!("{} rungs are more than {RUNGS_MAX}", rungs.len()));
     }
+    if let Some(other) = rungs.iter().find(|rung| !is_one(rung)) {
+        return wrong(format!("`{other}` is no {what}"));
+    }
     match rungs.windows(2).find(|pair| pair[0] >= pair[1]) {
         Some(pair) => wrong(format!("{} does not rise after {}", pair[1], pair[0])),
-        None => Ok(rungs),
+        None => Ok(()),
     }
 }
 
@@ -52,55 +98,61 @@ impl FromStr for LadderSaid {
     type Err = InvalidLadder;
 
     fn from_str(text: &str) -> Result<Self, InvalidLadder> {
-        let text = text.trim();
-        if text.is_empty() {
-            return wrong("a ladder without rungs");
-        }
-        if text == "auto" {
-            return Ok(Self(Climb::OfClosedLoop(AUTO.to_vec())));
-        }
-        if let Some(workers) = text.strip_prefix("workers=") {
-            let count = |text: &str| match text.trim().parse::<u32>() {
-                Ok(count) if count > 0 => Ok(count),
-                _ => wrong(format!("`{}` is no number of workers", text.trim())),
-            };
-            let workers: Result<Vec<u32>, _> = workers.split(',').map(count).collect();
-            return rising(workers?).map(Climb::Workers).map(Self);
-        }
-        if let Some((low, rest)) = text.split_once("..") {
-            let Some((high, count)) = rest.split_once(':') else {
-                return wrong(format!("`{text}` does not say how many rungs"));
-            };
-            let (low, high) = (number(low)?, number(high)?);
-            let count = match count.trim().parse::<usize>() {
-                Ok(count) if (2..=RUNGS_MAX).contains(&count) => count,
-                _ => {
-                    return wrong(format!(
-                        "`{}` is no number of rungs from 2 to {RUNGS_MAX}",
-                        count.trim()
-                    ));
-                }
-            };
-            let step = (high - low) / (count - 1) as f64;
-            let rates = (0..count).map(|rung| low + step * rung as f64).collect();
-            return rising(rates).map(Climb::Rates).map(Self);
-        }
-        let words: Vec<&str> = text.split(',').map(str::trim).collect();
-        if words.iter().all(|word| word.ends_with('%')) {
-            let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
-            let shares: Result<Vec<f64>, _> = words.iter().map(share).collect();
-            let shares = shares?;
-            if shares.contains(&0.0) {
-                return wrong(format!("`{text}` has a share that is too small for a number"));
-            }
-            if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
-                return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
-            }
-            return rising(shares).map(Climb::OfClosedLoop).map(Self);
-        }
-        let rates: Result<Vec<f64>, _> = words.into_iter().map(number).collect();
-        rising(rates?).map(Climb::Rates).map(Self)
+        let climb = climb_of(text.trim())?;
+        climb.check()?;
+        Ok(Self(climb))
     }
+}
+
+fn climb_of(text: &str) -> Result<Climb, InvalidLadder> {
+    if text.is_empty() {
+        return wrong("a ladder without rungs");
+    }
+    if text == "auto" {
+        return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
+    }
+    if let Some(workers) = text.strip_prefix("workers=") {
+        let count = |text: &str| match text.trim().parse::<u32>() {
+            Ok(count) => Ok(count),
+            Err(_) => wrong(format!("`{}` is no number of workers", text.trim())),
+        };
+        return workers
+            .split(',')
+            .map(count)
+            .collect::<Result<_, _>>()
+            .map(Climb::Workers);
+    }
+    if let Some((low, rest)) = text.split_once("..") {
+        let Some((high, count)) = rest.split_once(':') else {
+            return wrong(format!("`{text}` does not say how many rungs"));
+        };
+        let (low, high) = (number(low)?, number(high)?);
+        let count = match count.trim().parse::<usize>() {
+            Ok(count) if (2..=RUNGS_MAX).contains(&count) => count,
+            _ => {
+                return wrong(format!(
+                    "`{}` is no number of rungs from 2 to {RUNGS_MAX}",
+                    count.trim()
+                ));
+            }
+        };
+        let step = (high - low) / (count - 1) as f64;
+        return Ok(Climb::Rates((0..count).map(|rung| low + step * rung as f64).collect()));
+    }
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    if words.iter().all(|word| word.ends_with('%')) {
+        let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
+        return words
+            .iter()
+            .map(share)
+            .collect::<Result<_, _>>()
+            .map(Climb::OfClosedLoop);
+    }
+    words
+        .into_iter()
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map(Climb::Rates)
 }
 
 impl fmt::Display for LadderSaid {
@@ -156,8 +208,8 @@ impl fmt::Display for GoalSaid {
     }
 }
 
-from_text!(LadderSaid);
-from_text!(GoalSaid);
+as_text!(LadderSaid);
+as_text!(GoalSaid);
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,15 @@
-//! The classic work as meant.
+//! The classic work: what options come to, and the options that come to it.
 
 use workload::contents::{ContentKind, ContentSpec};
 use workload::{Bias, Classic, InvalidWhole, InvalidWorkload};
 
-use super::error::refuse;
-use super::{MeaningError, set};
-use crate::said::{Options, SizesSaid};
-
-/// What to say instead of an option that only mixes have.
-const AS_A_MIX: &str = "give --mix, too (the classic pairs are --mix read=5,append=5,create=5,delete=5)";
+use super::set;
+use crate::contradiction::{Contradiction, refuse_any};
+use crate::options::Options;
+use crate::values::{Bytes, Count, SizesSaid};
 
 /// Refuses what only mixes have.
-pub(super) fn refuse_mix_options(options: &Options) -> Result<(), MeaningError> {
+pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction> {
     let said = [
         ("--append-size", options.append_size.is_some()),
         ("--range-size", options.range_size.is_some()),
@@ -22,31 +20,21 @@ pub(super) fn refuse_mix_options(options: &Options) -> Result<(), MeaningError> 
         ("--think", options.think.is_some()),
         ("--align", options.align.is_some()),
     ];
-    if let Some((option, _)) = said.iter().find(|(_, said)| *said) {
-        return refuse(format!(
-            "{option}: the classic work has no such thing, only mixes have: {AS_A_MIX}"
-        ));
-    }
+    refuse_any(&said, Contradiction::OfMixes)?;
     if let Some(shape) = options.dirs {
-        return refuse(format!(
-            "--dirs {shape}: the classic work has plain subdirectories only: say --subdirs N, or {AS_A_MIX}"
-        ));
+        return Err(Contradiction::ClassicDirs(shape));
     }
     if let Some(SizesSaid::Distribution(_) | SizesSaid::HistogramIn(_)) = &options.size {
-        return refuse(format!(
-            "--size: the classic work draws sizes evenly between two bounds: give LOW..HIGH, or {AS_A_MIX}"
-        ));
+        return Err(Contradiction::ClassicSizes);
     }
     if options.direct == Some(true) {
-        return refuse(format!(
-            "--direct: the sizes of the classic work are no multiples of 4096 bytes: {AS_A_MIX}"
-        ));
+        return Err(Contradiction::ClassicDirect);
     }
     Ok(())
 }
 
 /// Puts what was said into the classic work.
-pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), MeaningError> {
+pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Contradiction> {
     set(options.edition, &mut classic.edition);
     set(options.files.map(|count| count.0), &mut classic.files);
     set(options.transactions.map(|count| count.0), &mut classic.transactions);
@@ -56,17 +44,28 @@ pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Mean
     set(options.read_block.map(|bytes| bytes.0), &mut classic.read_block_bytes);
     set(options.write_block.map(|bytes| bytes.0), &mut classic.write_block_bytes);
     if let Some(count) = options.subdirs {
-        classic.subdirectories = u32::try_from(count.0).map_err(|_| MeaningError::Subdirectories(count.0))?;
+        classic.subdirectories = u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
     }
     if let Some(seed) = options.seed {
-        classic.seed = u32::try_from(seed.0).or_else(|_| {
-            refuse(format!(
-                "--seed {}: the classic work takes 0 to 4294967295; a mix takes more",
-                seed.0
-            ))
-        })?;
+        classic.seed = u32::try_from(seed.0).map_err(|_| Contradiction::ClassicSeed(seed.0))?;
     }
     Ok(())
+}
+
+/// The options that come to this.
+pub(super) fn say(classic: &Classic, options: &mut Options) {
+    options.edition = Some(classic.edition);
+    options.size = Some(SizesSaid::Range {
+        low: classic.size_low_bytes,
+        high: classic.size_high_bytes,
+        is_range: true,
+    });
+    options.read_block = Some(Bytes(classic.read_block_bytes));
+    options.write_block = Some(Bytes(classic.write_block_bytes));
+    options.subdirs = Some(Count(classic.subdirectories.into()));
+    options.bias_read = Some(classic.bias_read.into());
+    options.bias_create = Some(classic.bias_create.into());
+    options.seed = Some(Count(classic.seed.into()));
 }
 
 /// Puts the said chances into the classic work.

@@ -1,31 +1,26 @@
-//! A mix as meant.
+//! A mix: what options come to, and the options that come to it.
 
 use workload::layout::Shape;
 use workload::sizes::{self, SIZE_MAX_BYTES, Sizes};
 use workload::{Action, Classic, Mix, Weights};
 
-use super::error::refuse;
-use super::{MeaningError, config, set};
-use crate::said::{Bytes, Options, SizesSaid};
-
-/// What contents that go past the page cache have to be multiples of.
-const DIRECT_BYTES: u64 = 4096;
+use super::{Read, set};
+use crate::contradiction::Contradiction;
+use crate::limits::DIRECT_BYTES;
+use crate::options::Options;
+use crate::values::{Bytes, Count, SizesSaid, ThinkSaid};
 
 /// Refuses what only the classic work has. `with_biases`: chances, too.
-pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Result<(), MeaningError> {
+pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Result<(), Contradiction> {
     if let Some(edition) = options.edition {
-        return refuse(format!(
-            "--edition {edition}: editions are rules of the classic work, and this is a mix: leave it out"
-        ));
+        return Err(Contradiction::MixEdition(edition));
     }
     for (option, value) in [
         ("--bias-read", options.bias_read),
         ("--bias-create", options.bias_create),
     ] {
         if let (true, Some(value)) = (with_biases, value) {
-            return refuse(format!(
-                "{option} {value}: a mix has weights instead: say them in --mix, like read=7,append=3,create=5,delete=5"
-            ));
+            return Err(Contradiction::MixBias(option, value));
         }
     }
     Ok(())
@@ -73,7 +68,7 @@ fn subdirectories(count: u32) -> Shape {
 
 /// Puts what was said into a mix. What goes with the sizes of new files follows them where nothing else is said,
 /// but for what a preset has.
-pub(super) fn apply(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), MeaningError> {
+pub(super) fn apply(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_>) -> Result<(), Contradiction> {
     set(options.files.map(|count| count.0), &mut mix.files);
     set(options.transactions.map(|count| count.0), &mut mix.transactions);
     set(options.mix.clone(), &mut mix.weights);
@@ -83,15 +78,15 @@ pub(super) fn apply(options: &Options, mix: &mut Mix, is_preset: bool) -> Result
     set(options.seed.map(|seed| seed.0), &mut mix.seed);
     set(options.read_block.map(|bytes| bytes.0), &mut mix.read_block_bytes);
     set(options.write_block.map(|bytes| bytes.0), &mut mix.write_block_bytes);
-    apply_sizes(options, mix, is_preset)?;
+    apply_sizes(options, mix, is_preset, read)?;
     apply_layout(options, mix)?;
     apply_alignment(options, mix)?;
     refuse_vain_appends(mix)
 }
 
-fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), MeaningError> {
+fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_>) -> Result<(), Contradiction> {
     if let Some(said) = &options.size {
-        mix.sizes = sizes_of("--size", said)?;
+        mix.sizes = sizes_of("--size", said, read)?;
         let high = mix.sizes.high();
         if !is_preset {
             mix.append_sizes = Sizes::Uniform {
@@ -102,16 +97,14 @@ fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), 
         mix.size_max_bytes = if is_preset { mix.size_max_bytes.max(high) } else { high };
     }
     if let Some(said) = &options.append_size {
-        mix.append_sizes = sizes_of("--append-size", said)?;
+        mix.append_sizes = sizes_of("--append-size", said, read)?;
     }
     if let Some(said) = &options.range_size {
-        mix.range_sizes = sizes_of("--range-size", said)?;
+        mix.range_sizes = sizes_of("--range-size", said, read)?;
     }
     if let Some(Bytes(size_max)) = options.size_max {
         if size_max > SIZE_MAX_BYTES {
-            return refuse(format!(
-                "--size-max {size_max}: give at most {SIZE_MAX_BYTES} bytes (1GiB)"
-            ));
+            return Err(Contradiction::SizeMax(size_max));
         }
         mix.size_max_bytes = size_max;
     }
@@ -119,38 +112,35 @@ fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool) -> Result<(), 
 }
 
 /// What sizes as said come to; files are read and become part of the workload.
-fn sizes_of(option: &'static str, said: &SizesSaid) -> Result<Sizes, MeaningError> {
+fn sizes_of(option: &'static str, said: &SizesSaid, read: &Read<'_>) -> Result<Sizes, Contradiction> {
     let sizes = match said {
         SizesSaid::Range { low, high, is_range } if *is_range => Sizes::Uniform { low: *low, high: *high },
         SizesSaid::Range { low, .. } => Sizes::Fixed(*low),
         SizesSaid::Distribution(sizes) => sizes.clone(),
         SizesSaid::HistogramIn(path) => {
-            let wrong = |problem: String| MeaningError::Histogram {
+            let wrong = |problem: String| Contradiction::Histogram {
                 option,
                 path: path.clone(),
                 problem,
             };
-            let text = config::text_of(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+            let text = read(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
             sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
         }
     };
     match sizes.validate() {
         Ok(()) => Ok(sizes),
-        Err(error) => refuse(format!("{option} {sizes}: {error}")),
+        Err(problem) => Err(Contradiction::Sizes { option, sizes, problem }),
     }
 }
 
-fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), MeaningError> {
+fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
     match (options.dirs, options.subdirs) {
         (Some(shape), Some(count)) => {
-            return refuse(format!(
-                "--dirs {shape} and --subdirs {}: both say how directories lie: leave one out (--subdirs N is --dirs subdirs:N)",
-                count.0
-            ));
+            return Err(Contradiction::DirsAndSubdirs(shape, count.0));
         }
         (Some(shape), None) => mix.layout.shape = shape,
         (None, Some(count)) => {
-            let count = u32::try_from(count.0).map_err(|_| MeaningError::Subdirectories(count.0))?;
+            let count = u32::try_from(count.0).map_err(|_| Contradiction::Subdirectories(count.0))?;
             mix.layout.shape = subdirectories(count);
         }
         (None, None) => {}
@@ -163,12 +153,10 @@ fn apply_layout(options: &Options, mix: &mut Mix) -> Result<(), MeaningError> {
     Ok(())
 }
 
-fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), MeaningError> {
+fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), Contradiction> {
     if let Some(Bytes(align)) = options.align {
         if align == 0 || align > SIZE_MAX_BYTES {
-            return refuse(format!(
-                "--align {align}: give 1 (no alignment) to {SIZE_MAX_BYTES} bytes"
-            ));
+            return Err(Contradiction::Align(align));
         }
         mix.align_bytes = align;
     }
@@ -181,10 +169,7 @@ fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), MeaningError>
         ("--write-block", options.write_block),
     ] {
         if let Some(Bytes(bytes)) = said.filter(|bytes| bytes.0 == 0 || bytes.0 % DIRECT_BYTES != 0) {
-            return refuse(format!(
-                "{option} {bytes} with --direct: past the page cache all goes in multiples of {DIRECT_BYTES} bytes: \
-                 give one, or leave {option} out"
-            ));
+            return Err(Contradiction::DirectMultiples(option, bytes));
         }
     }
     mix.align_bytes = mix.align_bytes.next_multiple_of(DIRECT_BYTES);
@@ -195,15 +180,34 @@ fn apply_alignment(options: &Options, mix: &mut Mix) -> Result<(), MeaningError>
 }
 
 /// Appends that the largest size never lets happen are nobody's wish.
-fn refuse_vain_appends(mix: &Mix) -> Result<(), MeaningError> {
+fn refuse_vain_appends(mix: &Mix) -> Result<(), Contradiction> {
     let smallest = sizes::aligned(mix.sizes.low(), mix.align_bytes);
     let least = sizes::aligned(mix.append_sizes.low(), mix.align_bytes);
     if mix.weights.get(Action::Append) > 0 && smallest.saturating_add(least) > mix.size_max_bytes {
-        return refuse(format!(
-            "--size-max {}: new files have at least {smallest} bytes and an append adds at least {least}, so that nothing \
-             could ever be appended: give a larger --size-max, or leave append out of --mix",
-            mix.size_max_bytes
-        ));
+        return Err(Contradiction::VainAppends {
+            size_max: mix.size_max_bytes,
+            smallest,
+            least,
+        });
     }
     Ok(())
+}
+
+/// The options that come to this.
+pub(super) fn say(mix: &Mix, options: &mut Options) {
+    let sizes = |sizes: &Sizes| Some(SizesSaid::Distribution(sizes.clone()));
+    options.mix = Some(mix.weights.clone());
+    options.size = sizes(&mix.sizes);
+    options.append_size = sizes(&mix.append_sizes);
+    options.range_size = sizes(&mix.range_sizes);
+    options.size_max = Some(Bytes(mix.size_max_bytes));
+    options.popularity = Some(mix.popularity);
+    options.dirs = Some(mix.layout.shape);
+    options.entries_max = mix.layout.entries_max.map(Count);
+    options.names = Some(mix.names);
+    options.think = Some(ThinkSaid(mix.think));
+    options.read_block = Some(Bytes(mix.read_block_bytes));
+    options.write_block = Some(Bytes(mix.write_block_bytes));
+    options.align = Some(Bytes(mix.align_bytes));
+    options.seed = Some(Count(mix.seed));
 }

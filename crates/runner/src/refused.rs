@@ -1,0 +1,53 @@
+//! Why a run is refused.
+
+use std::path::PathBuf;
+
+use contract::Unsupported;
+use spec::Contradiction;
+use workload::stream::StreamError;
+
+use crate::site::PrepareError;
+use crate::waiting::NoAnswer;
+
+/// A run was refused; nothing was touched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The workload cannot be performed.
+    #[error(transparent)]
+    Workload(#[from] StreamError),
+    /// The storage lacks something.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
+    /// The place cannot be taken.
+    #[error(transparent)]
+    Place(#[from] PrepareError),
+    /// There is no room.
+    #[error("{0}")]
+    NoRoom(String),
+    /// There is not enough memory.
+    #[error("{0}")]
+    NoMemory(String),
+    /// The working directory cannot be found.
+    #[error("cannot find the working directory: {0}: give a directory with --at")]
+    WorkingDirectory(std::io::Error),
+    /// Nothing was answered when the target was looked at.
+    #[error("cannot {what} {paths}: {why}")]
+    NoAnswer {
+        /// What was being done.
+        what: &'static str,
+        /// To what.
+        paths: String,
+        /// Why nothing was answered.
+        why: NoAnswer,
+    },
+    /// A path that no system call takes.
+    #[error("the path {0:?} has a NUL in it: give another")]
+    Nul(PathBuf),
+    /// The description of the run contradicts itself.
+    #[error(transparent)]
+    Contradiction(#[from] Contradiction),
+    /// The machine or the target cannot do what is asked.
+    #[error("{0}")]
+    Unable(String),
+}

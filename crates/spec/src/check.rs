@@ -1,0 +1,110 @@
+//! Where a description contradicts itself: what options alone do is found where they are resolved, the rest here.
+
+use workload::{Phase, Workload};
+
+use crate::contradiction::{Contradiction, refuse_any};
+use crate::drive::{Drive, Stop};
+use crate::how::Place;
+use crate::ladder::Climb;
+use crate::limits::{BISECTIONS_MAX, LADDER_SLICES_MAX};
+use crate::run_spec::RunSpec;
+
+impl RunSpec {
+    /// Finds what the description alone contradicts.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        let keeps = self.keeping.keep || self.keeping.reuse;
+        let ladder = self.drive.ladder.as_ref();
+        let is_shared = self.workload.crew.is_shared();
+        if self.stuck_after.is_zero() {
+            return Err(Contradiction::StuckAfter);
+        }
+        if self.place == Place::Nowhere {
+            let asked = [
+                ("--keep", self.keeping.keep),
+                ("--reuse", self.keeping.reuse),
+                ("--journal", self.journal.is_some()),
+            ];
+            refuse_any(&asked, Contradiction::Null)?;
+        }
+        if let Some(ladder) = ladder {
+            if ladder.fresh && keeps {
+                return Err(Contradiction::FreshAndKept);
+            }
+            if let Climb::Workers(workers) = &ladder.climb {
+                if is_shared {
+                    return Err(Contradiction::LadderOfShared);
+                }
+                if let Some(too_many) = workers.iter().find(|count| **count > Workload::WORKERS_MAX) {
+                    return Err(Contradiction::LadderWorkers(*too_many));
+                }
+            }
+            if self.journal.is_some() {
+                return Err(Contradiction::JournalAndLadder);
+            }
+            if ladder.goal_p99_ns.is_some() && !self.latencies {
+                return Err(Contradiction::GoalWithoutLatencies);
+            }
+            if self.slices && self.ladder_slices(&ladder.climb) > LADDER_SLICES_MAX {
+                return Err(Contradiction::LadderSlices);
+            }
+        }
+        if self.keeping.keep && is_shared && self.workload.transactions() > 0 {
+            return Err(Contradiction::KeepShared(self.workload.transactions()));
+        }
+        let is_bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
+        if keeps && is_shared && self.workload.mix().is_some_and(is_bounded) {
+            return Err(Contradiction::KeepBounded);
+        }
+        let tells_apart = self
+            .workload
+            .contents
+            .as_ref()
+            .is_some_and(workload::contents::tells_versions_apart);
+        if self.verify && !tells_apart {
+            return Err(Contradiction::VerifyText);
+        }
+        if self.steps && !self.latencies {
+            return Err(Contradiction::StepsWithoutLatencies);
+        }
+        Ok(())
+    }
+
+    /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines while it goes on.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check_shown(&self, classic_format: Option<&'static str>, is_live: bool) -> Result<(), Contradiction> {
+        if let Some(format) = classic_format {
+            if self.workload.classic().is_none() {
+                return Err(Contradiction::FormatOfMix(format));
+            }
+            if self.drive != Drive::default() {
+                return Err(Contradiction::FormatOfDriven(format));
+            }
+        }
+        if is_live && !self.latencies {
+            return Err(Contradiction::LiveWithoutLatencies);
+        }
+        if is_live && !self.slices {
+            return Err(Contradiction::LiveWithoutSlices);
+        }
+        Ok(())
+    }
+
+    /// How many slices a ladder's record may have: a second of each rung, for each kind of operations.
+    fn ladder_slices(&self, climb: &Climb) -> u64 {
+        // With the closed loop before them, and with what lies between them for the limit and for the goal.
+        let rungs = 1 + climb.rungs() + 2 * BISECTIONS_MAX;
+        let measured = match self.drive.stop {
+            Stop::After(time) => time,
+            Stop::Transactions | Stop::Steady(_) => std::time::Duration::ZERO,
+        };
+        let seconds = self.drive.warm_up.saturating_add(measured).as_secs() + 1;
+        let roles = if self.workload.crew.is_shared() { 2 } else { 1 };
+        let kinds = roles * self.workload.actions(Phase::Transactions).len();
+        seconds.min(measure::SLICES_MAX as u64) * (rungs * kinds) as u64
+    }
+}

@@ -1,0 +1,178 @@
+//! Values of a run spec: where and how its work is done, and what errors do.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::quantity::{self, InvalidQuantity};
+
+/// The directory that a target means.
+pub fn directory(target: &Path) -> &Path {
+    if target.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        target
+    }
+}
+
+/// Where a run's files go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// Into a directory of the run's own in each target.
+    OwnDirectory,
+    /// Into the targets themselves, as the original has it.
+    Location,
+    /// Nowhere: the storage touches no file system.
+    Nowhere,
+}
+
+/// A way of doing input and output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum StorageName {
+    /// The C library's buffered streams, as the original by default.
+    Stdio,
+    /// System calls by path, as the original with `set buffering false`.
+    Raw,
+    /// System calls as a careful program makes them today: relative to a held directory.
+    Posix,
+    /// Nothing: the tool's own cost.
+    Null,
+}
+
+impl StorageName {
+    /// The name as options take it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Raw => "raw",
+            Self::Posix => "posix",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl fmt::Display for StorageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What is done to the page cache before the transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    /// Nothing.
+    #[default]
+    AsIs,
+    /// Every file is read once.
+    Warm,
+    /// Everything is written back, and the system's caches are dropped: root only.
+    Cold,
+    /// Everything is written back, and the kernel is advised, file by file, that contents are not needed.
+    ColdData,
+}
+
+impl Cache {
+    /// The name as options take it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::AsIs => "as-is",
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::ColdData => "cold-data",
+        }
+    }
+}
+
+impl fmt::Display for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Whether a pool outlives its run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Keeping {
+    /// The pool is left for a later run.
+    pub keep: bool,
+    /// The pool of an earlier run is taken.
+    pub reuse: bool,
+}
+
+/// What errors do to a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum OnError {
+    /// The first one ends it.
+    #[default]
+    Stop,
+    /// The one after so many ends it.
+    Count(u64),
+    /// More than this share of the operations, in percent, end it: judged from the hundredth operation on, and at the end.
+    Percent(f64),
+}
+
+impl OnError {
+    /// Whether so many errors among so many operations are more than what is allowed.
+    pub fn is_exceeded(self, errors: u64, operations: u64) -> bool {
+        match self {
+            Self::Stop => errors > 0,
+            Self::Count(allowed) => errors > allowed,
+            Self::Percent(percent) => errors as f64 * 100.0 > percent * operations as f64,
+        }
+    }
+}
+
+impl fmt::Display for OnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stop => f.write_str("stop"),
+            Self::Count(count) => write!(f, "{count}"),
+            Self::Percent(percent) => write!(f, "{percent}%"),
+        }
+    }
+}
+
+/// Nothing that errors could do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}; write stop, how many errors a run survives, like 100, or what share of its operations, like 1%")]
+pub struct InvalidOnError(InvalidQuantity);
+
+impl FromStr for OnError {
+    type Err = InvalidOnError;
+
+    fn from_str(text: &str) -> Result<Self, InvalidOnError> {
+        let text = text.trim();
+        Ok(if text == "stop" {
+            Self::Stop
+        } else if text.ends_with('%') {
+            Self::Percent(quantity::percent(text).map_err(InvalidOnError)?)
+        } else {
+            Self::Count(quantity::count(text).map_err(InvalidOnError)?)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_stop_or_are_counted_or_weighed() {
+        for (text, on_error) in [
+            ("stop", OnError::Stop),
+            ("0", OnError::Count(0)),
+            ("1k", OnError::Count(1_000)),
+            ("0.5%", OnError::Percent(0.5)),
+        ] {
+            assert_eq!(text.parse(), Ok(on_error), "{text}");
+        }
+        for text in ["", "go", "101%", "-1", "1.5"] {
+            assert!(text.parse::<OnError>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! One run as it is asked for: the complete, typed description that everybody else has a view of.
+//!
+//! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec comes to the options that mean the
+//! same by [`Options::of`]. The runner performs it, the record contains it. What cannot be performed is a [`Contradiction`],
+//! of which this crate has all that are told by the description alone: what a machine or a target lacks is for those to say who look.
+
+mod check;
+mod contradiction;
+mod drive;
+mod how;
+mod ladder;
+mod limits;
+mod options;
+mod resolve;
+mod run_spec;
+mod serial;
+mod values;
+mod work;
+
+pub use contract::Durability;
+pub use contradiction::Contradiction;
+pub use drive::{Drive, Ladder, Pace, SteadyAsked, SteadyRule, Stop};
+pub use how::{Cache, Keeping, OnError, Place, StorageName, directory};
+pub use ladder::{Climb, GoalSaid, LadderSaid};
+pub use limits::{BISECTIONS_MAX, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNGS_MAX};
+pub use options::{LocationSaid, Options};
+pub use resolve::{Asked, Resolved, resolve};
+pub use run_spec::RunSpec;
+pub use values::{Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName};
+pub use work::Read;

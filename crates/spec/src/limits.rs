@@ -1,0 +1,16 @@
+//! No more, and no less.
+
+use std::time::Duration;
+
+/// The most locations of a run: each is looked at before it, held open in it, and read again with its record.
+pub const LOCATIONS_MAX: usize = 16_384;
+/// What contents that go past the page cache have to be multiples of.
+pub(crate) const DIRECT_BYTES: u64 = 4096;
+/// A rung is measured for at least so long.
+pub(crate) const RUNG_MIN: Duration = Duration::from_secs(10);
+/// A limit is narrowed down by no more rungs than these.
+pub const BISECTIONS_MAX: usize = 6;
+/// A ladder has no more rungs than these as said; a closed loop before them and what lies between them come besides.
+pub const RUNGS_MAX: usize = 64;
+/// And no more slices, of all rungs and kinds of operations: a record with more could not be read again.
+pub const LADDER_SLICES_MAX: u64 = 100_000;

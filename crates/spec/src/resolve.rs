@@ -1,0 +1,132 @@
+//! From what was said, in layers, to the complete description, and back.
+//!
+//! Options hold over the configuration file (or an earlier run, which is taken for one), the file over the preset, the preset over
+//! the original's defaults.
+
+use std::path::PathBuf;
+
+use workload::Workload;
+use workload::presets::Preset;
+
+use crate::contradiction::{Contradiction, refuse_any};
+use crate::drive;
+use crate::how::{Cache, StorageName};
+use crate::limits::LOCATIONS_MAX;
+use crate::options::{LocationSaid, Options};
+use crate::run_spec::RunSpec;
+use crate::values::Count;
+use crate::work::{self, Read};
+
+/// What was asked for, layer by layer.
+pub struct Asked<'a> {
+    /// The options.
+    pub said: Options,
+    /// The configuration file, or the earlier run.
+    pub file: Options,
+    /// The preset.
+    pub preset: Option<&'a Preset>,
+    /// The shares of the earlier run's locations: they are a part of the work, places are not.
+    pub weights: &'a [u32],
+    /// How a histogram's file is read.
+    pub read: &'a Read<'a>,
+}
+
+/// What it comes to.
+pub struct Resolved {
+    /// The complete description.
+    pub spec: RunSpec,
+    /// Whether a storage was said; else it is what goes with the work.
+    pub storage_is_said: bool,
+    /// So many times as large as the page cache is the pool to be; its files are still to be counted.
+    pub beyond_cache: Option<f64>,
+    /// What was made of the words that might surprise.
+    pub notes: Vec<String>,
+}
+
+/// The complete description of what was asked for.
+///
+/// # Errors
+/// What is contradicted.
+pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
+    let mut options = options_of(asked)?;
+    if drive::ends_otherwise(&options) && options.transactions.is_none() {
+        options.transactions = Some(Count(Workload::ENDLESS));
+    }
+    refuse_of_null(&options)?;
+    let locations = locations(asked, &options)?;
+    let mut notes = Vec::new();
+    let weights = locations.iter().map(|location| location.weight).collect();
+    let of_preset = asked.preset.map(|preset| &preset.workload);
+    let crew = work::crew(of_preset, [&asked.file, &asked.said])?;
+    let workload = work::mean(&options, of_preset, crew, weights, asked.read, &mut notes)?;
+    workload.validate()?;
+    let targets = locations.into_iter().map(|location| location.path).collect();
+    let spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
+    spec.check()?;
+    Ok(Resolved {
+        spec,
+        storage_is_said: options.storage.is_some(),
+        beyond_cache: options.beyond_cache,
+        notes,
+    })
+}
+
+/// Refuses what has no sense where no file system is touched.
+fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
+    if options.storage != Some(StorageName::Null) {
+        return Ok(());
+    }
+    let is_said = |flag: Option<bool>| flag.unwrap_or(false);
+    let said = [
+        ("--verify", is_said(options.verify)),
+        ("--cache", options.cache.is_some_and(|cache| cache != Cache::AsIs)),
+        ("--direct", is_said(options.direct)),
+        ("--keep", is_said(options.keep)),
+        ("--reuse", is_said(options.reuse)),
+        ("--journal", options.journal.is_some()),
+        ("--beyond-cache", options.beyond_cache.is_some()),
+    ];
+    refuse_any(&said, Contradiction::Null)
+}
+
+/// What was said in options, and in the file where they say nothing.
+fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
+    let (said, mut under) = (asked.said.clone(), asked.file.clone());
+    for options in [&said, &under] {
+        if let (Some(factor), Some(Count(files))) = (options.beyond_cache, options.files) {
+            return Err(Contradiction::BeyondCacheAndFiles { factor, files });
+        }
+    }
+    // Either holds over the other in the file.
+    if said.beyond_cache.is_some() {
+        under.files = None;
+    }
+    if said.files.is_some() {
+        under.beyond_cache = None;
+    }
+    let options = said.over(under);
+    match (options.beyond_cache, options.reuse) {
+        (Some(factor), Some(true)) => Err(Contradiction::BeyondCacheAndReuse(factor)),
+        _ => Ok(options),
+    }
+}
+
+/// Where the files go, as said; the working directory where nothing was.
+fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<LocationSaid>, Contradiction> {
+    let mut locations = options.at.clone();
+    if locations.len() > LOCATIONS_MAX {
+        return Err(Contradiction::Locations(locations.len()));
+    }
+    if locations.is_empty() {
+        locations.push(LocationSaid {
+            path: PathBuf::new(),
+            weight: 1,
+        });
+    }
+    if locations.len() == asked.weights.len() {
+        for (location, weight) in locations.iter_mut().zip(asked.weights) {
+            location.weight = *weight;
+        }
+    }
+    Ok(locations)
+}

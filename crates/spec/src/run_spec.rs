@@ -1,0 +1,238 @@
+//! The run spec: a run as it is asked for, complete; what options of it come to, and the options that come to it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use contract::Durability;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::presets::Preset;
+use workload::{Work, Workload};
+
+use crate::contradiction::Contradiction;
+use crate::drive::{self, Drive, Stop};
+use crate::how::{Cache, Keeping, OnError, Place, StorageName};
+use crate::ladder::Climb;
+use crate::options::{LocationSaid, Options};
+use crate::serial::{as_text, lossy, lossy_option, ns};
+use crate::values::{Count, Time};
+use crate::work;
+
+/// Everything that can be asked of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunSpec {
+    /// The arguments as said.
+    pub said: Vec<String>,
+    /// The preset that the workload began with; nothing where none was said.
+    pub preset: Option<String>,
+    /// The complete workload as meant.
+    pub workload: Workload,
+    /// The targets as said, one for each of the workload's weights; an empty one is the working directory.
+    #[serde(with = "lossy")]
+    #[schemars(with = "Vec<String>")]
+    pub targets: Vec<PathBuf>,
+    /// Where the files go in them.
+    pub place: Place,
+    /// How input and output are done.
+    pub storage: StorageName,
+    /// The policy of durability, as options take it.
+    #[schemars(with = "String", extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
+    pub durability: Durability,
+    /// Whether contents go past the page cache.
+    pub direct: bool,
+    /// What is done to the page cache before the transactions.
+    pub cache: Cache,
+    /// How the transactions are driven.
+    pub drive: Drive,
+    /// What errors do, as options take it.
+    #[serde(serialize_with = "as_text")]
+    #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
+    pub on_error: OnError,
+    /// After what time in one operation a worker is named, in nanoseconds; one that is in it for five times as long ends the run.
+    #[serde(rename = "stuck_after_ns", with = "ns")]
+    #[schemars(with = "u64")]
+    pub stuck_after: Duration,
+    /// Whether each worker is bound to a processor.
+    pub pin: bool,
+    /// Whether the pool outlives the run.
+    pub keeping: Keeping,
+    /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none is written.
+    #[serde(with = "lossy_option")]
+    #[schemars(with = "Option<String>")]
+    pub journal: Option<PathBuf>,
+    /// Whether the contents of reads are verified.
+    pub verify: bool,
+    /// Whether names are checked after the transactions.
+    pub check: bool,
+    /// Whether file systems are synced, and that is timed, after each phase.
+    pub settle: bool,
+    /// Whether the latency of every operation is recorded.
+    pub latencies: bool,
+    /// Whether the steps of operations are timed, too; needs latencies.
+    pub steps: bool,
+    /// Whether what is done in each second is recorded; needs latencies.
+    pub slices: bool,
+    /// Whether what the program itself costs is measured after the run: the same stream on the null storage.
+    pub own_cost: bool,
+    /// Whether the streams of private pools are drawn before the run begins, so that drawing costs nothing in it. For measuring the
+    /// program itself: it takes about 80 bytes an operation.
+    pub prepared: bool,
+    /// Whether a target without room is refused.
+    pub room_check: bool,
+    /// Whether root may work where other users may exchange the target.
+    pub trusts_others: bool,
+}
+
+impl RunSpec {
+    /// The classic run of a workload: no more than the original does.
+    pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
+        Self {
+            said: Vec::new(),
+            preset: None,
+            workload,
+            targets,
+            place,
+            storage: StorageName::Stdio,
+            durability: Durability::None,
+            direct: false,
+            cache: Cache::AsIs,
+            drive: Drive::default(),
+            on_error: OnError::Stop,
+            stuck_after: Duration::from_secs(60),
+            pin: false,
+            keeping: Keeping::default(),
+            journal: None,
+            verify: false,
+            check: false,
+            settle: false,
+            latencies: true,
+            steps: false,
+            slices: false,
+            own_cost: false,
+            prepared: false,
+            room_check: true,
+            trusts_others: false,
+        }
+    }
+
+    /// What options and a preset come to, of this work in these targets.
+    pub(crate) fn mean(
+        options: &Options,
+        preset: Option<&Preset>,
+        workload: Workload,
+        targets: Vec<PathBuf>,
+    ) -> Result<Self, Contradiction> {
+        let is_said = |flag: Option<bool>| flag.unwrap_or(false);
+        let otherwise = match workload.work {
+            Work::Mix(_) => StorageName::Posix,
+            Work::Classic(_) => StorageName::Stdio,
+        };
+        let storage = options.storage.unwrap_or(otherwise);
+        let cache = options.cache.unwrap_or_default();
+        if (cache, storage) == (Cache::ColdData, StorageName::Stdio) {
+            return Err(Contradiction::ColdDataOfStdio);
+        }
+        let touches = storage != StorageName::Null;
+        let place = if touches { Place::OwnDirectory } else { Place::Nowhere };
+        let latencies = !is_said(options.no_latencies);
+        let of_preset = preset.and_then(|preset| preset.how.durability);
+        let of_preset = of_preset.map(str::parse::<Durability>).transpose()?;
+        Ok(Self {
+            preset: preset.map(|preset| preset.name.to_owned()),
+            storage,
+            durability: options.durability.or(of_preset).unwrap_or_default(),
+            direct: is_said(options.direct),
+            cache,
+            drive: drive::mean(options)?,
+            on_error: options.on_error.unwrap_or(OnError::Stop),
+            stuck_after: options
+                .stuck_after
+                .map_or(Duration::from_secs(60), |time| Duration::from_nanos(time.0)),
+            pin: is_said(options.pin),
+            keeping: Keeping {
+                keep: is_said(options.keep),
+                reuse: is_said(options.reuse),
+            },
+            journal: options.journal.clone(),
+            verify: is_said(options.verify),
+            check: touches && !is_said(options.no_check),
+            settle: touches && !is_said(options.no_settle),
+            latencies,
+            steps: is_said(options.steps),
+            slices: latencies && !is_said(options.no_slices),
+            own_cost: !is_said(options.no_own_cost),
+            ..Self::classic(workload, targets, place)
+        })
+    }
+}
+
+impl Options {
+    /// The options that come to this, with all that is left out where nothing is said.
+    pub fn of(spec: &RunSpec) -> Self {
+        let (workload, mut options) = (&spec.workload, Self::default());
+        work::say(workload, &mut options);
+        drive::say(&spec.drive, &mut options);
+        // Those without end come with a time, and a ladder of workers says how many.
+        let ladder = spec.drive.ladder.as_ref();
+        let is_ended = spec.drive.stop != Stop::Transactions || ladder.is_some();
+        if !(is_ended && workload.transactions() == Workload::ENDLESS) {
+            options.transactions = Some(Count(workload.transactions()));
+        }
+        if ladder.is_some_and(|ladder| matches!(ladder.climb, Climb::Workers(_))) {
+            options.workers = None;
+        }
+        options.storage = Some(spec.storage);
+        options.durability = Some(spec.durability);
+        options.cache = Some(spec.cache);
+        options.on_error = Some(spec.on_error);
+        options.stuck_after = Some(Time::of(spec.stuck_after));
+        let flag = |is_so: bool| is_so.then_some(true);
+        let touches = spec.storage != StorageName::Null;
+        options.direct = flag(spec.direct);
+        options.no_settle = flag(touches && !spec.settle);
+        options.no_check = flag(touches && !spec.check);
+        options.verify = flag(spec.verify);
+        options.no_latencies = flag(!spec.latencies);
+        options.steps = flag(spec.steps);
+        // Without latencies there are none anyway.
+        options.no_slices = flag(spec.latencies && !spec.slices);
+        options.no_own_cost = flag(!spec.own_cost);
+        options.pin = flag(spec.pin);
+        options.keep = flag(spec.keeping.keep);
+        options.reuse = flag(spec.keeping.reuse);
+        options.journal.clone_from(&spec.journal);
+        let weights = workload.location_weights();
+        // Where nothing was said, nothing is: a file may be for another directory.
+        let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();
+        if !(weights == [1] && spec.targets.iter().all(is_anywhere)) {
+            let all = spec.targets.iter().zip(weights);
+            options.at = all
+                .map(|(target, weight)| LocationSaid {
+                    path: crate::directory(target).to_owned(),
+                    weight: *weight,
+                })
+                .collect();
+        }
+        options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_is_the_same_after_it_was_written() {
+        let mut spec = RunSpec::classic(
+            workload::Classic::default().into(),
+            vec!["/mnt/a".into()],
+            Place::OwnDirectory,
+        );
+        spec.on_error = OnError::Percent(0.5);
+        spec.drive.warm_up = Duration::from_millis(1_500);
+        spec.durability = Durability::FsyncDirectory;
+        spec.journal = Some("/var/journal".into());
+        let text = serde_json::to_string(&spec).unwrap();
+        assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec, "{text}");
+    }
+}

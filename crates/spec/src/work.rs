@@ -1,0 +1,138 @@
+//! The workload: what options come to, and the options that come to it.
+
+mod classic;
+mod crew;
+mod mix;
+
+use std::io;
+use std::path::Path;
+
+use workload::contents::{ContentKind, ContentSpec};
+use workload::mix::Think;
+use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
+
+use crate::contradiction::Contradiction;
+use crate::options::Options;
+use crate::values::Count;
+
+pub(crate) use crew::mean as crew;
+
+/// How the text of a file is read that words name.
+pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
+
+/// The workload that options come to, with a preset below them, for this crew and these shares of its locations.
+pub(crate) fn mean(
+    options: &Options,
+    preset: Option<&Workload>,
+    crew: Crew,
+    weights: Vec<u32>,
+    read: &Read<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Workload, Contradiction> {
+    let mut work = work(options, preset, crew, read, notes)?;
+    match &mut work {
+        Work::Classic(classic) => classic.weights = weights,
+        Work::Mix(mix) => mix.location_weights = weights,
+    }
+    let paced_by = match (&options.ladder, options.rate.map(|rate| rate.0)) {
+        (Some(ladder), _) => Some(format!("the ladder {ladder}")),
+        (None, Some(rate)) => Some(format!("the rate of {rate} a second")),
+        (None, None) => None,
+    };
+    if let (Work::Mix(mix), Some(paced_by)) = (&mut work, paced_by) {
+        if mix.think != Think::None {
+            // Said together they contradict one another; a preset's gives way.
+            notes.push(format!(
+                "The preset's think time ({}) gives way to {paced_by}",
+                mix.think
+            ));
+            mix.think = Think::None;
+        }
+    }
+    let is_mix = matches!(work, Work::Mix(_));
+    Ok(Workload {
+        contents: if is_mix {
+            Some(contents_of_mix(options, preset))
+        } else {
+            classic::contents(options)
+        },
+        work,
+        crew,
+        worker_seeds: match options.worker_seeds {
+            Some(seeds) => seeds.into(),
+            None => preset.map_or(WorkerSeeds::Offset, |workload| workload.worker_seeds),
+        },
+    })
+}
+
+/// The options that come to this work.
+pub(crate) fn say(workload: &Workload, options: &mut Options) {
+    match &workload.work {
+        Work::Classic(classic) => classic::say(classic, options),
+        Work::Mix(mix) => mix::say(mix, options),
+    }
+    crew::say(workload.crew, options);
+    options.files = Some(Count(workload.files()));
+    options.contents = workload.contents.map(|contents| contents.kind);
+    options.dedup = workload.contents.map(|contents| contents.dedup);
+    options.worker_seeds = Some(workload.worker_seeds.into());
+}
+
+/// The work: classic, a mix, or, on a shared pool, the classic pairs as a mix.
+fn work(
+    options: &Options,
+    preset: Option<&Workload>,
+    crew: Crew,
+    read: &Read<'_>,
+    notes: &mut Vec<String>,
+) -> Result<Work, Contradiction> {
+    let base = preset.map(|preset| &preset.work);
+    if let Some(Work::Mix(mix)) = base {
+        mix::refuse_classic_options(options, true)?;
+        let mut mix = mix.clone();
+        mix::apply(options, &mut mix, true, read)?;
+        return Ok(Work::Mix(mix));
+    }
+    let mut classic = match base {
+        Some(Work::Classic(classic)) => classic.clone(),
+        _ => Classic::default(),
+    };
+    if options.mix.is_some() {
+        mix::refuse_classic_options(options, true)?;
+        let mut mix = base.map_or_else(Mix::default, |_| mix::of_classic(&classic));
+        mix::apply(options, &mut mix, false, read)?;
+        return Ok(Work::Mix(mix));
+    }
+    if crew.is_shared() {
+        mix::refuse_classic_options(options, false)?;
+        classic::apply_biases(options, &mut classic)?;
+        let mut mix = mix::of_classic(&classic);
+        mix::apply(options, &mut mix, false, read)?;
+        notes.push(format!(
+            "The pool is shared, so the classic pairs became the mix {}: a transaction is one operation, and no \
+             edition's generator draws them",
+            mix.weights
+        ));
+        return Ok(Work::Mix(mix));
+    }
+    classic::refuse_mix_options(options)?;
+    classic::apply(options, &mut classic)?;
+    classic::apply_biases(options, &mut classic)?;
+    Ok(Work::Classic(classic))
+}
+
+fn contents_of_mix(options: &Options, preset: Option<&Workload>) -> ContentSpec {
+    let mut spec = preset.and_then(|workload| workload.contents).unwrap_or(ContentSpec {
+        kind: ContentKind::Incompressible,
+        dedup: 1.0,
+    });
+    set(options.contents, &mut spec.kind);
+    set(options.dedup, &mut spec.dedup);
+    spec
+}
+
+fn set<T>(value: Option<T>, field: &mut T) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
