@@ -145,7 +145,7 @@ pub enum Problem {
     Workload(#[from] workload::stream::StreamError),
     /// Nothing can be said of what a crash has taken.
     #[error(transparent)]
-    Verify(#[from] runner::VerifyError),
+    Verify(#[from] rundir::VerifyError),
     /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
     #[error("{0}")]
     Archive(Box<::archive::ArchiveError>),

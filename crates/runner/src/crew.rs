@@ -20,20 +20,22 @@ use workload::prepared::Prepared;
 use workload::{ClassicStream, Crew, Mix, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
-use crate::control::{Aside, Control, Slot};
+use crate::control::Control;
 use crate::events::{Event, Events};
 use crate::failures::{Failures, Spoiled};
-use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
 use crate::refused::Refused;
 use crate::run::Taken;
 use crate::shared::{Shared, SharedPool};
-use crate::site::manifest::{Position, worker_directory};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
 use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
+use rundir::Journal;
+use rundir::manifest::Position;
+use rundir::names::worker_directory;
+use rundir::slot::{Aside, Slot};
 
 pub(crate) mod sum;
 

@@ -15,12 +15,13 @@ use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
 
-use crate::control::{Control, Slot, UnderWay};
+use crate::control::Control;
 use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
-use crate::site::{Landmarks, Site};
 use crate::waiting::TELL_EVERY;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
+use rundir::site::{Landmarks, Site};
+use rundir::slot::{Slot, UnderWay};
 
 mod completed;
 mod machine;

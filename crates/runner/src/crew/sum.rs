@@ -14,12 +14,13 @@ use rustix::io::Errno;
 use spec::{Drive, RunSpec};
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
-use crate::advice;
-use crate::control::{Control, WrittenName};
+use crate::control::Control;
 use crate::failures::{self, Failed};
-use crate::site::manifest::Position;
 use crate::supervisor::{Beside, Watched};
 use crate::worker::{PhaseReport, Report, SegmentReport};
+use rundir::advice;
+use rundir::manifest::Position;
+use rundir::slot::WrittenName;
 
 /// What came of a run's work, before it is cleaned up.
 #[derive(Debug)]
