@@ -17,13 +17,15 @@ impl Noise {
     /// In words: the share of the processors' time that others had, and how many tasks want to run.
     pub fn end(self) -> String {
         let after = SystemTimes::read(&Sources::default());
-        let difference = self.before.and_then(|before| after.map(|after| after.since(&before)));
+        let spent = self
+            .before
+            .and_then(|before| after.map(|after| after.spent_since(&before)));
         let percent = |share: Fact<f64>| match share {
             Fact::Known(share) => format!("{:.1} %", share * 100.0),
             Fact::NotApplicable | Fact::Unavailable(_) => "unknown".to_owned(),
         };
-        let stolen = difference.clone().and_then(|difference| difference.steal_fraction);
-        let busy = difference.and_then(|difference| difference.busy_fraction);
+        let stolen = spent.as_ref().and_then(|spent| spent.fraction_of(&spent.steal_ns));
+        let busy = spent.and_then(|spent| spent.fraction_of(&spent.busy_ns));
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load: Vec<&str> = load.split_whitespace().take(2).collect();
         format!(

@@ -9,13 +9,11 @@ use rusqlite::ErrorCode;
 /// An archive could not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum ArchiveError {
     /// There is none.
     #[error("there is no archive at {}: the first run makes it (--archive names another)", .path.display())]
-    Missing {
-        /// Where it should be.
-        path: PathBuf,
-    },
+    Missing { path: PathBuf },
     /// A name of its path is a symbolic link that leads nowhere.
     #[error(
         "cannot open the archive {}: {} is a symbolic link to {}, which does not exist: mount or make that, remove the link, or give \
@@ -24,22 +22,12 @@ pub enum ArchiveError {
         .link.display(),
         .to.display()
     )]
-    DanglingLink {
-        /// The archive.
-        path: PathBuf,
-        /// The link.
-        link: PathBuf,
-        /// What it leads to.
-        to: PathBuf,
-    },
+    DanglingLink { path: PathBuf, link: PathBuf, to: PathBuf },
     /// The file, or its directory, cannot be opened or made.
     #[error("cannot {doing} the archive {}: {cause}: give another with --archive FILE, or --archive none", .path.display())]
     File {
-        /// What was being done.
         doing: &'static str,
-        /// The archive.
         path: PathBuf,
-        /// What the system answered.
         cause: std::io::Error,
     },
     /// It is a file of somebody else's.
@@ -47,24 +35,14 @@ pub enum ArchiveError {
         "{} is no archive of postmark ({what}); nothing in it was changed: give another with --archive FILE, or --archive none",
         .path.display()
     )]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-        /// What it is.
-        what: String,
-    },
+    Foreign { path: PathBuf, what: String },
     /// It is ours, and not whole.
     #[error(
         "the archive {} is damaged ({what}): take a copy of it that is whole, or move it away, and the next run makes a new one; \
          'sqlite3 FILE .recover' saves what can be read; --archive FILE or --archive none do without it",
         .path.display()
     )]
-    Damaged {
-        /// The archive.
-        path: PathBuf,
-        /// What is not as it should be.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// A newer program has written it.
     #[error(
         "the archive {} has version {found}, and this program knows up to {}; nothing in it was changed: use a newer postmark, or \
@@ -72,24 +50,13 @@ pub enum ArchiveError {
         .path.display(),
         crate::VERSION
     )]
-    Newer {
-        /// The archive.
-        path: PathBuf,
-        /// Its version.
-        found: u32,
-    },
+    Newer { path: PathBuf, found: u32 },
     /// Somebody moved, replaced or removed it.
     #[error("the archive {} was moved, replaced or removed while it was open: what was written is not in it", .path.display())]
-    Gone {
-        /// Where it was.
-        path: PathBuf,
-    },
+    Gone { path: PathBuf },
     /// Another process did not let go of it.
     #[error("the archive {} is locked by another process: end that, or try again", .path.display())]
-    Busy {
-        /// The archive.
-        path: PathBuf,
-    },
+    Busy { path: PathBuf },
     /// The file, what lies beside it, or their file system cannot be written to.
     #[error(
         "cannot {doing} the archive {}: {cause}: make room there, or get the right to write; or copy it, with its -wal or -journal \
@@ -97,11 +64,8 @@ pub enum ArchiveError {
         .path.display()
     )]
     NotWritable {
-        /// What was being done.
         doing: &'static str,
-        /// The archive.
         path: PathBuf,
-        /// What is in the way.
         cause: String,
     },
     /// The device, or what leads to it, failed. That says nothing of what is in the file.
@@ -111,11 +75,8 @@ pub enum ArchiveError {
         .path.display()
     )]
     InputOutput {
-        /// What was being done.
         doing: &'static str,
-        /// The archive.
         path: PathBuf,
-        /// What the system answered, as far as it is known.
         cause: String,
     },
     /// What is to be added is there already.
@@ -124,59 +85,33 @@ pub enum ArchiveError {
          'postmark list' shows the runs that are there",
         .path.display()
     )]
-    There {
-        /// What was being done.
-        doing: &'static str,
-        /// The archive.
-        path: PathBuf,
-    },
+    There { doing: &'static str, path: PathBuf },
     /// SQLite could not do it.
     #[error(
         "cannot {doing} the archive {}: {cause}: try again, or give another with --archive FILE",
         .path.display()
     )]
     Database {
-        /// What was being done.
         doing: &'static str,
-        /// The archive.
         path: PathBuf,
-        /// What it answered.
         cause: String,
     },
     /// The record of a run that is not in the archive could not be left in a file beside it.
     #[error("cannot {doing} {}, for a record that the archive does not take: {cause}", .path.display())]
     Beside {
-        /// What was being done.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the system answered.
         cause: std::io::Error,
     },
     /// No run has this name.
     #[error("there is no run '{name}' in the archive {}: 'postmark list' shows them", .path.display())]
-    NoRun {
-        /// The name.
-        name: String,
-        /// The archive.
-        path: PathBuf,
-    },
+    NoRun { name: String, path: PathBuf },
     /// Several runs have it.
     #[error("'{name}' may be run {first} or run {second}, or others: give more digits, or the number")]
-    Ambiguous {
-        /// The name.
-        name: String,
-        /// One of them.
-        first: u64,
-        /// Another.
-        second: u64,
-    },
+    Ambiguous { name: String, first: u64, second: u64 },
     /// Its run goes on.
     #[error("run {number} goes on: wait for its end")]
-    Going {
-        /// Its number.
-        number: u64,
-    },
+    Going { number: u64 },
     /// A word of a run's line is none that this program has.
     #[error(
         "run {number} of the archive {} has the {what} '{}', which this program does not know: use a newer postmark",
@@ -184,23 +119,16 @@ pub enum ArchiveError {
         document::harmless::harmless(word)
     )]
     Unknown {
-        /// The run's number.
         number: u64,
-        /// The archive.
         path: PathBuf,
-        /// What the word is of.
         what: &'static str,
-        /// The word.
         word: String,
     },
     /// A record in it cannot be read.
     #[error("run {number} of the archive {} cannot be read: {cause}", .path.display())]
     Record {
-        /// The run's number.
         number: u64,
-        /// The archive.
         path: PathBuf,
-        /// What is wrong with it.
         cause: ReadError,
     },
 }

@@ -20,28 +20,16 @@ pub enum HistoryProblem {
     History(#[from] HistoryError),
     /// A file cannot be read.
     #[error("cannot read {}: {cause}", shown(.path))]
-    CannotRead {
-        /// The file.
-        path: PathBuf,
-        /// What the system answered.
-        cause: std::io::Error,
-    },
+    CannotRead { path: PathBuf, cause: std::io::Error },
     /// A file is no submission.
     #[error("{}: {problem}", shown(.path))]
-    Submission {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        problem: SubmissionError,
-    },
+    Submission { path: PathBuf, problem: SubmissionError },
     /// A file has something that is no JSON.
     #[error("{}: document {place}: {problem}", shown(.path))]
     Document {
-        /// The file.
         path: PathBuf,
-        /// Which of its documents, from 1.
+        /// From 1.
         place: usize,
-        /// What is wrong with it.
         problem: DocumentError,
     },
     /// There is no submission with this number.

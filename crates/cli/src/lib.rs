@@ -3,6 +3,9 @@
 //! [`said`] is the arguments and configuration files, [`meant`] what they come to, [`perform`] wires storage,
 //! clock and signals to a run, [`archive`] keeps runs, [`classic`] is the face of the original.
 
+// Nobody imports it: a comment stands where it says more than the name.
+#![allow(missing_docs)]
+
 pub mod apart;
 pub mod archive;
 pub mod classic;
@@ -135,9 +138,7 @@ pub enum Problem {
     /// The storage that goes with the work lacks something.
     #[error("{lack} ({default} is the default of this work)")]
     Lacking {
-        /// What.
         lack: contract::Unsupported,
-        /// The storage.
         default: &'static str,
     },
     /// The workload cannot be performed.
@@ -154,20 +155,10 @@ pub enum Problem {
     History(#[from] history::HistoryProblem),
     /// The short run before the run did not come to its end.
     #[error("the calibration for --beyond-cache {why}")]
-    Calibration {
-        /// What happened to it.
-        why: String,
-        /// The exit code.
-        code: u8,
-    },
+    Calibration { why: String, code: u8 },
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
-    Report {
-        /// Where it should have gone.
-        to: String,
-        /// What the system answered.
-        cause: std::io::Error,
-    },
+    Report { to: String, cause: std::io::Error },
 }
 
 impl Problem {

@@ -6,9 +6,10 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use observe::counters::{DeviceReading, ThreadTimes};
+use record::machine::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime};
 use record::{DeviceRole, Fact, Load, MachineSlice, Phase, SliceMeter};
 use runner::{Event, Events, Second, Stage};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::output::OutputFile;
 
@@ -73,28 +74,15 @@ struct OfAction<'a> {
     max_ns: Option<u64>,
 }
 
-/// What the kernel counted; null where it is not known. The names are those of the record, but for `cpu` before what this
-/// program used and `machine` before what all processors did.
-#[derive(Default, Serialize)]
+/// What the kernel counted; null where it is not known.
+#[derive(Serialize)]
 struct Machine<'a> {
     /// From one reading to the next: what follows was counted in so long.
     counted_ns: Option<u64>,
-    cpu_user_ns: Option<u64>,
-    cpu_system_ns: Option<u64>,
-    voluntary_context_switches: Option<u64>,
-    involuntary_context_switches: Option<u64>,
-    minor_faults: Option<u64>,
-    major_faults: Option<u64>,
-    resident_bytes: Option<u64>,
-    machine_total_ns: Option<u64>,
-    machine_busy_ns: Option<u64>,
-    machine_iowait_ns: Option<u64>,
-    machine_steal_ns: Option<u64>,
-    machine_context_switches: Option<u64>,
-    running_tasks: Option<u64>,
-    blocked_tasks: Option<u64>,
-    dirty_bytes: Option<u64>,
-    write_back_bytes: Option<u64>,
+    #[serde(flatten)]
+    process: Numbers,
+    #[serde(flatten)]
+    system: Numbers,
     by_thread: Vec<OfThread<'a>>,
     by_device: Vec<OfDevice<'a>>,
 }
@@ -104,8 +92,8 @@ struct Machine<'a> {
 struct OfThread<'a> {
     tid: u32,
     thread: Option<&'a str>,
-    cpu_ns: Option<u64>,
-    waiting_ns: Option<u64>,
+    #[serde(flatten)]
+    numbers: Numbers,
 }
 
 /// A device under the targets.
@@ -113,48 +101,38 @@ struct OfThread<'a> {
 struct OfDevice<'a> {
     device: &'a str,
     role: DeviceRole,
-    reads: Option<u64>,
-    read_bytes: Option<u64>,
-    reading_ms: Option<u64>,
-    writes: Option<u64>,
-    written_bytes: Option<u64>,
-    writing_ms: Option<u64>,
-    flushes: Option<u64>,
-    flushing_ms: Option<u64>,
-    busy_ms: Option<u64>,
-    in_flight: Option<u64>,
+    #[serde(flatten)]
+    numbers: Numbers,
+}
+
+/// Numbers of the record, by the names that they have here.
+struct Numbers(Vec<(&'static str, Option<u64>)>);
+
+impl Serialize for Numbers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
 }
 
 impl<'a> Machine<'a> {
-    fn of(slice: &'a MachineSlice) -> Self {
-        let counted = &slice.counted;
-        let process = counted.process.known();
-        let system = &counted.system;
-        let time = |part: fn(&observe::SystemTimesSpent) -> &Fact<u64>| {
-            system.times.known().and_then(|times| number(part(times)))
-        };
-        let threads = counted.threads.known().map(|threads| &threads.each[..]);
-        let devices = counted.devices.known().map(|devices| &devices[..]);
+    fn of(slice: Option<&'a MachineSlice>) -> Self {
+        let counted = slice.map_or(Fact::NotApplicable, |slice| Fact::Known(&slice.counted));
+        let threads = slice.and_then(|slice| slice.counted.threads.known());
+        let devices = slice.and_then(|slice| slice.counted.devices.known());
         Self {
-            counted_ns: Some(slice.ended_ns - slice.began_ns),
-            cpu_user_ns: process.map(|process| process.user_ns),
-            cpu_system_ns: process.map(|process| process.system_ns),
-            voluntary_context_switches: process.map(|process| process.voluntary_context_switches),
-            involuntary_context_switches: process.map(|process| process.involuntary_context_switches),
-            minor_faults: process.map(|process| process.minor_faults),
-            major_faults: process.map(|process| process.major_faults),
-            resident_bytes: number(&counted.resident_bytes),
-            machine_total_ns: time(|times| &times.total_ns),
-            machine_busy_ns: time(|times| &times.busy_ns),
-            machine_iowait_ns: time(|times| &times.iowait_ns),
-            machine_steal_ns: time(|times| &times.steal_ns),
-            machine_context_switches: number(&system.context_switches),
-            running_tasks: number(&system.running_tasks),
-            blocked_tasks: number(&system.blocked_tasks),
-            dirty_bytes: number(&system.dirty_bytes),
-            write_back_bytes: number(&system.write_back_bytes),
-            by_thread: threads.unwrap_or_default().iter().map(OfThread::of).collect(),
-            by_device: devices.unwrap_or_default().iter().map(OfDevice::of).collect(),
+            counted_ns: slice.map(|slice| slice.ended_ns - slice.began_ns),
+            process: Numbers(ProcessOverTime::live(&counted)),
+            system: Numbers(SystemOverTime::live(&counted.map(|counted| &counted.system))),
+            by_thread: threads
+                .map_or(&[][..], |threads| &threads.each)
+                .iter()
+                .map(OfThread::of)
+                .collect(),
+            by_device: devices
+                .map_or(&[][..], |devices| devices)
+                .iter()
+                .map(OfDevice::of)
+                .collect(),
         }
     }
 }
@@ -164,36 +142,19 @@ impl<'a> OfThread<'a> {
         Self {
             tid: thread.tid,
             thread: thread.name.known().map(String::as_str),
-            cpu_ns: number(&thread.cpu_ns),
-            waiting_ns: number(&thread.waiting_ns),
+            numbers: Numbers(ThreadOverTime::live(&Fact::Known(thread))),
         }
     }
 }
 
 impl<'a> OfDevice<'a> {
     fn of(device: &'a DeviceReading) -> Self {
-        let count = |part: fn(&observe::DeviceCounters) -> &Fact<u64>| {
-            device.counters.known().and_then(|counters| number(part(counters)))
-        };
         Self {
             device: &device.name,
             role: device.role,
-            reads: count(|counters| &counters.reads),
-            read_bytes: count(|counters| &counters.read_bytes),
-            reading_ms: count(|counters| &counters.reading_ms),
-            writes: count(|counters| &counters.writes),
-            written_bytes: count(|counters| &counters.written_bytes),
-            writing_ms: count(|counters| &counters.writing_ms),
-            flushes: count(|counters| &counters.flushes),
-            flushing_ms: count(|counters| &counters.flushing_ms),
-            busy_ms: count(|counters| &counters.busy_ms),
-            in_flight: count(|counters| &counters.in_flight),
+            numbers: Numbers(DeviceOverTime::live(&device.counters.as_ref())),
         }
     }
-}
-
-fn number(fact: &Fact<u64>) -> Option<u64> {
-    fact.known().copied()
 }
 
 impl Live {
@@ -297,7 +258,7 @@ fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
                 max_ns: meter.latency.max_ns(),
             })
             .collect(),
-        machine: second.machine.as_deref().map(Machine::of).unwrap_or_default(),
+        machine: Machine::of(second.machine.as_deref()),
         lost,
     };
     document::json_line(&line)

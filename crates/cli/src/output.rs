@@ -32,7 +32,6 @@ pub struct OutputFile {
 pub struct Input {
     /// The option that names it.
     pub option: &'static str,
-    /// Its path.
     pub path: PathBuf,
 }
 

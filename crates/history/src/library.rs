@@ -20,37 +20,21 @@ const FILES: [(&str, &str); 5] = [
 /// Why nothing can be said of what was published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum HistoryError {
     /// A file of the data is not as it should be. The text says line and column.
     #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
-    Toml {
-        /// The file.
-        file: String,
-        /// What is wrong, and where.
-        problem: toml::de::Error,
-    },
+    Toml { file: String, problem: toml::de::Error },
     /// A file of the data contradicts itself.
     #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
-    Data {
-        /// The file.
-        file: String,
-        /// What is wrong, and where.
-        problem: String,
-    },
+    Data { file: String, problem: String },
     /// There is no such source and no such table.
     #[error("there is no published result '{given}': take one of {}", .names.join(", "))]
-    NoSuchName {
-        /// What was said.
-        given: String,
-        /// What there is.
-        names: Vec<String>,
-    },
+    NoSuchName { given: String, names: Vec<String> },
     /// A published configuration cannot be planned.
     #[error("cannot plan the published configuration {configuration}: {problem}")]
     Plan {
-        /// Which one.
         configuration: String,
-        /// Why not.
         problem: StreamError,
     },
 }

@@ -109,6 +109,7 @@ pub struct Submission {
 /// There is no submission.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum SubmissionError {
     /// It is no JSON, or not of this schema.
     #[error("this is no submission of a PostMark result: {0}")]
@@ -120,18 +121,10 @@ pub enum SubmissionError {
     TooLong(usize),
     /// It comes from a newer program.
     #[error("this submission has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
-    Newer {
-        /// The schema's version.
-        found: u64,
-    },
+    Newer { found: u64 },
     /// Something in it cannot be.
     #[error("{field}: {problem}")]
-    Wrong {
-        /// Which part.
-        field: &'static str,
-        /// What is wrong, and what would be right.
-        problem: String,
-    },
+    Wrong { field: &'static str, problem: String },
     /// The run's rates are not those that others have.
     #[error("{0}: submit a plain run")]
     NotPlain(#[from] NotPlain),

@@ -12,6 +12,7 @@
 use std::io;
 use std::path::{Component, Path};
 
+use procfs_core::{FromRead, ProcessCGroup, ProcessCGroups};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,7 +67,9 @@ impl Cgroup {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
                 Err(error) => return sources.unavailable(MEMBERSHIP, error),
             };
-            let hierarchies: Vec<Hierarchy> = membership.lines().filter_map(Hierarchy::parse).collect();
+            let Ok(ProcessCGroups(hierarchies)) = ProcessCGroups::from_read(membership.as_bytes()) else {
+                return sources.unavailable(MEMBERSHIP, "not understood");
+            };
             match (version(&table), hierarchies.is_empty()) {
                 (None, true) => Fact::NotApplicable,
                 (None, false) => sources.unavailable(MEMBERSHIP, "names a group, but no cgroup file system is mounted"),
@@ -76,7 +79,7 @@ impl Cgroup {
         })
     }
 
-    fn of(sources: &Sources, version: CgroupVersion, table: &MountTable, hierarchies: &[Hierarchy]) -> Cgroup {
+    fn of(sources: &Sources, version: CgroupVersion, table: &MountTable, hierarchies: &[ProcessCGroup]) -> Cgroup {
         let memory = Group::of("memory", sources, table, hierarchies);
         let cpu = Group::of("cpu", sources, table, hierarchies);
         Cgroup {
@@ -101,25 +104,6 @@ fn version(table: &MountTable) -> Option<CgroupVersion> {
     }
 }
 
-/// A line of `/proc/self/cgroup`: `4:memory:/path`, or `0::/path` in version 2.
-struct Hierarchy {
-    controllers: Vec<String>,
-    path: String,
-    unified: bool,
-}
-
-impl Hierarchy {
-    fn parse(line: &str) -> Option<Hierarchy> {
-        let mut fields = line.splitn(3, ':');
-        let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        Some(Hierarchy {
-            controllers: controllers.split(',').map(str::to_owned).collect(),
-            path: path.to_owned(),
-            unified: number == "0" && controllers.is_empty(),
-        })
-    }
-}
-
 /// The process's group in the hierarchy of one controller.
 struct Group {
     unified: bool,
@@ -130,16 +114,18 @@ struct Group {
 }
 
 impl Group {
-    fn of(controller: &str, sources: &Sources, table: &MountTable, hierarchies: &[Hierarchy]) -> Fact<Group> {
+    fn of(controller: &str, sources: &Sources, table: &MountTable, hierarchies: &[ProcessCGroup]) -> Fact<Group> {
+        let is_unified = |hierarchy: &ProcessCGroup| hierarchy.hierarchy == 0;
         let own = hierarchies
             .iter()
             .find(|hierarchy| hierarchy.controllers.iter().any(|name| name == controller))
-            .or_else(|| hierarchies.iter().find(|hierarchy| hierarchy.unified));
+            .or_else(|| hierarchies.iter().find(|hierarchy| is_unified(hierarchy)));
         let Some(hierarchy) = own else {
             return Fact::NotApplicable;
         };
+        let unified = is_unified(hierarchy);
         let mount = table.mounts.iter().find(|mount| {
-            if hierarchy.unified {
+            if unified {
                 mount.file_system_type == "cgroup2"
             } else {
                 mount.file_system_type == "cgroup" && mount.super_options.iter().any(|option| option == controller)
@@ -153,9 +139,9 @@ impl Group {
             return sources.unavailable(&mount.mount_point, "the mounted hierarchy is not visible");
         }
         Fact::Known(Group {
-            unified: hierarchy.unified,
-            path: hierarchy.path.clone(),
-            levels: levels(sources, mount, &hierarchy.path),
+            unified,
+            path: hierarchy.pathname.clone(),
+            levels: levels(sources, mount, &hierarchy.pathname),
         })
     }
 

@@ -21,29 +21,15 @@ pub use spent::SystemTimesSpent;
 pub(crate) const STAT: &str = "/proc/stat";
 pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 
-/// The machine's processor time since boot, summed over all processors: the
-/// first line of `/proc/stat` (proc_stat(5)). Time of guests is contained in
-/// `user_ns` and `nice_ns`.
+/// The columns of processor time that are read, in the kernel's order (proc_stat(5)). Time of guests is contained in
+/// the first two.
+const COLUMNS: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+
+/// The machine's processor time since boot in nanoseconds, summed over all
+/// processors, by column: the first line of `/proc/stat` (proc_stat(5)). Columns
+/// that an old kernel lacks are unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SystemTimes {
-    /// In user mode, in nanoseconds.
-    pub user_ns: u64,
-    /// In user mode with low priority.
-    pub nice_ns: u64,
-    /// In the kernel.
-    pub system_ns: u64,
-    /// With nothing to do.
-    pub idle_ns: u64,
-    /// With nothing to do while a task waits for a device. "Not reliable",
-    /// says the manual page; it may even decrease.
-    pub iowait_ns: Fact<u64>,
-    /// In hardware interrupts.
-    pub irq_ns: Fact<u64>,
-    /// In soft interrupts.
-    pub softirq_ns: Fact<u64>,
-    /// Wanted, but given to others by the hypervisor.
-    pub steal_ns: Fact<u64>,
-}
+pub struct SystemTimes([Fact<u64>; 8]);
 
 impl SystemTimes {
     /// Reads the first line of `/proc/stat`.
@@ -63,7 +49,7 @@ impl SystemTimes {
     }
 
     /// The times in a text that holds a line `cpu user nice system idle …` in
-    /// ticks (USER_HZ). Columns that an old kernel lacks are unavailable.
+    /// ticks (USER_HZ), of which at least four are there.
     pub fn parse(text: &str, ticks_per_second: u64) -> Option<SystemTimes> {
         let tick_ns = NANOSECONDS_PER_SECOND.checked_div(ticks_per_second)?;
         let columns: Vec<u64> = text
@@ -72,96 +58,22 @@ impl SystemTimes {
             .split_whitespace()
             .map(|column| column.parse::<u64>().ok()?.checked_mul(tick_ns))
             .collect::<Option<_>>()?;
-        let later = |index: usize, name: &str| match columns.get(index) {
+        let column = |index: usize| match columns.get(index) {
             Some(value) => Fact::Known(*value),
-            None => Fact::Unavailable(format!("{STAT}: this kernel has no column {name}")),
+            None => Fact::Unavailable(format!("{STAT}: this kernel has no column {}", COLUMNS[index])),
         };
-        Some(SystemTimes {
-            user_ns: *columns.first()?,
-            nice_ns: *columns.get(1)?,
-            system_ns: *columns.get(2)?,
-            idle_ns: *columns.get(3)?,
-            iowait_ns: later(4, "iowait"),
-            irq_ns: later(5, "irq"),
-            softirq_ns: later(6, "softirq"),
-            steal_ns: later(7, "steal"),
-        })
+        (columns.len() >= 4).then(|| SystemTimes(std::array::from_fn(column)))
     }
 
-    /// Where the processors' time went between an earlier snapshot and this, as
-    /// shares.
-    pub fn since(&self, earlier: &SystemTimes) -> SystemTimesDifference {
-        SystemTimesDifference::of(&self.spent_since(earlier))
-    }
-
-    /// Where the processors' time went since boot, as shares.
-    pub fn since_boot(&self) -> SystemTimesDifference {
-        SystemTimesDifference::of(&SystemTimesSpent::between(None, self))
+    /// Where the processors' time went since boot, in nanoseconds.
+    pub fn since_boot(&self) -> SystemTimesSpent {
+        SystemTimesSpent::between(None, self)
     }
 
     /// Where the processors' time went between an earlier snapshot and this, in
     /// nanoseconds.
     pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
         SystemTimesSpent::between(Some(earlier), self)
-    }
-
-    fn columns(&self) -> [Fact<u64>; 8] {
-        [
-            Fact::Known(self.user_ns),
-            Fact::Known(self.nice_ns),
-            Fact::Known(self.system_ns),
-            Fact::Known(self.idle_ns),
-            self.iowait_ns.clone(),
-            self.irq_ns.clone(),
-            self.softirq_ns.clone(),
-            self.steal_ns.clone(),
-        ]
-    }
-}
-
-/// Shares of the machine's processor time between two snapshots, each from 0
-/// to 1, of the sum of all columns. A share is unavailable if the kernel did
-/// not count, if its counter went backwards, or if nothing was counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SystemTimesDifference {
-    /// The sum of all columns in nanoseconds: about the wall time between the
-    /// snapshots, times the processors.
-    pub total_ns: Fact<u64>,
-    /// User mode.
-    pub user_fraction: Fact<f64>,
-    /// User mode with low priority.
-    pub nice_fraction: Fact<f64>,
-    /// The kernel.
-    pub system_fraction: Fact<f64>,
-    /// Nothing to do.
-    pub idle_fraction: Fact<f64>,
-    /// Nothing to do while a task waits for a device.
-    pub iowait_fraction: Fact<f64>,
-    /// Hardware interrupts.
-    pub irq_fraction: Fact<f64>,
-    /// Soft interrupts.
-    pub softirq_fraction: Fact<f64>,
-    /// Taken away by the hypervisor.
-    pub steal_fraction: Fact<f64>,
-    /// Used: all but idle, iowait and steal.
-    pub busy_fraction: Fact<f64>,
-}
-
-impl SystemTimesDifference {
-    fn of(spent: &SystemTimesSpent) -> SystemTimesDifference {
-        let share = |part: &Fact<u64>| spent.fraction_of(part);
-        SystemTimesDifference {
-            user_fraction: share(&spent.user_ns),
-            nice_fraction: share(&spent.nice_ns),
-            system_fraction: share(&spent.system_ns),
-            idle_fraction: share(&spent.idle_ns),
-            iowait_fraction: share(&spent.iowait_ns),
-            irq_fraction: share(&spent.irq_ns),
-            softirq_fraction: share(&spent.softirq_ns),
-            steal_fraction: share(&spent.steal_ns),
-            busy_fraction: share(&spent.busy_ns),
-            total_ns: spent.total_ns.clone(),
-        }
     }
 }
 
@@ -177,56 +89,71 @@ mod tests {
         SystemTimes::parse(text, 100).unwrap()
     }
 
+    /// The shares of columns, or of what is made of them.
+    fn shares<const N: usize>(
+        spent: &SystemTimesSpent,
+        parts: [fn(&SystemTimesSpent) -> &Fact<u64>; N],
+    ) -> [Fact<f64>; N] {
+        parts.map(|part| spent.fraction_of(part(spent)))
+    }
+
     #[test]
     fn ticks_become_nanoseconds() {
         let times = parse(EARLY);
-        assert_eq!(times.user_ns, 1_000_000_000);
-        assert_eq!(times.idle_ns, 8_000_000_000);
-        assert_eq!(times.steal_ns, Fact::Known(150_000_000));
+        let known = [1_000, 100, 500, 8_000, 200, 0, 50, 150].map(|ms| Fact::Known(ms * 1_000_000));
+        assert_eq!(times.0, known);
     }
 
     #[test]
     fn fractions_are_of_all_columns() {
-        let difference = parse(LATE).since(&parse(EARLY));
-        assert_eq!(difference.total_ns, Fact::Known(1_000_000_000));
-        assert_eq!(difference.user_fraction, Fact::Known(0.4));
-        assert_eq!(difference.idle_fraction, Fact::Known(0.3));
-        assert_eq!(difference.steal_fraction, Fact::Known(0.1));
-        assert_eq!(difference.busy_fraction, Fact::Known(0.6));
-        assert_eq!(difference.irq_fraction, Fact::Known(0.0), "counted as none");
+        let spent = parse(LATE).spent_since(&parse(EARLY));
+        assert_eq!(spent.total_ns, Fact::Known(1_000_000_000));
+        let parts = shares(
+            &spent,
+            [
+                |t| &t.user_ns,
+                |t| &t.idle_ns,
+                |t| &t.steal_ns,
+                |t| &t.busy_ns,
+                |t| &t.irq_ns,
+            ],
+        );
+        assert_eq!(parts, [0.4, 0.3, 0.1, 0.6, 0.0].map(Fact::Known));
     }
 
     #[test]
     fn since_boot_counts_from_nothing() {
-        let difference = parse(EARLY).since_boot();
-        assert_eq!(difference.total_ns, Fact::Known(10_000_000_000));
-        assert_eq!(difference.steal_fraction, Fact::Known(0.015));
+        let spent = parse(EARLY).since_boot();
+        assert_eq!(spent.total_ns, Fact::Known(10_000_000_000));
+        assert_eq!(shares(&spent, [|t| &t.steal_ns]), [Fact::Known(0.015)]);
     }
 
     #[test]
     fn a_counter_that_went_backwards_is_unavailable() {
         let earlier = parse("cpu 100 0 0 100 50 0 0 0");
         let later = parse("cpu 180 0 0 140 30 0 0 0");
-        let difference = later.since(&earlier);
-        assert!(difference.iowait_fraction.why().is_some());
-        assert_eq!(difference.total_ns, Fact::Known(1_000_000_000));
-        assert_eq!(difference.user_fraction, Fact::Known(0.8));
-        assert_eq!(difference.busy_fraction, Fact::Known(0.8));
+        let spent = later.spent_since(&earlier);
+        let [iowait, user, busy] = shares(&spent, [|t| &t.iowait_ns, |t| &t.user_ns, |t| &t.busy_ns]);
+        assert!(iowait.why().is_some());
+        assert_eq!(spent.total_ns, Fact::Known(1_000_000_000));
+        assert_eq!([user, busy], [Fact::Known(0.8), Fact::Known(0.8)]);
     }
 
     #[test]
     fn nothing_counted_is_not_zero() {
-        let difference = parse(EARLY).since(&parse(EARLY));
-        assert!(difference.total_ns.why().is_some());
-        assert!(difference.steal_fraction.why().is_some());
-        assert!(difference.busy_fraction.why().is_some());
+        let spent = parse(EARLY).spent_since(&parse(EARLY));
+        assert!(spent.total_ns.why().is_some());
+        let parts = shares(&spent, [|t| &t.steal_ns, |t| &t.busy_ns]);
+        assert!(parts.iter().all(|part| part.why().is_some()));
     }
 
     #[test]
     fn absurd_counts_are_no_panic() {
         let absurd = parse("cpu 1844674407370 1844674407370 1844674407370 1844674407370 0 0 0 0");
-        assert!(absurd.since_boot().total_ns.is_known() && absurd.since_boot().user_fraction.is_known());
-        assert!(parse(EARLY).since(&absurd).user_fraction.why().is_some());
+        let spent = absurd.since_boot();
+        assert!(spent.total_ns.is_known() && spent.fraction_of(&spent.user_ns).is_known());
+        let spent = parse(EARLY).spent_since(&absurd);
+        assert!(spent.fraction_of(&spent.user_ns).why().is_some());
         assert_eq!(
             SystemTimes::parse("cpu 18446744073709551615 0 0 0", 100),
             None,
@@ -237,9 +164,10 @@ mod tests {
     #[test]
     fn old_kernels_lack_columns() {
         let times = parse("cpu 1 2 3 4\n");
-        assert!(times.steal_ns.why().unwrap().contains("steal"));
-        assert!(times.since_boot().steal_fraction.why().is_some());
-        assert_eq!(times.since_boot().busy_fraction, Fact::Known(0.6));
+        assert!(times.0[7].why().unwrap().contains("steal"));
+        let [steal, busy] = shares(&times.since_boot(), [|t| &t.steal_ns, |t| &t.busy_ns]);
+        assert!(steal.why().is_some());
+        assert_eq!(busy, Fact::Known(0.6));
         assert_eq!(SystemTimes::parse("cpu 1 2 3\n", 100), None);
         assert_eq!(SystemTimes::parse("cpu 1 2 x 4\n", 100), None);
         assert_eq!(SystemTimes::parse("cpu0 1 2 3 4\n", 100), None);

@@ -127,7 +127,10 @@ impl Host {
                 .text(&format!("{CLOCK_SOURCE}/available_clocksource"))
                 .map(|names| names.split_whitespace().map(str::to_owned).collect()),
             load_average: load_average(sources),
-            steal_fraction_since_boot: SystemTimes::read(sources).and_then(|times| times.since_boot().steal_fraction),
+            steal_fraction_since_boot: SystemTimes::read(sources).and_then(|times| {
+                let spent = times.since_boot();
+                spent.fraction_of(&spent.steal_ns)
+            }),
             transparent_hugepage: transparent_hugepage(sources),
             page_size_bytes: rustix::param::page_size() as u64,
         }

@@ -50,7 +50,7 @@ pub mod target;
 pub use cgroup::{Cgroup, CgroupVersion};
 pub use clocks::{Clocks, ClocksDifference};
 pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices};
-pub use cpu::{ProcessTimes, SystemTimes, SystemTimesDifference, SystemTimesSpent};
+pub use cpu::{ProcessTimes, SystemTimes, SystemTimesSpent};
 pub use device::{Device, DeviceKind, DeviceNumber, LoopBacking};
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};

@@ -16,7 +16,7 @@ use std::fmt;
 use std::ops::Range;
 
 use measure::{SLICE_NS, SLICES_MAX};
-use observe::counters::Threads;
+use observe::counters::{DeviceReading, Threads};
 use observe::{Counters, CountersDifference, Fact};
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -108,21 +108,18 @@ impl MachineOverTime {
             began_ns,
             index: Vec::new(),
             ended_ns: Vec::new(),
-            process: ProcessOverTime::default(),
+            process: ProcessOverTime::new(),
             threads: first.threads.as_ref().map(|threads| {
-                let thread = |thread: &observe::counters::ThreadTimes| ThreadOverTime {
-                    tid: thread.tid,
-                    name: thread.name.clone(),
-                    cpu_ns: Counts::default(),
-                    waiting_ns: Counts::default(),
-                };
-                threads.each.iter().map(thread).collect()
+                let threads = threads.each.iter();
+                threads
+                    .map(|thread| ThreadOverTime::new(thread.tid, thread.name.clone()))
+                    .collect()
             }),
-            system: SystemOverTime::default(),
+            system: SystemOverTime::new(),
             devices: first.devices.as_ref().map(|devices| {
                 let devices = devices.iter();
                 devices
-                    .map(|device| DeviceOverTime::new(&device.name, device.role))
+                    .map(|device| DeviceOverTime::new(device.name.clone(), device.role))
                     .collect()
             }),
             unknown: Vec::new(),
@@ -234,22 +231,37 @@ impl MachineOverTime {
         let mut group = |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
             each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
         };
-        group("process", None, &mut |visit| self.process.each(counted, visit));
-        group("system", None, &mut |visit| {
-            self.system.each(counted.map(|counted| &counted.system), visit);
-        });
+        // What is not there is not applicable: nobody looks at it.
+        let counted = counted.map_or(Fact::NotApplicable, Fact::Known);
+        group("process", None, &mut |visit| self.process.each(&counted, visit));
+        let system = counted.clone().map(|counted| &counted.system);
+        group("system", None, &mut |visit| self.system.each(&system, visit));
         if let Fact::Known(threads) = &mut self.threads {
             for thread in threads {
                 let tid = thread.tid;
-                group("threads", Some(&tid), &mut |visit| {
-                    thread.each(counted.map(|counted| &counted.threads), visit);
+                let found = counted.clone().and_then(|counted| {
+                    counted.threads.as_ref().and_then(|threads| {
+                        let found = threads.each.binary_search_by_key(&tid, |thread| thread.tid);
+                        found
+                            .map_err(|_| "the thread had ended")
+                            .map(|index| &threads.each[index])
+                            .into()
+                    })
                 });
+                group("threads", Some(&tid), &mut |visit| thread.each(&found, visit));
             }
         }
         if let Fact::Known(devices) = &mut self.devices {
             for device in devices {
                 let name = device.name.clone();
-                group("devices", Some(&name), &mut |visit| device.each(counted, visit));
+                let found = counted.clone().and_then(|counted| {
+                    counted.devices.as_ref().and_then(|devices| {
+                        let found = devices.iter().find(|device| device.name == name);
+                        let found: Fact<&DeviceReading> = found.ok_or("the device was not read").into();
+                        found.and_then(|device| device.counters.as_ref())
+                    })
+                });
+                group("devices", Some(&name), &mut |visit| device.each(&found, visit));
             }
         }
     }

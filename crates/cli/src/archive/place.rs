@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
 use document::harmless;
+use nix::unistd::User;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use runner::{NoAnswer, Place as RunPlace, RunSpec};
 
@@ -192,25 +192,8 @@ fn find(
 
 /// The home of a user by the database of users.
 fn home_of(user: u32) -> Option<PathBuf> {
-    let local = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    home_in(&local, user).or_else(|| {
-        // Users of a network are not in the file.
-        let answer = Command::new("getent")
-            .args(["passwd", &user.to_string()])
-            .output()
-            .ok()?;
-        home_in(&String::from_utf8_lossy(&answer.stdout), user)
-    })
-}
-
-/// The home of a user in lines of passwd(5).
-fn home_in(lines: &str, user: u32) -> Option<PathBuf> {
-    let home = |line: &str| {
-        let fields: Vec<&str> = line.split(':').collect();
-        let is_user = fields.get(2).and_then(|number| number.parse().ok()) == Some(user);
-        fields.get(5).filter(|_| is_user).map(PathBuf::from)
-    };
-    lines.lines().find_map(home).filter(|home| home.is_absolute())
+    let found = User::from_uid(user.into()).ok()??;
+    Some(found.dir).filter(|home| home.is_absolute())
 }
 
 impl Place {
@@ -565,12 +548,8 @@ mod tests {
 
     #[test]
     fn homes_are_found_by_number() {
-        let lines =
-            "root:x:0:0:root:/root:/bin/sh\nbroken\nme:x:1000:100:Me,,,:/home/me:/bin/sh\nno:x:7:7::relative:/bin/sh\n";
-        assert_eq!(home_in(lines, 1000), Some(PathBuf::from("/home/me")));
-        assert_eq!(home_in(lines, 100), None);
-        assert_eq!(home_in(lines, 7), None);
         assert_eq!(home_of(0), Some(PathBuf::from("/root")));
+        assert_eq!(home_of(u32::MAX - 7), None);
     }
 
     #[test]

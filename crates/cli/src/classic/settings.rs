@@ -31,7 +31,6 @@ pub struct Settings {
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: i32,
-    /// Transactions.
     pub transactions: i32,
     /// Least size of a new file, in bytes.
     pub size_low: i32,

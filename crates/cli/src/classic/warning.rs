@@ -37,9 +37,7 @@ pub enum Warning {
     },
     /// The character behind a command is skipped, and was no separator.
     Skipped {
-        /// The line.
         said: String,
-        /// The character.
         skipped: char,
         /// The command that it follows.
         command: &'static str,
@@ -49,17 +47,11 @@ pub enum Warning {
     /// Edition 1.0 knows no weights: the number is a part of the path.
     WeightInPath(PathBuf),
     /// The file that a report or the configuration goes to is called like a number.
-    NumberAsFile {
-        /// The command.
-        command: &'static str,
-        /// The file.
-        path: PathBuf,
-    },
+    NumberAsFile { command: &'static str, path: PathBuf },
     /// A line ends with a carriage return, which the original takes as a part of the value.
     CarriageReturn(String),
     /// `exit` and `?` are words of the prompt; in a file the original answers `Eh?`.
     PromptWord {
-        /// The word.
         word: String,
         /// What works in a file too.
         right: &'static str,
@@ -68,14 +60,12 @@ pub enum Warning {
     OtherEdition(&'static str),
     /// A configuration file cannot be opened; the original goes on without a word.
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// Why, in the system's words.
         error: String,
     },
     /// Reading a configuration file ended in an error; the original takes it for the file's end.
     Broken {
-        /// The file.
         path: PathBuf,
         /// Why, in the system's words.
         error: String,

@@ -6,8 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use archive::Tag;
 use clap::{Args, ValueEnum};
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 use record::Level;
-use record::units::day_unix_ns;
 use workload::quantity;
 
 use super::Format;
@@ -114,6 +115,13 @@ impl FromStr for Moment {
 impl Moment {
     fn read(text: &str, now_unix_ns: u64) -> Result<Self, InvalidMoment> {
         const HOUR_NS: u64 = 3_600_000_000_000;
+        const FORMATS: [&str; 5] = [
+            "%Y-%m-%d",
+            "%Y-%m-%dT%H:%M",
+            "%Y-%m-%dT%H:%MZ",
+            "%Y-%m-%dT%H:%M:%S",
+            "%Y-%m-%dT%H:%M:%SZ",
+        ];
         if text.matches('-').count() != 2 {
             let long = |unit: char, hours: u64| {
                 let count: Option<u64> = text.strip_suffix(unit).and_then(|count| count.parse().ok());
@@ -123,27 +131,17 @@ impl Moment {
             let ago = ago.or_else(|| quantity::duration_ns(text).ok()).ok_or(InvalidMoment)?;
             return Ok(Self(now_unix_ns.saturating_sub(ago)));
         }
-        let (date, time) = match text.split_once(['T', ' ']) {
-            Some((date, time)) => (date, time.strip_suffix('Z').unwrap_or(time)),
-            None => (text, "00:00"),
-        };
-        let numbers = |text: &str, separator: char| -> Result<Vec<u64>, InvalidMoment> {
-            let number = |part: &str| {
-                let is_number = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-                part.parse().ok().filter(|_| is_number).ok_or(InvalidMoment)
-            };
-            text.split(separator).map(number).collect()
-        };
-        let day = match numbers(date, '-')?[..] {
-            [year, month, day] => day_unix_ns(year, month, day).ok_or(InvalidMoment)?,
-            _ => return Err(InvalidMoment),
-        };
-        let seconds = match numbers(time, ':')?[..] {
-            [hour @ 0..24, minute @ 0..60] => hour * 3_600 + minute * 60,
-            [hour @ 0..24, minute @ 0..60, second @ 0..60] => hour * 3_600 + minute * 60 + second,
-            _ => return Err(InvalidMoment),
-        };
-        Ok(Self(day + seconds * 1_000_000_000))
+        let text = text.replacen(' ', "T", 1);
+        // Signs and white space would be passed over.
+        if !text.starts_with(|first: char| first.is_ascii_digit()) || text.contains(char::is_whitespace) {
+            return Err(InvalidMoment);
+        }
+        let of_utc = |format| DateTime::strptime(format, &text).ok();
+        let moment = FORMATS.iter().find_map(of_utc).ok_or(InvalidMoment)?;
+        let moment = Offset::UTC.to_timestamp(moment).map_err(|_| InvalidMoment)?;
+        u64::try_from(moment.as_nanosecond())
+            .map(Self)
+            .map_err(|_| InvalidMoment)
     }
 }
 
@@ -302,6 +300,8 @@ mod tests {
         let now = 1_000_000 * S;
         for (text, seconds) in [
             ("1970-01-01", 0),
+            ("1970-1-2", 86_400),
+            ("2024-02-29", 1_709_164_800),
             ("1970-01-02T01:02", 90_120),
             ("1970-01-02 01:02:03", 90_123),
             ("1970-01-02T01:02:03Z", 90_123),
@@ -323,6 +323,12 @@ mod tests {
             "yesterday",
             "2026-13-01",
             "2026-02-29",
+            "2024-04-31",
+            "2024-00-01",
+            "2024-01-00",
+            "1969-12-31",
+            "2600-01-01",
+            "+2026-01-01",
             "2026-11-21T24:00",
             "2026-11-21T10:60",
             "2026-11-21T10",

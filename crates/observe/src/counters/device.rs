@@ -10,51 +10,86 @@ use crate::device::SECTOR_BYTES;
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// Counters of one device, since it appeared or between two snapshots.
-///
-/// Operations are those that the device was given, after merging, and are
-/// counted when they complete. Times are in milliseconds as the kernel tells
-/// them, with 32 bits: a difference is right across one wrap.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DeviceCounters {
+/// What a column is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Count,
+    /// A count of them, told in bytes.
+    Sectors,
+    /// Milliseconds, of 32 bits.
+    Time,
+    /// No counter: what it is right now.
+    State,
+}
+
+/// Each counter with its column of `stat`, its kind, and what it is called where it went backwards.
+macro_rules! counters {
+    ($($(#[$says:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
+        /// Counters of one device, since it appeared or between two snapshots.
+        ///
+        /// Operations are those that the device was given, after merging, and are
+        /// counted when they complete. Times are in milliseconds as the kernel tells
+        /// them, with 32 bits: a difference is right across one wrap.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        pub struct DeviceCounters {
+            $($(#[$says])* pub $counter: Fact<u64>,)*
+        }
+
+        impl DeviceCounters {
+            fn of(column: impl Fn(usize, Kind) -> Fact<u64>) -> DeviceCounters {
+                DeviceCounters { $($counter: column($column, $kind),)* }
+            }
+
+            fn since_with(
+                &self,
+                earlier: &DeviceCounters,
+                grown: impl Fn(&str, Kind, &Fact<u64>, &Fact<u64>) -> Fact<u64>,
+            ) -> DeviceCounters {
+                DeviceCounters { $($counter: grown($what, $kind, &self.$counter, &earlier.$counter),)* }
+            }
+        }
+    };
+}
+
+counters! {
     /// Reads completed.
-    pub reads: Fact<u64>,
+    reads: 0, Kind::Count, "reads";
     /// Reads that were merged into others before.
-    pub reads_merged: Fact<u64>,
+    reads_merged: 1, Kind::Count, "merged reads";
     /// Bytes read.
-    pub read_bytes: Fact<u64>,
+    read_bytes: 2, Kind::Sectors, "bytes read";
     /// Time of all reads, from their beginning to their end, summed.
-    pub reading_ms: Fact<u64>,
+    reading_ms: 3, Kind::Time, "time of reads";
     /// Writes completed.
-    pub writes: Fact<u64>,
+    writes: 4, Kind::Count, "writes";
     /// Writes that were merged into others before.
-    pub writes_merged: Fact<u64>,
+    writes_merged: 5, Kind::Count, "merged writes";
     /// Bytes written.
-    pub written_bytes: Fact<u64>,
+    written_bytes: 6, Kind::Sectors, "bytes written";
     /// Time of all writes, summed.
-    pub writing_ms: Fact<u64>,
+    writing_ms: 7, Kind::Time, "time of writes";
     /// Operations that the device has right now.
-    pub in_flight: Fact<u64>,
+    in_flight: 8, Kind::State, "operations in flight";
     /// Time in which the device had at least one operation (`io_ticks`). Since
     /// Linux 5.0 about so: it counts the ticks in which one began or ended
     /// (Documentation/admin-guide/iostats.rst).
-    pub busy_ms: Fact<u64>,
+    busy_ms: 9, Kind::Time, "busy time";
     /// Time of all operations, summed (`time_in_queue`).
-    pub queued_ms: Fact<u64>,
+    queued_ms: 10, Kind::Time, "time of all";
     /// Discards completed. Unavailable before Linux 4.18, as the next three.
-    pub discards: Fact<u64>,
+    discards: 11, Kind::Count, "discards";
     /// Discards that were merged into others before.
-    pub discards_merged: Fact<u64>,
+    discards_merged: 12, Kind::Count, "merged discards";
     /// Bytes discarded.
-    pub discarded_bytes: Fact<u64>,
+    discarded_bytes: 13, Kind::Sectors, "bytes discarded";
     /// Time of all discards, summed.
-    pub discarding_ms: Fact<u64>,
+    discarding_ms: 14, Kind::Time, "time of discards";
     /// Flushes of the device's cache completed; the block layer makes one of
     /// several that wait. Unavailable before Linux 5.5, and where the kernel
     /// does not count them ([`FlushCount`]).
-    pub flushes: Fact<u64>,
+    flushes: 15, Kind::Count, "flushes";
     /// Time of all flushes, summed.
-    pub flushing_ms: Fact<u64>,
+    flushing_ms: 16, Kind::Time, "time of flushes";
 }
 
 /// One watched device with its counters.
@@ -124,68 +159,31 @@ impl DeviceCounters {
         if length < 11 {
             return None;
         }
-        let bytes = |sectors: u64| sectors.saturating_mul(SECTOR_BYTES);
-        let discard = |index: usize| match length {
-            15.. => Fact::Known(columns[index]),
-            _ => Fact::Unavailable(format!("{path}: this kernel counts no discards")),
-        };
-        let flush = |index: usize| match flushes.why_not() {
-            _ if length < 17 => Fact::Unavailable(format!("{path}: this kernel counts no flushes")),
-            Some(why) => Fact::Unavailable(format!("{path}: {why}")),
-            None => Fact::Known(columns[index]),
-        };
-        let known = |index: usize| Fact::Known(columns[index]);
-        Some(DeviceCounters {
-            reads: known(0),
-            reads_merged: known(1),
-            read_bytes: known(2).map(bytes),
-            reading_ms: known(3),
-            writes: known(4),
-            writes_merged: known(5),
-            written_bytes: known(6).map(bytes),
-            writing_ms: known(7),
-            in_flight: known(8),
-            busy_ms: known(9),
-            queued_ms: known(10),
-            discards: discard(11),
-            discards_merged: discard(12),
-            discarded_bytes: discard(13).map(bytes),
-            discarding_ms: discard(14),
-            flushes: flush(15),
-            flushing_ms: flush(16),
-        })
+        Some(DeviceCounters::of(|index, kind| match (index, flushes.why_not()) {
+            (11..15, _) if length < 15 => Fact::Unavailable(format!("{path}: this kernel counts no discards")),
+            (15.., _) if length < 17 => Fact::Unavailable(format!("{path}: this kernel counts no flushes")),
+            (15.., Some(why)) => Fact::Unavailable(format!("{path}: {why}")),
+            _ => Fact::Known(match kind {
+                Kind::Sectors => columns[index].saturating_mul(SECTOR_BYTES),
+                Kind::Count | Kind::Time | Kind::State => columns[index],
+            }),
+        }))
     }
 
     fn since(&self, earlier: &DeviceCounters, path: &str) -> DeviceCounters {
         let count =
             |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{path}: {what}"), later, earlier);
-        let reads = count("reads", &self.reads, &earlier.reads);
-        let writes = count("writes", &self.writes, &earlier.writes);
         // Another device of this name would look like a wrap.
-        let may_wrap = reads.is_known() && writes.is_known();
-        let time = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| match wrapped_ms(later, earlier) {
-            Some(grown_ms) if may_wrap => Fact::Known(grown_ms),
-            _ => count(what, later, earlier),
-        };
-        DeviceCounters {
-            reads_merged: count("merged reads", &self.reads_merged, &earlier.reads_merged),
-            read_bytes: count("bytes read", &self.read_bytes, &earlier.read_bytes),
-            reading_ms: time("time of reads", &self.reading_ms, &earlier.reading_ms),
-            writes_merged: count("merged writes", &self.writes_merged, &earlier.writes_merged),
-            written_bytes: count("bytes written", &self.written_bytes, &earlier.written_bytes),
-            writing_ms: time("time of writes", &self.writing_ms, &earlier.writing_ms),
-            in_flight: self.in_flight.clone(),
-            busy_ms: time("busy time", &self.busy_ms, &earlier.busy_ms),
-            queued_ms: time("time of all", &self.queued_ms, &earlier.queued_ms),
-            discards: count("discards", &self.discards, &earlier.discards),
-            discards_merged: count("merged discards", &self.discards_merged, &earlier.discards_merged),
-            discarded_bytes: count("bytes discarded", &self.discarded_bytes, &earlier.discarded_bytes),
-            discarding_ms: time("time of discards", &self.discarding_ms, &earlier.discarding_ms),
-            flushes: count("flushes", &self.flushes, &earlier.flushes),
-            flushing_ms: time("time of flushes", &self.flushing_ms, &earlier.flushing_ms),
-            reads,
-            writes,
-        }
+        let may_wrap = [(&self.reads, &earlier.reads), (&self.writes, &earlier.writes)]
+            .iter()
+            .all(|(later, earlier)| count("", later, earlier).is_known());
+        self.since_with(earlier, |what, kind, later, earlier| {
+            match (kind, wrapped_ms(later, earlier)) {
+                (Kind::State, _) => later.clone(),
+                (Kind::Time, Some(grown_ms)) if may_wrap => Fact::Known(grown_ms),
+                _ => count(what, later, earlier),
+            }
+        })
     }
 }
 

@@ -85,7 +85,10 @@ fn a_snapshot_has_all_subjects() {
     assert_eq!(threads.each[0].name, Fact::Known("worker-0".into()));
     assert_eq!(threads.rest_cpu_ns, Fact::Known(process.cpu_ns() - 100));
     let system = &before.system;
-    assert_eq!(system.times.known().unwrap().steal_ns, Fact::Known(150_000_000));
+    assert_eq!(
+        system.times.known().unwrap().since_boot().steal_ns,
+        Fact::Known(150_000_000)
+    );
     assert_eq!(system.context_switches, Fact::Known(1000));
     assert_eq!(system.running_tasks, Fact::Known(3));
     assert_eq!(system.blocked_tasks, Fact::Known(1));

@@ -6,6 +6,8 @@
 
 use std::fmt::Write;
 
+use procfs_core::FromRead;
+use procfs_core::process::Schedstat;
 use rustix::io::Errno;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -158,7 +160,7 @@ impl ThreadFiles<'_> {
         let mut buffer = [0; 1024];
         let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
         let (cpu_ns, waiting_ns) = match schedstat {
-            Ok(Some([cpu_ns, waiting_ns])) => (Fact::Known(cpu_ns), Fact::Known(waiting_ns)),
+            Ok(Some(times)) => (Fact::Known(times.sum_exec_runtime), Fact::Known(times.run_delay)),
             Ok(None) => {
                 let why = "counts no time slice";
                 (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
@@ -207,14 +209,10 @@ fn is_gone(error: Errno) -> bool {
     error == Errno::NOENT || error == Errno::SRCH
 }
 
-/// Time on a processor and time waiting for one, out of `4440645 1021 12`, the
-/// last of which is the count of time slices. A kernel that does not count (or
-/// a thread that never ran) has 0 of all.
-fn schedstat(text: &[u8]) -> Option<[u64; 2]> {
-    let mut numbers = std::str::from_utf8(text).ok()?.split_ascii_whitespace().map(str::parse);
-    let mut next = || numbers.next()?.ok();
-    let [cpu_ns, waiting_ns, slices] = [next()?, next()?, next()?];
-    (slices != 0 || cpu_ns != 0).then_some([cpu_ns, waiting_ns])
+/// A kernel that does not count (or a thread that never ran) has 0 of all.
+fn schedstat(text: &[u8]) -> Option<Schedstat> {
+    let times = Schedstat::from_read(text).ok()?;
+    (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
 }
 
 /// Processor time in nanoseconds: fields 14 and 15, in ticks, of

@@ -39,11 +39,11 @@ impl SystemTimesSpent {
     /// Since boot, if there is no earlier snapshot.
     pub(super) fn between(earlier: Option<&SystemTimes>, later: &SystemTimes) -> SystemTimesSpent {
         // Eight columns of 64 bits, and their sum, fit.
-        let mut deltas: [Fact<i128>; 8] = later.columns().map(|column| column.map(i128::from));
+        let mut deltas: [Fact<i128>; 8] = later.0.clone().map(|column| column.map(i128::from));
         if let Some(earlier) = earlier {
-            for (delta, before) in deltas.iter_mut().zip(earlier.columns()) {
+            for (delta, before) in deltas.iter_mut().zip(&earlier.0) {
                 let after = std::mem::replace(delta, Fact::NotApplicable);
-                *delta = after.and_then(|after| before.map(|before| after - i128::from(before)));
+                *delta = after.and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
         // A counter that went back gave its time to another column, so the

@@ -31,16 +31,7 @@ impl Machine {
                 rest_cpu_ns: Fact::Known(0),
             }),
             system: SystemCounters {
-                times: Fact::Known(SystemTimes {
-                    user_ns: much * 20,
-                    nice_ns: 0,
-                    system_ns: much * 30,
-                    idle_ns: much * 10,
-                    iowait_ns: Fact::Known(much),
-                    irq_ns: Fact::Known(0),
-                    softirq_ns: Fact::Known(much / 9),
-                    steal_ns: Fact::Known(much / 7),
-                }),
+                times: times_after(much),
                 context_switches: Fact::Known(much * 3),
                 running_tasks: Fact::Known(much % 5),
                 blocked_tasks: Fact::Known(much % 3),
@@ -71,6 +62,12 @@ impl Machine {
         }
         over_time
     }
+}
+
+fn times_after(much: u64) -> Fact<SystemTimes> {
+    let [user, system, idle] = [much * 20, much * 30, much * 10];
+    let columns = format!("cpu {user} 0 {system} {idle} {much} 0 {} {}", much / 9, much / 7);
+    Fact::Known(SystemTimes::parse(&columns, SLICE_NS).unwrap())
 }
 
 fn thread_after(thread: usize, much: u64) -> ThreadTimes {
@@ -402,4 +399,28 @@ fn spoilt_ones_are_refused() {
         let error = serde_json::from_str::<MachineOverTime>(&json.replacen(from, to, 1)).unwrap_err();
         assert!(error.to_string().contains(words), "{to}: {error}");
     }
+}
+
+/// The columns that docs/measurement.md has a table of: what stands in its first cells, but for the names of the groups.
+#[test]
+fn the_documents_table_has_each_column_once() {
+    const DOCS: &str = include_str!("../../../../docs/measurement.md");
+    let (_, table) = DOCS.split_once("| column | unit | source |\n|---|---|---|\n").unwrap();
+    let cells = table
+        .lines()
+        .map_while(|line| line.strip_prefix("| ")?.split(" | ").next());
+    let words = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let mut documented: Vec<&str> = words
+        .filter(|word| !["process", "threads", "system", "devices"].contains(word))
+        .collect();
+    let mut columns = Vec::new();
+    MachineOverTime::new(0, &SMALL.after(0)).each(None, &mut |place, _, _| {
+        // One thread and one device tell of all.
+        if place.of.is_none_or(|of| ["100", "vd0"].contains(&&*of.to_string())) {
+            columns.push(place.column);
+        }
+    });
+    documented.sort_unstable();
+    columns.sort_unstable();
+    assert_eq!(documented, columns);
 }
