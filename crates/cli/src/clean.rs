@@ -9,7 +9,7 @@ use rundir::Cleaned;
 use storage::home::KernelHome;
 
 use crate::apart::Side;
-use crate::{Problem, print, tell};
+use crate::problem::{Problem, print, tell};
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///

@@ -5,8 +5,8 @@ use rundir::Verified;
 use storage::home::KernelHome;
 
 use crate::apart::Side;
+use crate::problem::{Problem, print};
 use crate::said::{VerifyArguments, VerifyFormat};
-use crate::{Problem, print};
 
 /// Something acknowledged is lost or torn.
 const LOST: u8 = 1;

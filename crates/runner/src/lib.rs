@@ -15,12 +15,14 @@ mod crew;
 mod failures;
 mod head;
 mod naming;
+mod operations;
 mod own_cost;
 mod pace;
 mod shared;
 mod source;
 mod stopwatch;
 mod supervisor;
+mod taken;
 mod waiting;
 mod worker;
 

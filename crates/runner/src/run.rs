@@ -14,7 +14,7 @@ use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
-use crate::crew::{self, Ground, Performed, Telling};
+use crate::crew::{self, Performed, Telling};
 use crate::events::{Event, Events, NoEvents, Progress, Stage};
 use crate::head::Found;
 use crate::memory;
@@ -22,6 +22,7 @@ use crate::naming::SET_MODES;
 use crate::own_cost;
 use crate::refused::Refused;
 use crate::room::{self, Volumes};
+use crate::taken::{Taken, TakenLocation};
 use crate::waiting::{Call, NoAnswer, Waiter};
 use rundir::Life;
 use rundir::journal::{self, Journal};
@@ -29,7 +30,7 @@ use rundir::kept::take_kept;
 use rundir::manifest::{BEGINS_BYTES, Begins, Kept, Makes, MixNames, Position};
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, Wish};
-use rundir::site::{NoSite, Site};
+use rundir::site::Site;
 
 /// What a run found before it began.
 struct Start {
@@ -505,32 +506,6 @@ fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
     rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
 }
 
-/// A run's place, once it is its own.
-pub(crate) struct Taken {
-    pub site: Arc<dyn Site>,
-    /// One for each location.
-    pub grounds: Vec<Ground>,
-    /// By worker, how far a pool of an earlier run is; empty where there is none.
-    pub positions: Vec<Position>,
-    /// The devices under the locations.
-    pub devices: Fact<WatchedDevices>,
-}
-
-impl Taken {
-    /// A place that touches no file system.
-    pub(crate) fn nowhere(request: &RunSpec) -> Self {
-        let locations = request.targets.iter().enumerate();
-        Self {
-            site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
-            grounds: locations
-                .map(|(number, target)| Ground::new(target, target, None, number))
-                .collect(),
-            positions: Vec::new(),
-            devices: Fact::NotApplicable,
-        }
-    }
-}
-
 /// What a run takes with it to its place.
 struct Taking {
     home: Arc<dyn Home>,
@@ -564,8 +539,9 @@ fn take_place_with(
     if request.keeping.reuse {
         let taken = take_kept(&home, &directories, workload, &makes(workload), life)?;
         let grounds = taken.grounds.all().iter().enumerate();
-        let grounds = grounds
-            .map(|(number, ground)| Ground::new(ground.directory(), ground.directory(), ground.identity(), number));
+        let grounds = grounds.map(|(number, ground)| {
+            TakenLocation::new(ground.directory(), ground.directory(), ground.identity(), number)
+        });
         return Ok(Taken {
             grounds: grounds.collect(),
             site: Arc::new(taken.grounds),
@@ -612,7 +588,7 @@ fn take_place_with(
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };
-            Ground::new(&shown, directory, ground.identity(), *number)
+            TakenLocation::new(&shown, directory, ground.identity(), *number)
         })
         .collect();
     Ok(Taken {

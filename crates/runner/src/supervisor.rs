@@ -25,13 +25,15 @@ use rundir::slot::{Slot, UnderWay};
 
 mod completed;
 mod machine;
+mod machine_watch;
+mod rounds;
 mod rungs;
 mod stuck;
 mod time;
 mod waits;
 
-use machine::MachineWatch;
-use time::{Rounds, Seconds};
+use machine_watch::MachineWatch;
+use rounds::{Rounds, Seconds};
 
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);

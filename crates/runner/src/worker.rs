@@ -29,6 +29,7 @@ use rundir::slot::{Aside, Slot, WrittenName};
 
 mod done;
 mod look;
+mod segments;
 
 use done::Done;
 pub(crate) use done::SegmentReport;

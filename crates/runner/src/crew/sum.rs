@@ -16,6 +16,7 @@ use workload::{Action, Edition, Phase, Role, StreamHash};
 
 use crate::control::Control;
 use crate::failures::{self, Failed};
+use crate::operations;
 use crate::supervisor::{Beside, Watched};
 use crate::worker::{PhaseReport, Report, SegmentReport};
 use rundir::advice;
@@ -403,7 +404,7 @@ fn take(segment: &mut Segment, report: SegmentReport) {
     segment.nothing += report.nothing;
     segment.skipped += report.skipped;
     for record in report.records {
-        add(&mut segment.operations, record);
+        operations::add(&mut segment.operations, record);
     }
     segment
         .operations
@@ -441,22 +442,6 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
         transactions: sum(|segment| segment.transactions),
         operations: sum(|segment| segment.operations),
         bytes: sum(|segment| segment.bytes),
-    }
-}
-
-/// Adds to those of the same role and kind.
-pub(crate) fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord) {
-    let same = |known: &&mut OperationRecord| (known.role, known.action) == (record.role, record.action);
-    let Some(known) = operations.iter_mut().find(same) else {
-        operations.push(record);
-        return;
-    };
-    known.meter.merge(&record.meter);
-    for step in record.steps {
-        match known.steps.iter_mut().find(|known| known.step == step.step) {
-            Some(same) => same.latency.merge(&step.latency),
-            None => known.steps.push(step),
-        }
     }
 }
 
