@@ -12,8 +12,8 @@ use std::path::Path;
 use archive::{Archive, ArchiveError, Name};
 use record::{Entry, Record};
 
-use crate::Problem;
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
+use crate::problem::Problem;
 use crate::said::ArchiveArgument;
 
 pub use edit::{delete, note, tag};

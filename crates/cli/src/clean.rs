@@ -1,12 +1,15 @@
 //! `postmark clean`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use contract::home::Home;
 use document::{Document, WIDTH, harmless};
-use runner::Cleaned;
+use rundir::Cleaned;
+use storage::home::KernelHome;
 
 use crate::apart::Side;
-use crate::{Problem, print, tell};
+use crate::problem::{Problem, print, tell};
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
@@ -16,9 +19,10 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
     if let Some(code) = side.instead(paths.iter().map(PathBuf::as_path)) {
         return Ok(code);
     }
+    let home: Arc<dyn Home> = Arc::new(KernelHome);
     let mut code = 0;
     for path in paths {
-        let cleaned = match runner::clean(path) {
+        let cleaned = match rundir::clean(&home, path) {
             Ok(cleaned) => cleaned,
             Err(error) => {
                 tell(error);

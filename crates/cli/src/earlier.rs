@@ -10,7 +10,7 @@ use document::harmless;
 use record::Record;
 use record::read::{BYTES_MAX, ReadError};
 
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
 
 /// The record of the run that is called so: what the archive that is said, or else the user's, calls it (its number, the beginning
 /// of its identity, `last`), or the path of a file that was written with `--format json`, or `-` for standard input.

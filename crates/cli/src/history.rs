@@ -2,42 +2,15 @@
 
 use std::path::PathBuf;
 
-use document::harmless::{harmless, path as shown};
+use document::harmless::harmless;
 use history::submissions::Numbered;
-use history::{Format, HistoryError, Library, Submission, SubmissionError, beside, show, submission, submissions};
+use history::{Format, Library, Submission, beside, show, submission, submissions};
 use record::Record;
-use record::documents::{DocumentError, Documents};
+use record::documents::Documents;
 
+use crate::earlier;
+use crate::problem::{HistoryProblem, Problem, print, tell};
 use crate::said::{ArchiveArgument, HistoryArguments, HistoryCommand};
-use crate::{Problem, earlier, print, tell};
-
-/// Why a command about published results could not do its work. Nothing was touched.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HistoryProblem {
-    /// A name that is none, or a fault in our own data.
-    #[error(transparent)]
-    History(#[from] HistoryError),
-    /// A file cannot be read.
-    #[error("cannot read {}: {cause}", shown(.path))]
-    CannotRead { path: PathBuf, cause: std::io::Error },
-    /// A file is no submission.
-    #[error("{}: {problem}", shown(.path))]
-    Submission { path: PathBuf, problem: SubmissionError },
-    /// A file has something that is no JSON.
-    #[error("{}: document {place}: {problem}", shown(.path))]
-    Document {
-        path: PathBuf,
-        /// From 1.
-        place: usize,
-        problem: DocumentError,
-    },
-    /// There is no submission with this number.
-    #[error(
-        "there is no submission {0} in the archive: 'postmark history submissions' shows the numbers (S3 has number 3)"
-    )]
-    NoSuchSubmission(u64),
-}
 
 /// Shows what was asked for.
 ///

@@ -8,6 +8,7 @@
 
 pub mod apart;
 pub mod archive;
+pub mod calibration;
 pub mod classic;
 pub mod clean;
 pub mod earlier;
@@ -20,6 +21,7 @@ pub mod output;
 pub mod perform;
 pub mod plan;
 pub mod presets;
+mod problem;
 pub mod progress;
 pub mod run;
 pub mod said;
@@ -27,19 +29,16 @@ pub mod signals;
 pub mod sizing;
 pub mod verify_after;
 
-use std::io::{IsTerminal as _, Write};
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
-use document::harmless;
 use runner::SystemClock;
 
 use apart::Side;
+use problem::{Problem, complain, print, tell};
 use said::{Command, Said};
-
-/// What was said is wrong; nothing was touched.
-const WRONG: u8 = 2;
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -117,86 +116,10 @@ fn program(side: &Side) -> u8 {
         Err(problem) => {
             match &problem {
                 // With the line of the file that it is about.
-                Problem::Meaning(meant::MeaningError::Config { .. }) => complain(&problem.to_string()),
+                Problem::Meaning(meant::error::MeaningError::Config { .. }) => complain(&problem.to_string()),
                 problem => tell(problem),
             }
             problem.code()
         }
     }
-}
-
-/// Why a command could not do its work.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Problem {
-    /// What was said is wrong.
-    #[error(transparent)]
-    Meaning(#[from] meant::MeaningError),
-    /// The run was refused.
-    #[error("{0}")]
-    Refused(#[from] runner::Refused),
-    /// The storage that goes with the work lacks something.
-    #[error("{lack} ({default} is the default of this work)")]
-    Lacking {
-        lack: contract::Unsupported,
-        default: &'static str,
-    },
-    /// The workload cannot be performed.
-    #[error(transparent)]
-    Workload(#[from] workload::stream::StreamError),
-    /// Nothing can be said of what a crash has taken.
-    #[error(transparent)]
-    Verify(#[from] runner::VerifyError),
-    /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
-    #[error("{0}")]
-    Archive(Box<::archive::ArchiveError>),
-    /// Nothing can be said of what was published or submitted.
-    #[error(transparent)]
-    History(#[from] history::HistoryProblem),
-    /// The short run before the run did not come to its end.
-    #[error("the calibration for --beyond-cache {why}")]
-    Calibration { why: String, code: u8 },
-    /// A report could not be delivered.
-    #[error("cannot write the report to {to}: {cause}")]
-    Report { to: String, cause: std::io::Error },
-}
-
-impl Problem {
-    /// The exit code: 2 where nothing was touched, 1 where something was done.
-    fn code(&self) -> u8 {
-        match self {
-            Self::Meaning(_)
-            | Self::Refused(_)
-            | Self::Lacking { .. }
-            | Self::Workload(_)
-            | Self::Verify(_)
-            | Self::Archive(_)
-            | Self::History(_) => WRONG,
-            Self::Calibration { code, .. } => *code,
-            Self::Report { .. } => 1,
-        }
-    }
-}
-
-/// Tells something on standard error in a line of its own, whatever stands in it.
-fn tell(what: impl std::fmt::Display) {
-    complain(&harmless::shown(what).to_string());
-}
-
-/// Tells something on standard error that may have several lines.
-fn complain(lines: &str) {
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "postmark: {}", harmless::lines(lines));
-}
-
-/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
-/// they were put in, so that they begin no lines.
-fn print(text: &str) -> Result<(), Problem> {
-    let mut output = std::io::stdout().lock();
-    let text = harmless::lines(text);
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|cause| Problem::Report {
-        to: "standard output".to_owned(),
-        cause,
-    })
 }

@@ -4,7 +4,7 @@
 //! the preset over the original's defaults.
 
 mod config;
-mod error;
+pub mod error;
 mod like;
 
 use document::harmless;
@@ -18,9 +18,9 @@ pub use config::{parse_config, to_config};
 pub use error::MeaningError;
 pub use like::options as options_like;
 
-use crate::Problem;
 use crate::earlier::{self, Called};
 use crate::output::Input;
+use crate::problem::Problem;
 use crate::said::WorkArguments;
 use crate::sizing;
 

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use document::harmless;
 
-use crate::Problem;
 use crate::archive::Place;
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
+use crate::problem::Problem;
 
 /// An empty file of a run that was refused is not waited for any longer.
 const DISCARD_MAX: Duration = Duration::from_secs(1);

@@ -9,10 +9,11 @@ use spec::{RunSpec, StorageName};
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
+use crate::calibration;
 use crate::meant::{MeaningError, Meant, mean, to_config};
 use crate::perform::judge;
+use crate::problem::{Problem, print};
 use crate::said::{PlanArguments, PlanFormat};
-use crate::{Problem, print, sizing};
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
@@ -40,7 +41,7 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
     // A configuration file may be for another machine.
     if format != PlanFormat::Toml {
-        sizing::judge(meant)?;
+        calibration::judge(meant)?;
         // Whether root may work there is for the run to say.
         let spec = RunSpec {
             trusts_others: true,

@@ -4,7 +4,7 @@ use document::{Document, WIDTH};
 use workload::{Crew, Work, presets};
 
 use crate::meant::machine;
-use crate::{Problem, print};
+use crate::problem::{Problem, print};
 
 /// Lists the presets with where they come from, as they are on this machine.
 ///

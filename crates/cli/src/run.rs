@@ -10,15 +10,16 @@ use runner::{Event, Events, RunSpec, SystemClock};
 
 use crate::apart::Side;
 use crate::archive::{self, Chosen, Keeper, Kept};
+use crate::calibration;
 use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
+use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
 use crate::said::{Format, PlanFormat, RunArguments};
-use crate::{Problem, print, sizing, tell};
 
 /// Performs the run, reports, and gives the exit code.
 ///
@@ -91,7 +92,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     meant.notes.extend(place.and_then(|place| place.shares(&meant.spec)));
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
-    let performed = sizing::calibrate(&mut meant, arguments.quiet).and_then(|()| {
+    let performed = calibration::calibrate(&mut meant, arguments.quiet).and_then(|()| {
         if let Some(keeper) = &mut watchers.keeper {
             let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));

@@ -1,11 +1,12 @@
 //! `postmark verify-after`: what a crash has taken of what was acknowledged.
 
 use document::{Document, WIDTH};
-use runner::Verified;
+use rundir::Verified;
+use storage::home::KernelHome;
 
 use crate::apart::Side;
+use crate::problem::{Problem, print};
 use crate::said::{VerifyArguments, VerifyFormat};
-use crate::{Problem, print};
 
 /// Something acknowledged is lost or torn.
 const LOST: u8 = 1;
@@ -18,7 +19,7 @@ pub fn verify_after(arguments: &VerifyArguments, side: &Side) -> Result<u8, Prob
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.journal]) {
         return Ok(code);
     }
-    let verified = runner::verify_after(&arguments.path, &arguments.journal)?;
+    let verified = rundir::verify_after(&KernelHome, &arguments.path, &arguments.journal)?;
     print(&match arguments.format {
         VerifyFormat::Text => document::text(&text(&verified), WIDTH),
         VerifyFormat::Json => document::json(&verified),

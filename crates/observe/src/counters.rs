@@ -22,14 +22,16 @@ use crate::fact::Fact;
 use crate::sources::Sources;
 
 mod device;
+mod role;
 mod system;
 mod threads;
 mod watched;
 
 pub use device::{DeviceCounters, DeviceReading};
+pub use role::{DeviceRole, FlushCount};
 pub use system::{SystemCounters, SystemCountersDifference};
 pub use threads::{THREADS_MAX, ThreadTimes, Threads};
-pub use watched::{DEVICES_MAX, DeviceRole, FlushCount, WatchedDevice, WatchedDevices};
+pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 
 /// All counters at one moment, or nearly: they are read one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

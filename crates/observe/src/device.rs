@@ -6,11 +6,10 @@
 //! does with it; of a file system on several devices, the one that the mount
 //! names.
 
-use std::fmt;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::mount::{Mount, MountTable};
 use crate::sources::{Sources, bracketed};
@@ -23,45 +22,6 @@ pub(crate) use named::number_of_source;
 
 /// The kernel counts a device's size in these, whatever its block size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
-
-/// A device's number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub struct DeviceNumber {
-    /// The driver's number; 0 for a file system without a block device.
-    pub major: u32,
-    /// The device's number within the driver.
-    pub minor: u32,
-}
-
-impl DeviceNumber {
-    /// The number in a `st_dev` or `st_rdev` of stat(2).
-    pub fn of(device: u64) -> DeviceNumber {
-        DeviceNumber {
-            major: rustix::fs::major(device),
-            minor: rustix::fs::minor(device),
-        }
-    }
-
-    /// `254:0`.
-    pub fn parse(text: &str) -> Option<DeviceNumber> {
-        let (major, minor) = text.trim().split_once(':')?;
-        Some(DeviceNumber {
-            major: major.parse().ok()?,
-            minor: minor.parse().ok()?,
-        })
-    }
-
-    /// Whether no single block device is behind the number (major 0).
-    pub fn is_anonymous(self) -> bool {
-        self.major == 0
-    }
-}
-
-impl fmt::Display for DeviceNumber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.major, self.minor)
-    }
-}
 
 /// What kind of device it is, by the kernel's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::DeviceNumber;
+use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::sources::{Sources, unavailable};
 

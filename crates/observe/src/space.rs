@@ -9,7 +9,7 @@ use rustix::fs::{Stat, StatVfs, StatVfsMountFlags};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::DeviceNumber;
+use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::sources::unavailable;
 

@@ -20,8 +20,8 @@ use fuser::{
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid, XattrFlags};
 
 use crate::gate::Gate;
+use crate::options::{Operation, Options};
 use crate::tree::Tree;
-use crate::{Operation, Options};
 
 /// The kernel keeps nothing: every look-up is a request.
 const NO_TIME: Duration = Duration::ZERO;

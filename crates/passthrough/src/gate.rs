@@ -3,7 +3,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::Operation;
+use crate::options::Operation;
 
 #[derive(Default)]
 struct State {

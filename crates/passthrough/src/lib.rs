@@ -9,6 +9,7 @@
 
 mod files;
 mod gate;
+mod options;
 mod tree;
 
 use std::ffi::CString;
@@ -25,55 +26,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::files::Files;
 use crate::gate::Gate;
-
-/// What the file system can do; by default everything.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// `RENAME_NOREPLACE`; refused with `EINVAL` else, as servers do that were written before it.
-    pub rename_noreplace: bool,
-    /// Hard links; refused with `EPERM` else.
-    pub hard_links: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            rename_noreplace: true,
-            hard_links: true,
-        }
-    }
-}
-
-/// The requests at which the server can be made to stall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "they are named after the requests of the protocol")]
-pub enum Operation {
-    Lookup,
-    GetAttributes,
-    SetAttributes,
-    ReadLink,
-    MakeNode,
-    MakeDirectory,
-    Unlink,
-    RemoveDirectory,
-    SymbolicLink,
-    Rename,
-    Link,
-    Open,
-    Read,
-    Write,
-    /// At every `close`.
-    Flush,
-    Release,
-    Sync,
-    OpenDirectory,
-    ReadDirectory,
-    ReleaseDirectory,
-    SyncDirectory,
-    StatFs,
-    Extended,
-    Create,
-}
+pub use crate::options::{Operation, Options};
 
 /// Whether a FUSE file system can be mounted here; why not, for a test that is skipped.
 ///

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 use crate::id::RunId;
-use crate::ladder::{Load, Rung, RungSummary};
+use crate::ladder::RungSummary;
+use crate::run::{Load, Rung};
 use crate::run::{Outcome, Record};
 use crate::verdict::{Level, Verdict};
 

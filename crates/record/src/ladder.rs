@@ -7,9 +7,9 @@ use measure::{Histogram, Knee, Meter, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{BISECTIONS_MAX, Climb, Ladder};
-use workload::{Action, Fingerprint, Phase, Role};
+use workload::{Action, Role};
 
-use crate::run::{Origin, PhaseRecord, Room, SystemDuring};
+use crate::run::{Load, PhaseRecord, Rung};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 pub const PRECISION: f64 = 0.05;
@@ -17,70 +17,6 @@ pub const PRECISION: f64 = 0.05;
 pub const FAILED_MAX: f64 = 0.01;
 /// After so many rungs that did not hold no higher ones are climbed.
 pub const FAILURES_MAX: usize = 2;
-
-/// The load of one rung.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Load {
-    /// A closed loop.
-    Closed,
-    /// Transactions a second.
-    Rate(f64),
-    /// A closed loop of so many workers.
-    Workers(u32),
-}
-
-impl Load {
-    /// Transactions a second, where it is a rate.
-    pub fn rate(self) -> Option<f64> {
-        match self {
-            Self::Rate(rate) => Some(rate),
-            Self::Closed | Self::Workers(_) => None,
-        }
-    }
-
-    /// Workers, where it is a number of them.
-    pub fn workers(self) -> Option<u32> {
-        match self {
-            Self::Workers(workers) => Some(workers),
-            Self::Closed | Self::Rate(_) => None,
-        }
-    }
-}
-
-/// One rung.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rung {
-    /// What it was to bear.
-    pub load: Load,
-    /// Workers that were at work.
-    pub workers: u32,
-    /// Its phases: the transactions, and with a pool of its own those before and after them. Their moments are since the
-    /// origin of the run that it was climbed in.
-    pub phases: Vec<PhaseRecord>,
-    /// The run that it was climbed in, where each rung has one; nothing for the first, whose run's facts are the record's own.
-    pub of_run: Option<Box<RungRun>>,
-}
-
-/// What a run of a rung's own says besides its phases.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RungRun {
-    /// The fingerprint of its workload: with other workers it is another.
-    pub fingerprint: Fingerprint,
-    /// Where the moments of its phases count from.
-    pub origin: Origin,
-    /// The machine while it went on.
-    pub during: SystemDuring,
-    /// The check for room; nothing where the storage takes none.
-    pub room: Option<Room>,
-}
-
-impl Rung {
-    /// Its transactions, where it came to them.
-    pub fn transactions(&self) -> Option<&PhaseRecord> {
-        self.phases.iter().find(|phase| phase.phase == Phase::Transactions)
-    }
-}
 
 /// What a rung came to. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,6 +8,7 @@ pub mod documents;
 pub mod driven;
 pub mod headline;
 pub mod id;
+mod json;
 pub mod ladder;
 pub mod machine;
 pub mod own_cost;
@@ -24,7 +25,7 @@ pub use document::{harmless, units};
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use headline::{Entry, Headline, State};
 pub use id::RunId;
-pub use ladder::{GoalSummary, LadderSummary, Limit, Load, Rung, RungOperation, RungRun, RungSummary};
+pub use ladder::{GoalSummary, LadderSummary, Limit, RungOperation, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
@@ -34,9 +35,9 @@ pub use part::{Completed, Part};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, Left, LocationRecord, OperationRecord, Origin,
-    Outcome, PhaseRecord, Record, Room, RoomVolume, Segment, SegmentKind, Settle, SlowOperation, SlowStep,
-    SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, Left, Load, LocationRecord, OperationRecord,
+    Origin, Outcome, PhaseRecord, Record, Room, RoomVolume, Rung, RungRun, Segment, SegmentKind, Settle, SlowOperation,
+    SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, OnError, Pace, Place, RunSpec, SteadyAsked,

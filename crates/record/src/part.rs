@@ -3,9 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ladder::Rung;
-use crate::read::{self, ReadError};
-use crate::run::{PhaseRecord, Record, SystemDuring};
+use crate::run::{PhaseRecord, Record, Rung, SystemDuring};
 
 /// What a run has completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,16 +22,6 @@ pub struct Completed {
     pub part: Part,
     /// What the machine did from the run's start until then.
     pub during: SystemDuring,
-}
-
-impl Completed {
-    /// A part from its JSON.
-    ///
-    /// # Errors
-    /// Where the text is no part of a record, or is past the limits of one.
-    pub fn from_json(text: &str) -> Result<Self, ReadError> {
-        read::part_from_json(text)
-    }
 }
 
 impl Record {

@@ -11,11 +11,8 @@ use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
 use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
 use crate::id::RunId;
-use crate::ladder::Rung;
 use crate::machine::MachineOverTime;
 use crate::own_cost::OwnCost;
-use crate::read::{self, ReadError};
-use crate::summary::Summary;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -440,6 +437,70 @@ pub struct SystemDuring {
     pub clocks: ClocksDifference,
 }
 
+/// The load of one rung.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// A closed loop.
+    Closed,
+    /// Transactions a second.
+    Rate(f64),
+    /// A closed loop of so many workers.
+    Workers(u32),
+}
+
+impl Load {
+    /// Transactions a second, where it is a rate.
+    pub fn rate(self) -> Option<f64> {
+        match self {
+            Self::Rate(rate) => Some(rate),
+            Self::Closed | Self::Workers(_) => None,
+        }
+    }
+
+    /// Workers, where it is a number of them.
+    pub fn workers(self) -> Option<u32> {
+        match self {
+            Self::Workers(workers) => Some(workers),
+            Self::Closed | Self::Rate(_) => None,
+        }
+    }
+}
+
+/// One rung.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Rung {
+    /// What it was to bear.
+    pub load: Load,
+    /// Workers that were at work.
+    pub workers: u32,
+    /// Its phases: the transactions, and with a pool of its own those before and after them. Their moments are since the
+    /// origin of the run that it was climbed in.
+    pub phases: Vec<PhaseRecord>,
+    /// The run that it was climbed in, where each rung has one; nothing for the first, whose run's facts are the record's own.
+    pub of_run: Option<Box<RungRun>>,
+}
+
+/// What a run of a rung's own says besides its phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RungRun {
+    /// The fingerprint of its workload: with other workers it is another.
+    pub fingerprint: Fingerprint,
+    /// Where the moments of its phases count from.
+    pub origin: Origin,
+    /// The machine while it went on.
+    pub during: SystemDuring,
+    /// The check for room; nothing where the storage takes none.
+    pub room: Option<Room>,
+}
+
+impl Rung {
+    /// Its transactions, where it came to them.
+    pub fn transactions(&self) -> Option<&PhaseRecord> {
+        self.phases.iter().find(|phase| phase.phase == Phase::Transactions)
+    }
+}
+
 /// What was performed, as against what was meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actual {
@@ -539,34 +600,4 @@ pub struct Record {
     pub actual: Actual,
     /// What was made of the words that may surprise.
     pub hints: Vec<String>,
-}
-
-/// A run as `postmark run --format json` writes it: its record, and what follows from it.
-#[derive(Serialize, JsonSchema)]
-#[schemars(title = "A run of PostMark")]
-pub(crate) struct Document<'a> {
-    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them back.
-    summary: Summary,
-    /// What was said, meant and done.
-    record: &'a Record,
-}
-
-impl Record {
-    /// The record and its summary as JSON, in one line.
-    pub fn to_json(&self) -> String {
-        let document = Document {
-            summary: Summary::of(self),
-            record: self,
-        };
-        document::json_line(&document)
-    }
-
-    /// A record from its JSON, which is not trusted: [`crate::read`] has the limits. The summary beside it is not read: it
-    /// follows from the record.
-    ///
-    /// # Errors
-    /// Where the text is no record, one that no run can have written, or one of a newer schema.
-    pub fn from_json(text: &str) -> Result<Self, ReadError> {
-        read::from_json(text)
-    }
 }

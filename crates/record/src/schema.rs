@@ -8,7 +8,8 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use crate::run::{Document, SCHEMA_VERSION};
+use crate::json::Document;
+use crate::run::SCHEMA_VERSION;
 
 /// The schema of what `postmark run --format json` writes, as JSON.
 pub fn document() -> String {

@@ -4,10 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use observe::LineHandle;
-use observe::shared::LINE_WORDS;
-use workload::names::NameKind;
-use workload::{Action, Intent, Workload};
+use rundir::slot::Slot;
+use workload::Workload;
 
 use crate::events::Progress;
 
@@ -33,245 +31,6 @@ struct Shared {
     errors: AtomicU64,
     /// One for every worker; taken once, before the workers begin.
     slots: Mutex<Vec<Arc<Slot>>>,
-}
-
-/// What one worker says of itself, on a line of cache of its own: it writes here at every operation. The line outlives the
-/// process where the run's signs of life do ([`crate::site`]).
-#[derive(Debug)]
-pub(crate) struct Slot {
-    line: LineHandle,
-}
-
-/// The words of a slot.
-mod word {
-    /// What was done so far, and is to be done, of the stage that goes on.
-    pub(super) const DONE: usize = 0;
-    pub(super) const TOTAL: usize = 1;
-    /// Twice the operations that were issued, and one more while one is under way.
-    pub(super) const TICKET: usize = 2;
-    /// Which thing is done what to: see [`super::Slot::tell`].
-    pub(super) const WHAT: usize = 3;
-    pub(super) const PLACE: usize = 4;
-    pub(super) const NUMBER: usize = 5;
-    /// What was done besides operations.
-    pub(super) const ASIDES: usize = 6;
-    /// When the last operation was completed, by the run's clock; 0 where that is not recorded.
-    pub(super) const STAMP: usize = 7;
-    /// Names that operations have written in part and failed, the last first: see [`super::packed`].
-    pub(super) const FAILED: std::ops::Range<usize> = 8..super::LINE_WORDS;
-}
-
-/// A name of a file that an operation writes: its kind and its running number.
-pub(crate) type WrittenName = (NameKind, u64);
-
-/// What a worker does besides operations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Aside {
-    OpenSession,
-    MakeDirectory,
-    RemoveDirectory,
-    Look,
-    ReadToLook,
-    ListToLook,
-    Warm,
-    Cool,
-    Journal,
-}
-
-impl Aside {
-    const ALL: [Self; 9] = [
-        Self::OpenSession,
-        Self::MakeDirectory,
-        Self::RemoveDirectory,
-        Self::Look,
-        Self::ReadToLook,
-        Self::ListToLook,
-        Self::Warm,
-        Self::Cool,
-        Self::Journal,
-    ];
-
-    /// What is done, in words that a thing's path can follow.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::OpenSession => "open a session",
-            Self::MakeDirectory => "make directory",
-            Self::RemoveDirectory => "remove directory",
-            Self::Look => "check names",
-            Self::ReadToLook => "check contents",
-            Self::ListToLook => "check names (list)",
-            Self::Warm => "warm the cache",
-            Self::Cool => "drop from the cache",
-            Self::Journal => "write the journal",
-        }
-    }
-}
-
-/// What is under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
-    Operation(Action),
-    /// Something else, to a name of this kind.
-    Aside(Aside, NameKind),
-}
-
-/// Something under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct UnderWay {
-    /// Differs from operation to operation.
-    pub ticket: u64,
-    pub doing: Doing,
-    /// Of a directory of the pool itself: its location.
-    pub place: u32,
-    /// Of a directory of the pool itself: its place among those of its location.
-    pub number: u64,
-}
-
-/// A number of [`Slot::what`] from this on is an aside with a kind of name.
-const ASIDES_FROM: u64 = 1 << 8;
-
-impl Slot {
-    pub(crate) fn new(line: LineHandle) -> Self {
-        Self { line }
-    }
-
-    #[inline]
-    fn get(&self, word: usize) -> u64 {
-        self.line[word].load(Ordering::Relaxed)
-    }
-
-    #[inline]
-    fn set(&self, word: usize, value: u64) {
-        self.line[word].store(value, Ordering::Relaxed);
-    }
-
-    /// An operation is about to be issued.
-    #[inline]
-    pub(crate) fn issue(&self, intent: &Intent) {
-        self.tell(intent.action as u64, intent.place, intent.number);
-    }
-
-    /// Something else is about to be done; what it gives is given.
-    pub(crate) fn aside<A>(
-        &self,
-        aside: Aside,
-        (place, kind, number): (u32, NameKind, u64),
-        act: impl FnOnce() -> A,
-    ) -> A {
-        self.set(word::ASIDES, self.get(word::ASIDES) + 1);
-        let what = ASIDES_FROM + (aside as u64 * ASIDES_FROM) + kind as u64;
-        self.tell(what, place, number);
-        let answer = act();
-        self.over();
-        answer
-    }
-
-    /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a kind of name.
-    #[inline]
-    fn tell(&self, what: u64, place: u32, number: u64) {
-        self.set(word::WHAT, what);
-        self.set(word::PLACE, place.into());
-        self.set(word::NUMBER, number);
-        // One writer: no exchange is needed.
-        self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
-    }
-
-    /// It is completed, at a moment of the run's clock.
-    #[inline]
-    pub(crate) fn complete(&self, now_ns: u64) {
-        self.set(word::STAMP, now_ns);
-        self.over();
-    }
-
-    /// An operation has failed, and left these names written in part. Those of the last few are kept.
-    #[cold]
-    pub(crate) fn failed(&self, names: &[WrittenName]) {
-        for name in names {
-            for word in word::FAILED.rev() {
-                let moved = if word == word::FAILED.start {
-                    packed(*name)
-                } else {
-                    self.get(word - 1)
-                };
-                self.set(word, moved);
-            }
-        }
-    }
-
-    #[inline]
-    fn over(&self) {
-        self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
-    }
-
-    /// The operation that is under way.
-    pub(crate) fn under_way(&self) -> Option<UnderWay> {
-        let ticket = self.line[word::TICKET].load(Ordering::Acquire);
-        let seen = UnderWay {
-            ticket,
-            doing: doing(self.get(word::WHAT)),
-            place: self.get(word::PLACE) as u32,
-            number: self.get(word::NUMBER),
-        };
-        (ticket % 2 == 1 && self.line[word::TICKET].load(Ordering::Acquire) == ticket).then_some(seen)
-    }
-
-    /// When the last operation was completed, of a line that a run has left; 0 where nobody knows.
-    pub(crate) fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
-        line[word::STAMP]
-    }
-
-    /// The names that were written in part, of a line that a run has left: by the operation under way, and by the last ones
-    /// that failed.
-    pub(crate) fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
-        let mut names = match doing(line[word::WHAT]) {
-            Doing::Operation(action) if line[word::TICKET] % 2 == 1 => written_names(action, line[word::NUMBER]),
-            Doing::Operation(_) | Doing::Aside(..) => Vec::new(),
-        };
-        names.extend(line[word::FAILED].iter().filter_map(|word| unpacked(*word)));
-        names
-    }
-
-    pub(crate) fn begin(&self, total: u64) {
-        self.set(word::DONE, 0);
-        self.set(word::TOTAL, total);
-    }
-
-    #[inline]
-    pub(crate) fn publish(&self, done: u64) {
-        self.set(word::DONE, done);
-    }
-}
-
-/// The names of files that an operation writes: what it leaves there when it does not come to its end is not known.
-pub(crate) fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
-    match action {
-        Action::Replace | Action::Deliver => vec![(NameKind::Temporary, number), (NameKind::File, number)],
-        Action::Create | Action::Append | Action::Overwrite | Action::Truncate => vec![(NameKind::File, number)],
-        _ => Vec::new(),
-    }
-}
-
-/// A name in one word, which is not 0: numbers stay far below 2^56.
-fn packed((kind, number): WrittenName) -> u64 {
-    number << 8 | (kind as u64 + 1)
-}
-
-fn unpacked(word: u64) -> Option<WrittenName> {
-    let kind = (word & 0xff).checked_sub(1)?;
-    NameKind::ALL.get(kind as usize).map(|kind| (*kind, word >> 8))
-}
-
-fn doing(what: u64) -> Doing {
-    let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-    let Some(aside) = what.checked_sub(ASIDES_FROM) else {
-        let action = Action::ALL.get(index(what)).copied();
-        return Doing::Operation(action.unwrap_or(Action::Nothing));
-    };
-    let kind = NameKind::ALL.get(index(aside % ASIDES_FROM)).copied();
-    let aside = Aside::ALL.get(index(aside / ASIDES_FROM)).copied();
-    // Numbers are written by `Slot` alone.
-    Doing::Aside(aside.unwrap_or(Aside::Look), kind.unwrap_or(NameKind::File))
 }
 
 impl Control {
@@ -362,11 +121,7 @@ impl Control {
 
     /// Operations that all workers together have issued.
     pub(crate) fn operations(&self) -> u64 {
-        let of_a_slot = |slot: &Arc<Slot>| {
-            let all = slot.get(word::TICKET).div_ceil(2);
-            all.saturating_sub(slot.get(word::ASIDES))
-        };
-        self.slots().iter().map(of_a_slot).sum()
+        self.slots().iter().map(|slot| slot.operations()).sum()
     }
 
     /// Takes the slots of the run's workers.
@@ -380,10 +135,9 @@ impl Control {
 
     pub(crate) fn progress(&self) -> Progress {
         let slots = self.slots();
-        let sum = |word| slots.iter().map(|slot| slot.get(word)).sum();
-        let total: u64 = sum(word::TOTAL);
+        let total: u64 = slots.iter().map(|slot| slot.total()).sum();
         Progress {
-            done: sum(word::DONE),
+            done: slots.iter().map(|slot| slot.done()).sum(),
             total: (total < Workload::ENDLESS / 2).then_some(total),
         }
     }

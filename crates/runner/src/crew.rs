@@ -1,13 +1,11 @@
 //! The workers of a run: each on a thread of its own, with its own source, session and meters; and what they did
 //! together.
 
-use std::ffi::CString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread;
 
-use contract::{Durability, Identity, Location, Settings, Storage};
+use contract::{Durability, Settings, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
 use record::{Record, SystemDuring};
@@ -20,71 +18,25 @@ use workload::prepared::Prepared;
 use workload::{ClassicStream, Crew, Mix, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
-use crate::control::{Aside, Control, Slot};
+use crate::control::Control;
 use crate::events::{Event, Events};
 use crate::failures::{Failures, Spoiled};
-use crate::journal::Journal;
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
 use crate::refused::Refused;
-use crate::run::Taken;
 use crate::shared::{Shared, SharedPool};
-use crate::site::manifest::{Position, worker_directory};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
+use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
+use rundir::Journal;
+use rundir::manifest::Position;
+use rundir::slot::{Aside, Slot};
 
 pub(crate) mod sum;
 
 pub(crate) use sum::Performed;
-
-/// Where a location's files lie.
-#[derive(Clone, Debug)]
-pub(crate) struct Ground {
-    /// As messages give it, with a separator behind it.
-    prefix: Vec<u8>,
-    /// The directory of the files.
-    pub directory: PathBuf,
-    /// Which directory that is; nothing where the storage touches no file system.
-    identity: Option<Identity>,
-    /// Locations that were said twice have the same number.
-    number: usize,
-}
-
-impl Ground {
-    pub(crate) fn new(path: &Path, directory: &Path, identity: Option<Identity>, number: usize) -> Self {
-        let mut prefix = path.as_os_str().as_encoded_bytes().to_owned();
-        if !prefix.is_empty() {
-            prefix.push(b'/');
-        }
-        Self {
-            prefix,
-            directory: directory.to_owned(),
-            identity,
-            number,
-        }
-    }
-
-    /// As messages give the part of it that is one worker's own.
-    fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
-        let mut prefix = self.prefix.clone();
-        if let Some(worker) = worker {
-            prefix.extend_from_slice(worker_directory(worker).as_bytes());
-            prefix.push(b'/');
-        }
-        prefix
-    }
-
-    /// As the storage gets that part.
-    fn location_of(&self, worker: Option<u32>) -> Location {
-        Location {
-            directory: self.directory.clone(),
-            identity: self.identity,
-            below: worker.and_then(|worker| CString::new(worker_directory(worker)).ok()),
-        }
-    }
-}
 
 /// What every worker gets a copy of.
 struct Common<'a, S, C> {
@@ -92,7 +44,7 @@ struct Common<'a, S, C> {
     storage: &'a S,
     clock: &'a C,
     control: &'a Control,
-    grounds: &'a [Ground],
+    grounds: &'a [TakenLocation],
     naming: Naming,
     /// Of a mix.
     tables: Option<Tables>,

@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use contract::{Failure, Step};
 use observe::Fact;
 use record::ErrorRecord;
+use rundir::NotLogged;
 use spec::OnError;
 use workload::contents::{Mismatch, MismatchKind};
 use workload::names::NameKind;
 use workload::{Action, Intent, Kept};
 
-use crate::control::{Control, WrittenName, written_names};
+use crate::control::Control;
+use rundir::slot::{WrittenName, written_names};
 
 /// Before this many operations no share of errors is judged.
 const JUDGED_FROM: u64 = 100;
@@ -27,6 +29,19 @@ pub(crate) struct Failed {
     pub message: String,
     /// Bytes moved before it: nothing where the storage does not know.
     pub moved_bytes: Option<u64>,
+}
+
+impl From<NotLogged> for Failed {
+    fn from(not_logged: NotLogged) -> Self {
+        Self {
+            operation: "enter operations in the journal",
+            path: not_logged.path,
+            step: not_logged.step,
+            errno: not_logged.errno,
+            message: not_logged.message,
+            moved_bytes: None,
+        }
+    }
 }
 
 impl Failed {

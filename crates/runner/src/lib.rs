@@ -1,7 +1,7 @@
 //! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
 //!
 //! [`run()`] is the whole of it. What differs from run to run are values given to it: its description ([`RunSpec`]), the storage, the clock, the
-//! place ([`site`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
+//! place ([`rundir`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
 
 pub mod clock;
 pub mod control;
@@ -10,21 +10,19 @@ pub mod memory;
 pub mod refused;
 pub mod room;
 pub mod run;
-pub mod site;
-pub mod verify_after;
 
-mod advice;
 mod crew;
 mod failures;
 mod head;
-mod journal;
 mod naming;
+mod operations;
 mod own_cost;
 mod pace;
 mod shared;
 mod source;
 mod stopwatch;
 mod supervisor;
+mod taken;
 mod waiting;
 mod worker;
 
@@ -33,7 +31,5 @@ pub use control::Control;
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use refused::Refused;
 pub use run::{TakeControl, judge, judge_room, run};
-pub use site::{CleanError, Cleaned, clean, clean_in};
 pub use spec::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, RunSpec, Stop};
-pub use verify_after::{Acknowledged, Loss, LossCount, LossKind, Verified, VerifyError, verify_after, verify_after_in};
 pub use waiting::{NoAnswer, within};

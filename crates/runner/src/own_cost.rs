@@ -17,7 +17,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::crew::{self, Telling};
 use crate::events::NoEvents;
-use crate::run::Taken;
+use crate::taken::Taken;
 
 /// No more files than these in all pools together.
 const FILES_MAX: u64 = 1_000_000;

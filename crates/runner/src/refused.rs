@@ -6,8 +6,8 @@ use contract::Unsupported;
 use spec::Contradiction;
 use workload::stream::StreamError;
 
-use crate::site::PrepareError;
 use crate::waiting::NoAnswer;
+use rundir::prepare::PrepareError;
 
 /// A run was refused; nothing was touched.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,9 @@ pub enum Refused {
     /// The description of the run contradicts itself.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),
+    /// The journal cannot be kept.
+    #[error(transparent)]
+    Journal(#[from] rundir::JournalRefused),
     /// The machine or the target cannot do what is asked.
     #[error("{0}")]
     Unable(String),

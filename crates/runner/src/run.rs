@@ -14,20 +14,23 @@ use workload::{Action, Crew, Phase, Work, Workload, fingerprint};
 
 use crate::clock::{Clock, unix_ns};
 use crate::control::Control;
-use crate::crew::{self, Ground, Performed, Telling};
+use crate::crew::{self, Performed, Telling};
 use crate::events::{Event, Events, NoEvents, Progress, Stage};
 use crate::head::Found;
-use crate::journal::{self, Journal};
 use crate::memory;
 use crate::naming::SET_MODES;
 use crate::own_cost;
 use crate::refused::Refused;
 use crate::room::{self, Volumes};
-use crate::site::life::Life;
-use crate::site::manifest::{Kept, MixNames, Position};
-use crate::site::ownership::{BEGINS_BYTES, Begins, Evidence, Makes};
-use crate::site::{self, NoSite, Site, Wish};
+use crate::taken::{Taken, TakenLocation};
 use crate::waiting::{Call, NoAnswer, Waiter};
+use rundir::Life;
+use rundir::journal::{self, Journal};
+use rundir::kept::take_kept;
+use rundir::manifest::{BEGINS_BYTES, Begins, Kept, Makes, MixNames, Position};
+use rundir::ownership::Evidence;
+use rundir::prepare::{self, Wish};
+use rundir::site::Site;
 
 /// What a run found before it began.
 struct Start {
@@ -286,7 +289,9 @@ fn open_journal(
     };
     let call = Call::new("begin the journal", path.display().to_string());
     let asked = request.clone();
-    let opened = waiter.wait_for(&call, move || Journal::open(&asked, &directories));
+    let opened = waiter.wait_for(&call, move || {
+        Journal::open(&asked, &directories).map_err(Refused::from)
+    });
     opened.unwrap_or_else(|why| {
         Err(Refused::NoAnswer {
             what: "begin the journal",
@@ -467,7 +472,7 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
     if let Some(home) = home {
         for directory in directories {
             let subdirectories = workload_subdirectories(request);
-            site::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
+            prepare::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
         }
     }
     if request.direct {
@@ -493,38 +498,12 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
             }
         }
     }
-    journal::check(request, directories)
+    Ok(journal::check(request, directories)?)
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
     let mut buffer = [0_u8; 64];
     rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
-}
-
-/// A run's place, once it is its own.
-pub(crate) struct Taken {
-    pub site: Arc<dyn Site>,
-    /// One for each location.
-    pub grounds: Vec<Ground>,
-    /// By worker, how far a pool of an earlier run is; empty where there is none.
-    pub positions: Vec<Position>,
-    /// The devices under the locations.
-    pub devices: Fact<WatchedDevices>,
-}
-
-impl Taken {
-    /// A place that touches no file system.
-    pub(crate) fn nowhere(request: &RunSpec) -> Self {
-        let locations = request.targets.iter().enumerate();
-        Self {
-            site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
-            grounds: locations
-                .map(|(number, target)| Ground::new(target, target, None, number))
-                .collect(),
-            positions: Vec::new(),
-            devices: Fact::NotApplicable,
-        }
-    }
 }
 
 /// What a run takes with it to its place.
@@ -558,11 +537,11 @@ fn take_place_with(
     let said = request.targets.iter().map(PathBuf::as_path);
     let workload = &request.workload;
     if request.keeping.reuse {
-        let taken = site::take_kept(&home, &directories, workload, &makes(workload), life)?;
-        taken.grounds.life.lies_in(taken.grounds.all.len());
-        let grounds = taken.grounds.all.iter().enumerate();
-        let grounds = grounds
-            .map(|(number, ground)| Ground::new(&ground.directory, &ground.directory, ground.identity(), number));
+        let taken = take_kept(&home, &directories, workload, &makes(workload), life)?;
+        let grounds = taken.grounds.all().iter().enumerate();
+        let grounds = grounds.map(|(number, ground)| {
+            TakenLocation::new(ground.directory(), ground.directory(), ground.identity(), number)
+        });
         return Ok(Taken {
             grounds: grounds.collect(),
             site: Arc::new(taken.grounds),
@@ -596,21 +575,20 @@ fn take_place_with(
         life,
         began_unix_ns,
     };
-    let (places, ground_of) = site::prepare(&wish)?;
-    places.life.lies_in(places.all.len());
+    let (places, ground_of) = prepare::prepare(&wish)?;
     if private > 1 {
         places.make_worker_directories(private)?;
     }
     let grounds = said
         .zip(&ground_of)
         .map(|(path, number)| {
-            let ground = &places.all[*number];
-            let directory = &ground.directory;
+            let ground = &places.all()[*number];
+            let directory = ground.directory();
             let shown = match request.place {
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };
-            Ground::new(&shown, directory, ground.identity(), *number)
+            TakenLocation::new(&shown, directory, ground.identity(), *number)
         })
         .collect();
     Ok(Taken {

@@ -15,22 +15,25 @@ use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
 
-use crate::control::{Control, Slot, UnderWay};
+use crate::control::Control;
 use crate::events::{Event, Events, Progress, Stage};
 use crate::naming::Namer;
-use crate::site::{Landmarks, Site};
 use crate::waiting::TELL_EVERY;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
+use rundir::site::{Landmarks, Site};
+use rundir::slot::{Slot, UnderWay};
 
 mod completed;
 mod machine;
+mod machine_watch;
+mod rounds;
 mod rungs;
 mod stuck;
 mod time;
 mod waits;
 
-use machine::MachineWatch;
-use time::{Rounds, Seconds};
+use machine_watch::MachineWatch;
+use rounds::{Rounds, Seconds};
 
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);

@@ -16,18 +16,20 @@ use workload::names::NameKind;
 use workload::{Action, End, Intent, Phase, Role, StreamHash, StreamHasher};
 
 use crate::clock::Clock;
-use crate::control::{Aside, Control, Slot, WrittenName};
+use crate::control::Control;
 use crate::events::Stage;
 use crate::failures::{Failed, Failures};
-use crate::journal::Log;
 use crate::naming::Namer;
 use crate::pace::Pacer;
-use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
 use crate::stopwatch::{Meters, Moments, Stopwatch};
+use rundir::Log;
+use rundir::manifest::Position;
+use rundir::slot::{Aside, Slot, WrittenName};
 
 mod done;
 mod look;
+mod segments;
 
 use done::Done;
 pub(crate) use done::SegmentReport;
@@ -533,7 +535,8 @@ where
         }
         if let Some(log) = log {
             let which = (intent.place, intent.action.named(), intent.number);
-            if let Err(failed) = slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
+            if let Err(not_logged) = slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
+                let failed = Failed::from(not_logged);
                 // It ends the run, whatever errors are allowed: what is not logged proves nothing.
                 let _ = self.duty.failures.count(failed.clone());
                 return Err(Left::Failed(failed));

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use clap::ValueEnum;
 use measure::steady::{BATCHES, WINDOW_ROUNDS};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +10,7 @@ use workload::arrivals::{ArrivalProcess, check_rate};
 use workload::mix::Think;
 
 use crate::contradiction::{Contradiction, refuse_any};
+use crate::how::SteadyRule;
 use crate::ladder::{Climb, GoalSaid, LadderSaid};
 use crate::limits::RUNG_MIN;
 use crate::options::Options;
@@ -97,26 +97,6 @@ pub struct Ladder {
     pub fresh: bool,
     /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no goal was said.
     pub goal_p99_ns: Option<u64>,
-}
-
-/// Which rule says whether a run is steady.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum SteadyRule {
-    /// SNIA's: five rounds within 20 % of their mean, their line within 10 %.
-    Snia,
-    /// The slope over five rounds is at most 10 % of the mean, with a confidence of 95 %.
-    Slope,
-}
-
-impl SteadyRule {
-    /// The name that options take.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Snia => "snia",
-            Self::Slope => "slope",
-        }
-    }
 }
 
 /// Steady state as asked for.

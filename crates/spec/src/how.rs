@@ -157,6 +157,26 @@ impl FromStr for OnError {
     }
 }
 
+/// Which rule says whether a run is steady.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyRule {
+    /// SNIA's: five rounds within 20 % of their mean, their line within 10 %.
+    Snia,
+    /// The slope over five rounds is at most 10 % of the mean, with a confidence of 95 %.
+    Slope,
+}
+
+impl SteadyRule {
+    /// The name that options take.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Snia => "snia",
+            Self::Slope => "slope",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -19,8 +19,8 @@ mod work;
 
 pub use contract::Durability;
 pub use contradiction::Contradiction;
-pub use drive::{Drive, Ladder, Pace, SteadyAsked, SteadyRule, Stop};
-pub use how::{Cache, Keeping, OnError, Place, StorageName, directory};
+pub use drive::{Drive, Ladder, Pace, SteadyAsked, Stop};
+pub use how::{Cache, Keeping, OnError, Place, SteadyRule, StorageName, directory};
 pub use ladder::{Climb, GoalSaid, LadderSaid};
 pub use limits::{BISECTIONS_MAX, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNGS_MAX};
 pub use options::{LocationSaid, Options};

@@ -12,8 +12,7 @@ use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
-use crate::drive::SteadyRule;
-use crate::how::{Cache, OnError, StorageName};
+use crate::how::{Cache, OnError, SteadyRule, StorageName};
 use crate::ladder::{GoalSaid, LadderSaid};
 use crate::values::{
     Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName, bias, bias_in_file, real, real_in_file,

@@ -12,13 +12,14 @@ use crate::system::{At, System};
 use contract::{
     Errno, Failure, Listing, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
 };
-use durability::Policy;
+use policy::Policy;
 
 mod attributes;
 mod contents;
 mod durability;
 mod listing;
 mod names;
+mod policy;
 
 /// What differs between storages that make system calls.
 pub(crate) trait Style {

@@ -6,9 +6,9 @@ use crate::classic::Classic;
 use crate::edition::SubdirectoryChoice;
 use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
+use crate::invalid::InvalidWhole;
 use crate::names::NameKind;
 use crate::table::{Entry, MemoryHint, NoMemory, Table};
-use crate::whole::InvalidWhole;
 
 /// A stream cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

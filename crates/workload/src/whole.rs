@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::classic::{Classic, InvalidWorkload};
+use crate::classic::Classic;
 use crate::contents::ContentSpec;
 use crate::intent::{Action, Phase, Stream};
+use crate::invalid::{self, InvalidWhole};
 use crate::mix::{InvalidMix, Mix};
 use crate::mix_stream::MixStream;
 use crate::mixer::{Mixer, Tables};
@@ -115,30 +116,6 @@ pub struct Workload {
     pub contents: Option<ContentSpec>,
 }
 
-/// The numbers make no workload.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidWhole {
-    /// The classic part.
-    #[error(transparent)]
-    Classic(#[from] InvalidWorkload),
-    /// The mix.
-    #[error(transparent)]
-    Mix(#[from] InvalidMix),
-    /// No worker, or too many.
-    #[error("workers {0}: give 1 to {max}", max = Workload::WORKERS_MAX)]
-    Workers(u64),
-    /// The classic pairs on a shared pool.
-    #[error("writers and readers share a pool, which the classic editions do not know: give --mix, or leave them out")]
-    ClassicShared,
-    /// A mix without contents.
-    #[error("contents: a mix needs contents: give text, incompressible or compressible:RATIO")]
-    NoContents,
-    /// Contents that are none.
-    #[error("contents: {0}")]
-    Contents(String),
-}
-
 impl From<Classic> for Workload {
     fn from(classic: Classic) -> Self {
         Self {
@@ -169,7 +146,7 @@ impl Workload {
     pub const ENDLESS: u64 = 1 << 40;
 
     /// The greatest number of workers.
-    pub const WORKERS_MAX: u32 = 4096;
+    pub const WORKERS_MAX: u32 = invalid::WORKERS_MAX;
 
     /// Checks that the workload can be performed.
     ///

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
-use crate::history::HistoryProblem;
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
 use crate::output::{OutputFile, Outputs};
+use crate::problem::HistoryProblem;
+use crate::problem::{Problem, print, tell};
 use crate::said::{ExportArguments, ExportFormat, ImportArguments};
-use crate::{Problem, print, tell};
 
 /// Writes runs for others.
 ///

@@ -16,8 +16,9 @@ use record::{Completed, Record};
 use runner::{Event, Events};
 
 use super::{Place, mark};
-use crate::meant::MeaningError;
-use crate::{Problem, signals, tell};
+use crate::meant::error::MeaningError;
+use crate::problem::{Problem, tell};
+use crate::signals;
 
 /// An answer is waited for so long: longer than another process's transaction is.
 const PATIENCE: Duration = Duration::from_secs(60);

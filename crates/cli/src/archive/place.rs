@@ -11,9 +11,9 @@ use nix::unistd::User;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use runner::{NoAnswer, Place as RunPlace, RunSpec};
 
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
 use crate::output::{is_one, is_standard_output};
-use crate::{Problem, tell};
+use crate::problem::{Problem, tell};
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";

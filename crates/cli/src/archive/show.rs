@@ -7,11 +7,11 @@ use record::Record;
 use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::history::beside_in_text;
-use crate::meant::MeaningError;
+use crate::meant::error::MeaningError;
 use crate::output::{Input, Outputs};
+use crate::problem::{Problem, print};
 use crate::run::{deliver, render};
 use crate::said::{Format, ListArguments, ListFormat, ShowArguments};
-use crate::{Problem, print};
 
 /// Lists runs.
 ///

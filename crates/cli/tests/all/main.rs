@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod archived;
+mod circles;
 mod differential;
 mod filesystems;
 mod hostile;

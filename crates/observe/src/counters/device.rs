@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::watched::{DeviceRole, FlushCount};
+use super::role::{DeviceRole, FlushCount};
 use super::{grown, or, pair};
 use crate::device::SECTOR_BYTES;
 use crate::fact::Fact;

@@ -3,7 +3,7 @@
 //!
 //! By sysfs and not by the node in `/dev`, which a container may lack.
 
-use super::DeviceNumber;
+use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::sources::Sources;
 

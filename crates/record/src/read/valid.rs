@@ -10,8 +10,8 @@ use workload::Workload;
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
-use crate::ladder::{Load, Rung};
 use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
+use crate::run::{Load, Rung};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;

@@ -14,12 +14,14 @@ use rustix::io::Errno;
 use spec::{Drive, RunSpec};
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
-use crate::advice;
-use crate::control::{Control, WrittenName};
+use crate::control::Control;
 use crate::failures::{self, Failed};
-use crate::site::manifest::Position;
+use crate::operations;
 use crate::supervisor::{Beside, Watched};
 use crate::worker::{PhaseReport, Report, SegmentReport};
+use rundir::advice;
+use rundir::manifest::Position;
+use rundir::slot::WrittenName;
 
 /// What came of a run's work, before it is cleaned up.
 #[derive(Debug)]
@@ -402,7 +404,7 @@ fn take(segment: &mut Segment, report: SegmentReport) {
     segment.nothing += report.nothing;
     segment.skipped += report.skipped;
     for record in report.records {
-        add(&mut segment.operations, record);
+        operations::add(&mut segment.operations, record);
     }
     segment
         .operations
@@ -440,22 +442,6 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
         transactions: sum(|segment| segment.transactions),
         operations: sum(|segment| segment.operations),
         bytes: sum(|segment| segment.bytes),
-    }
-}
-
-/// Adds to those of the same role and kind.
-pub(crate) fn add(operations: &mut Vec<OperationRecord>, record: OperationRecord) {
-    let same = |known: &&mut OperationRecord| (known.role, known.action) == (record.role, record.action);
-    let Some(known) = operations.iter_mut().find(same) else {
-        operations.push(record);
-        return;
-    };
-    known.meter.merge(&record.meter);
-    for step in record.steps {
-        match known.steps.iter_mut().find(|known| known.step == step.step) {
-            Some(same) => same.latency.merge(&step.latency),
-            None => known.steps.push(step),
-        }
     }
 }
 

@@ -6,9 +6,9 @@ use record::Stuck;
 use workload::Action;
 
 use super::{Seen, Supervisor};
-use crate::control::{Aside, Doing, UnderWay};
 use crate::events::Event;
 use crate::waiting::{GIVE_UP_AFTER, GRACE};
+use rundir::slot::{Aside, Doing, UnderWay};
 
 impl Supervisor<'_, '_> {
     pub(super) fn name_stuck(&mut self, stuck: Stuck) {

@@ -13,8 +13,8 @@ use workload::{End, Phase};
 use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
-use crate::site::Site;
 use crate::waiting::{Call, NoAnswer, Waiter};
+use rundir::site::Site;
 
 impl Supervisor<'_, '_> {
     /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does

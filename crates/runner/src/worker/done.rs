@@ -2,17 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use contract::Session;
+use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
-use measure::{SLICE_NS, Slice, Slow, Slowest};
-use record::{OperationRecord, SlowOperation, SlowStep, SlowestRecord};
-use workload::{Action, Phase, Role};
+use record::OperationRecord;
+use workload::{Action, Role};
 
-use super::{Rendezvous, Worker};
-use crate::clock::Clock;
-use crate::crew::sum;
-use crate::source::Source;
-use crate::stopwatch::{Meters, Recorded, SlowThing, Stopwatch};
+use crate::operations;
+use crate::stopwatch::{Meters, SlowThing};
 
 /// What a worker did in a segment of a phase.
 #[derive(Clone, Debug)]
@@ -95,7 +91,7 @@ impl Done {
             old.operations += next.operations;
             old.bytes += next.bytes;
             for record in next.records {
-                sum::add(&mut old.records, record);
+                operations::add(&mut old.records, record);
             }
         }
     }
@@ -111,87 +107,5 @@ impl Done {
         };
         self.turn(none, now_ns);
         std::mem::take(&mut self.ended)
-    }
-}
-
-impl<O, S, C, W, R> Worker<O, S, C, W, R>
-where
-    O: Source,
-    S: Session,
-    C: Clock,
-    W: Stopwatch,
-    R: Rendezvous,
-{
-    /// A segment that begins, with its meters.
-    pub(super) fn segment(&self, phase: Phase, began_ns: u64) -> Current {
-        let number = if phase == Phase::Transactions {
-            self.tools.control.segment()
-        } else {
-            0
-        };
-        Current {
-            number,
-            began_ns,
-            meters: Meters::ready_for(
-                &self.duty.actions[phase as usize],
-                Recorded {
-                    service: phase == Phase::Transactions && self.tools.pacer.is_open(),
-                    slices: self.duty.slices,
-                },
-            ),
-            transactions: 0,
-            nothing: 0,
-            skipped: 0,
-        }
-    }
-
-    /// Hands over what was done since the last time, and goes on with the slice of this moment.
-    #[cold]
-    pub(super) fn end_slice(&mut self, done: &mut Done, now_ns: u64) {
-        if done.slice_ends_ns == u64::MAX {
-            return;
-        }
-        let meters = done.current.meters.take_slice();
-        if !meters.is_empty() {
-            let index = done.slice;
-            self.rendezvous.slice(done.role, Slice { index, meters });
-        }
-        done.slice = now_ns.saturating_sub(done.phase_began_ns) / SLICE_NS;
-        done.slice_ends_ns = done.phase_began_ns + (done.slice + 1) * SLICE_NS;
-    }
-
-    /// The slowest operations with their paths.
-    pub(super) fn name_slowest(&mut self, slowest: BTreeMap<Action, Slowest<SlowThing>>) -> Vec<SlowestRecord> {
-        let worker = self.tools.worker;
-        let origin_ns = self.tools.origin_ns;
-        let namer = &mut self.duty.namer;
-        let mut record = |action: Action, slow: Slow<SlowThing>| {
-            let thing = slow.what;
-            let name = match action {
-                Action::List | Action::ListWithStat => namer.directory(thing.place),
-                _ => namer.name(thing.place, action.named(), thing.number),
-            };
-            SlowOperation {
-                ns: slow.ns,
-                worker,
-                issued_ns: thing.issued_ns.saturating_sub(origin_ns),
-                path: name.path.to_string_lossy().into_owned(),
-                step: thing.step.map(|(step, ns)| SlowStep {
-                    step: step.name().to_owned(),
-                    ns,
-                }),
-            }
-        };
-        slowest
-            .into_iter()
-            .map(|(action, slowest)| SlowestRecord {
-                action,
-                operations: slowest
-                    .into_sorted()
-                    .into_iter()
-                    .map(|slow| record(action, slow))
-                    .collect(),
-            })
-            .collect()
     }
 }

@@ -10,14 +10,14 @@ use workload::{End, Intent, Kept, Phase};
 
 use super::{Left, Matter, Worker, submit};
 use crate::clock::Clock;
-use crate::control::{Aside, Slot};
 use crate::events::Stage;
 use crate::failures::Failed;
 use crate::naming::Namer;
-use crate::site::manifest::Position;
 use crate::source::{Expected, Source};
 use crate::stopwatch::Stopwatch;
 use crate::worker::Rendezvous;
+use rundir::manifest::Position;
+use rundir::slot::{Aside, Slot};
 
 /// What errors of the look at names and at contents are called.
 const CHECK_NAMES: &str = Aside::Look.name();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use contract::home::{Home, Lock};
 use record::{CleanUp, Outcome, Record};
-use runner::{Cleaned, Control, Keeping, LossKind, NoEvents, Place, Refused, RunSpec};
+use rundir::{Cleaned, LossKind};
+use runner::{Control, Keeping, NoEvents, Place, Refused, RunSpec};
 use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -84,7 +85,7 @@ fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
 
 fn clean(storage: &Simulated, path: &Path) -> Vec<Cleaned> {
     let home: Arc<dyn Home> = Arc::new(storage.clone());
-    runner::clean_in(&home, path).unwrap()
+    rundir::clean(&home, path).unwrap()
 }
 
 fn removed(cleaned: &[Cleaned]) -> &CleanUp {
@@ -243,7 +244,7 @@ fn the_log_of_what_was_acknowledged_is_checked() {
         ..request(Place::OwnDirectory)
     };
     let storage = cut_off(&request, storage());
-    let verified = runner::verify_after_in(&storage, Path::new(AT), &log).unwrap();
+    let verified = rundir::verify_after(&storage, Path::new(AT), &log).unwrap();
     assert_eq!(verified.lost, []);
     assert!(verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked);
 
@@ -257,7 +258,7 @@ fn the_log_of_what_was_acknowledged_is_checked() {
     let name = gone.file_name().unwrap().as_encoded_bytes();
     let facts = directory.facts_of(name).unwrap();
     assert_eq!(directory.remove(name, &facts), Ok(true));
-    let verified = runner::verify_after_in(&storage, Path::new(AT), &log).unwrap();
+    let verified = rundir::verify_after(&storage, Path::new(AT), &log).unwrap();
     let lost: Vec<_> = verified
         .lost
         .iter()

@@ -14,7 +14,9 @@ use std::time::{Duration, Instant};
 
 use contract::Durability;
 use record::{Outcome, Record};
-use runner::{Control, Loss, LossKind, NoEvents, Place, Refused, RunSpec, SystemClock, VerifyError, verify_after};
+use rundir::{Loss, LossKind, Verified, VerifyError};
+use runner::{Control, NoEvents, Place, Refused, RunSpec, SystemClock};
+use storage::home::KernelHome;
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -115,6 +117,10 @@ fn run(request: &RunSpec, control: &Control) -> Result<Record, Refused> {
 }
 
 const CHILD: &str = "POSTMARK_TEST_JOURNAL_CHILD";
+
+fn verify_now(path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
+    rundir::verify_after(&KernelHome, path, journal)
+}
 
 /// Not a test of its own: the run that the others kill.
 #[test]
@@ -221,7 +227,7 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
         kill_a_run(&places, name);
-        let verified = verify_after(places.files.path(), &places.journal()).unwrap();
+        let verified = verify_now(places.files.path(), &places.journal()).unwrap();
         assert_eq!(verified.lost, [], "{name}");
         assert!(verified.lost_counts.is_empty());
         assert!(!verified.ended && !verified.may_be_removed, "{name}");
@@ -237,14 +243,14 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
         assert_eq!(verified.directories.len(), 1);
         // The run's own directory is as good, and so is another place that all of it was moved to.
         let own = run_directory(places.files.path());
-        assert_eq!(verify_after(&own, &places.journal()).unwrap().lost, [], "{name}");
+        assert_eq!(verify_now(&own, &places.journal()).unwrap().lost, [], "{name}");
         let elsewhere = places.files.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::rename(&own, elsewhere.join(own.file_name().unwrap())).unwrap();
-        let moved = verify_after(&elsewhere, &places.journal()).unwrap();
+        let moved = verify_now(&elsewhere, &places.journal()).unwrap();
         assert_eq!(moved.lost, [], "{name}");
         assert_eq!(moved.checked, verified.checked);
-        let said = verify_after(places.journals.path(), &places.journal()).unwrap_err();
+        let said = verify_now(places.journals.path(), &places.journal()).unwrap_err();
         assert!(matches!(said, VerifyError::NoDirectory { .. }), "{said}");
     }
 }
@@ -319,7 +325,7 @@ fn every_loss_is_named() {
             (action.to_owned(), kind, path.to_string_lossy().into_owned())
         })
         .collect();
-    let verified = verify_after(places.files.path(), &places.journal()).unwrap();
+    let verified = verify_now(places.files.path(), &places.journal()).unwrap();
     let mut found: Vec<(String, LossKind, String)> = verified
         .lost
         .iter()
@@ -343,9 +349,9 @@ fn a_whole_tree_that_is_lost_is_counted() {
     let Some(places) = Places::new() else { return };
     kill_a_run(&places, "private");
     let own = run_directory(places.files.path());
-    let before = verify_after(places.files.path(), &places.journal()).unwrap();
+    let before = verify_now(places.files.path(), &places.journal()).unwrap();
     fs::remove_dir_all(own.join("w1")).unwrap();
-    let after = verify_after(places.files.path(), &places.journal()).unwrap();
+    let after = verify_now(places.files.path(), &places.journal()).unwrap();
     assert_eq!((before.losses(), after.checked), (0, before.checked));
     assert!(after.losses() > 20, "{:?}", after.lost_counts);
     let is_of_w1 = |loss: &Loss| loss.kind == LossKind::Missing && loss.path.contains("/w1/");
@@ -362,7 +368,7 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     let copy = places.journals.path().join("copy");
     let verify = |bytes: &[u8]| {
         fs::write(&copy, bytes).unwrap();
-        verify_after(places.files.path(), &copy)
+        verify_now(places.files.path(), &copy)
     };
     let torn = verify(&journal[..last + 20]).unwrap();
     assert!(!torn.complete_journal);
@@ -374,7 +380,7 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     assert!(said.to_string().contains("take an undamaged copy"), "{said}");
     let said = verify(b"not at all").unwrap_err();
     assert!(said.to_string().contains("is no journal of postmark"), "{said}");
-    let said = verify_after(places.files.path(), Path::new("/nonexistent")).unwrap_err();
+    let said = verify_now(places.files.path(), Path::new("/nonexistent")).unwrap_err();
     assert!(
         said.to_string().starts_with("cannot read the journal /nonexistent"),
         "{said}"
@@ -400,7 +406,7 @@ fn a_run_that_ended_has_lost_nothing() {
             .filter(|operation| !operation.action.reads())
             .map(|operation| operation.meter.operations)
             .sum();
-        let verified = verify_after(places.files.path(), &places.journal()).unwrap();
+        let verified = verify_now(places.files.path(), &places.journal()).unwrap();
         assert_eq!((verified.lost, verified.in_flight), (Vec::new(), 0), "{name}");
         assert!(verified.ended && verified.complete_journal, "{name}");
         assert_eq!(verified.acknowledged.total(), changes, "{name}");
@@ -427,7 +433,7 @@ fn a_run_that_was_stopped_has_removed_its_files() {
         let record = run(&asked, &control).unwrap();
         stopper.join().unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
-        let verified = verify_after(places.files.path(), &places.journal()).unwrap();
+        let verified = verify_now(places.files.path(), &places.journal()).unwrap();
         assert_eq!((verified.lost, verified.in_flight), (Vec::new(), 0), "{name}");
         assert!(
             verified.ended && verified.may_be_removed && verified.checked > 50,
@@ -443,7 +449,7 @@ fn a_journal_beside_the_files_or_in_the_way_is_refused() {
     let journal = beside.path().join("journal");
     let asked = request(workload("one", 10), places.files.path(), &journal);
     let said = run(&asked, &Control::default()).unwrap_err();
-    assert!(matches!(said, Refused::Unable(_)));
+    assert!(matches!(said, Refused::Journal(_)));
     assert!(
         said.to_string().contains("give a file on another file system"),
         "{said}"
@@ -472,7 +478,7 @@ fn a_location_is_found_under_another_name() {
     );
     let there = places.files.path().join("there");
     fs::rename(&here, &there).unwrap();
-    let verified = verify_after(&there, &places.journal()).unwrap();
+    let verified = verify_now(&there, &places.journal()).unwrap();
     assert_eq!(verified.lost, []);
     assert_eq!(
         verified.directories[0].as_deref().map(OsStr::new),
@@ -483,7 +489,7 @@ fn a_location_is_found_under_another_name() {
     let [_, path, _] = said.last("delete");
     fs::create_dir_all(there.join(&path).parent().unwrap()).unwrap();
     fs::write(there.join(&path), "back").unwrap();
-    let verified = verify_after(&there, &places.journal()).unwrap();
+    let verified = verify_now(&there, &places.journal()).unwrap();
     assert_eq!(verified.lost.len(), 1);
     assert_eq!(
         (verified.lost[0].what, verified.lost[0].kind),

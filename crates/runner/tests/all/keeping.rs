@@ -4,8 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use contract::home::Home;
 use record::{Outcome, Record};
-use runner::{Cleaned, Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
+use rundir::{CleanError, Cleaned};
+use runner::{Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
+use storage::home::KernelHome;
 use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
@@ -104,6 +107,11 @@ fn files(at: &Path) -> Vec<PathBuf> {
     }
     found.sort();
     found
+}
+
+fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
+    let home: Arc<dyn Home> = Arc::new(KernelHome);
+    rundir::clean(&home, path)
 }
 
 fn phases(record: &Record) -> Vec<Phase> {
@@ -227,9 +235,9 @@ fn cleaning_leaves_a_kept_pool_unless_it_is_named() {
     let at = tempfile::tempdir().unwrap();
     complete(&request(classic(2), at.path(), true, false));
     let own = entries(at.path())[0].clone();
-    let cleaned = runner::clean(at.path()).unwrap();
+    let cleaned = clean(at.path()).unwrap();
     assert!(matches!(&cleaned[..], [Cleaned::Kept { directory }] if directory.ends_with(own.file_name().unwrap())));
     assert!(files(at.path()).len() > 100);
-    assert!(matches!(&runner::clean(&own).unwrap()[..], [Cleaned::Removed { .. }]));
+    assert!(matches!(&clean(&own).unwrap()[..], [Cleaned::Removed { .. }]));
     assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
 }

@@ -2,10 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::corruption::{Corruption, Corruptions, Event};
-use super::{Fault, Struck, Truth};
+use super::truth::{Fault, Struck, Truth};
 use contract::Errno;
+
+/// The storage, whoever looks at it.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    pub(super) clock_ns: AtomicU64,
+    state: Mutex<State>,
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Files, names, and what tests want to know or to go wrong.
 #[derive(Debug, Default)]

@@ -1,23 +1,23 @@
 //! System calls that are answered from memory.
 
 use std::ffi::{CStr, c_int};
-use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard};
 
-use super::state::{Kind, Node, State};
-use super::{Fault, Simulated, Struck};
+use super::state::{Kind, Node, Shared, State};
+use super::truth::{Fault, Struck};
 use crate::system::{At, Object, System, entries};
 use contract::{Errno, Step};
 
 #[derive(Debug)]
 pub(super) struct SimulatedSystem {
-    simulated: Simulated,
+    shared: Arc<Shared>,
     roots: Vec<Vec<u8>>,
 }
 
 impl SimulatedSystem {
-    pub(super) fn new(simulated: Simulated, roots: Vec<Vec<u8>>) -> Self {
-        Self { simulated, roots }
+    pub(super) fn new(shared: Arc<Shared>, roots: Vec<Vec<u8>>) -> Self {
+        Self { shared, roots }
     }
 
     /// The whole name, without anything that stands for the directory itself at its end.
@@ -37,12 +37,12 @@ impl SimulatedSystem {
 
     /// Begins a call: time passes, and a fault may strike.
     fn begin(&self, step: Step, asked_bytes: usize) -> (MutexGuard<'_, State>, Option<Fault>) {
-        let mut state = self.simulated.state();
+        let mut state = self.shared.state();
         let call = state.calls;
         let is_cut = state.is_cut();
         state.calls += 1;
         let cost_ns = state.call_cost_ns;
-        state.now_ns = cost_ns + self.simulated.shared.clock_ns.fetch_add(cost_ns, Ordering::Relaxed);
+        state.now_ns = cost_ns + self.shared.clock_ns.fetch_add(cost_ns, Ordering::Relaxed);
         if is_cut {
             return (state, Some(Fault::Error(libc::EIO)));
         }

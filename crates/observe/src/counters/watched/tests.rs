@@ -1,7 +1,7 @@
 //! Chains of devices on fixture trees of sysfs, and targets that have none.
 
 use super::*;
-use crate::device::DeviceNumber;
+use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 

@@ -1,184 +1,29 @@
-//! Where a run lives on the target: its directories, the mark it leaves there, and how it goes again.
-//!
-//! The rule is: own only what you made. A place is looked through before the first file is made; whatever
-//! bears a name that the run would use keeps the run from starting.
-
-mod before;
-mod clean;
-mod kept;
-pub(crate) mod life;
-pub mod manifest;
-pub(crate) mod ownership;
-mod prepare;
-mod removal;
+//! The directories of a run: how they are left, kept and known again.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use contract::home::{DIRECTORY_MODE, Directory, EntryKind, Facts, Home, Mark, Stamp};
+use contract::home::{Directory, EntryKind, Facts, Home, Mark, Stamp};
 use contract::{Errno, Identity};
 use record::CleanUp;
 
-pub use clean::{CleanError, Cleaned, clean, clean_in};
-pub(crate) use kept::take_kept;
-pub use prepare::PrepareError;
-pub(crate) use prepare::{Wish, prepare, refuse_untrusted};
-
 use crate::advice;
-use life::Life;
-use manifest::{Kept, Kind, Manifest, worker_directory};
-use ownership::{Evidence, Ownership};
-use removal::Removal;
-
-/// A run's place.
-pub(crate) trait Site: Send + Sync {
-    /// To look whether the place is still the one that the run began in.
-    fn landmarks(&self) -> Landmarks;
-
-    /// Removes what the run has made and left, and its mark.
-    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp;
-
-    /// A pool that was kept is in use from now on.
-    fn begin_use(&self) -> Result<(), String>;
-
-    /// The run's signs of life.
-    fn life(&self) -> &Life;
-
-    /// Leaves everything as it is, for a later run.
-    fn keep(&self, kept: Kept) -> Result<(), String>;
-
-    /// The file systems of the place.
-    fn volumes(&self) -> Volumes;
-
-    /// Bytes that the run's own directories take: directories stay as large as they once were.
-    fn own_bytes(&self) -> u64;
-
-    /// The place in words.
-    fn describe(&self) -> String;
-}
-
-/// File systems, each by a directory of it that is held open. A value that may be used from any thread.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Volumes(Arc<Vec<Arc<dyn Directory>>>);
-
-impl Volumes {
-    /// Writes back everything: syncfs(2).
-    pub(crate) fn sync(&self) -> Result<(), String> {
-        self.0
-            .iter()
-            .try_for_each(|directory| directory.sync_file_system().map_err(|errno| errno.to_string()))
-    }
-
-    /// The free space of all together; nothing where one does not tell.
-    pub(crate) fn free_bytes(&self) -> Option<u64> {
-        let mut sum = (!self.0.is_empty()).then_some(0_u64)?;
-        for directory in self.0.iter() {
-            sum += directory.free_bytes()?;
-        }
-        Some(sum)
-    }
-}
-
-/// Storages that touch no file system have no place.
-pub(crate) struct NoSite(pub(crate) Life);
-
-impl Site for NoSite {
-    fn landmarks(&self) -> Landmarks {
-        Landmarks::default()
-    }
-
-    fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
-        CleanUp::default()
-    }
-
-    fn life(&self) -> &Life {
-        &self.0
-    }
-
-    fn begin_use(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn keep(&self, _: Kept) -> Result<(), String> {
-        Err("this storage makes no files that could be kept".to_owned())
-    }
-
-    fn volumes(&self) -> Volumes {
-        Volumes::default()
-    }
-
-    fn own_bytes(&self) -> u64 {
-        0
-    }
-
-    fn describe(&self) -> String {
-        "nowhere".to_owned()
-    }
-}
-
-/// By what a place is known again: the directory at its path.
-#[derive(Debug)]
-struct Landmark {
-    home: Arc<dyn Home>,
-    /// From the root.
-    directory: PathBuf,
-    identity: Option<Identity>,
-}
-
-impl Landmark {
-    fn look(&self) -> Result<(), String> {
-        let path = self.directory.display();
-        let device = |identity: Option<Identity>| identity.map(|identity| identity.device);
-        match self.home.facts(&self.directory) {
-            Ok(now) if now.identity == self.identity => Ok(()),
-            Ok(now) if device(now.identity) != device(self.identity) => Err(format!(
-                "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
-            )),
-            Ok(_) => Err(format!(
-                "{path} is another directory than when the run began: it was moved or replaced"
-            )),
-            Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => Err(format!(
-                "{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"
-            )),
-            Err(errno) => {
-                let advice = advice::for_errno(Some(errno.0));
-                Err(format!("{path} cannot be examined any more: {errno}{advice}"))
-            }
-        }
-    }
-}
-
-/// The places of a run, to be looked at from any thread.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Landmarks(Arc<Marked>);
-
-#[derive(Debug, Default)]
-struct Marked {
-    all: Vec<Arc<Landmark>>,
-    /// What was once found to be wrong: it stays, even where the place is well again.
-    gone: OnceLock<String>,
-}
-
-impl Landmarks {
-    /// Whether the places are still the ones where the run began; if not, what became of them.
-    pub(crate) fn look(&self) -> Result<(), String> {
-        let looked = self.0.all.iter().try_for_each(|landmark| landmark.look());
-        if let Err(why) = looked {
-            self.0.gone.get_or_init(|| why);
-        }
-        self.0.gone.get().map_or(Ok(()), |why| Err(why.clone()))
-    }
-}
+use crate::life::Life;
+use crate::manifest::{self, Kept, Kind, Manifest};
+use crate::names::{self, worker_directory};
+use crate::ownership::{self, Evidence, Ownership};
+use crate::removal::Removal;
+use crate::site::{Landmark, Landmarks, Site, Volumes};
 
 /// A directory that holds files of the run.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub struct Ground {
     /// The directory of the files, from the root.
     pub(crate) directory: PathBuf,
     /// The same, held open: it stays reachable when its path does not.
-    held: Arc<dyn Directory>,
+    pub(crate) held: Arc<dyn Directory>,
     /// Where the user's own directory is held: the one above, or the same.
     users: Arc<dyn Directory>,
     manifest: Manifest,
@@ -192,20 +37,38 @@ pub(crate) struct Ground {
 
 /// The places of a run on real file systems.
 #[derive(Debug)]
-pub(crate) struct Grounds {
+pub struct Grounds {
     pub(crate) all: Vec<Ground>,
     pub(crate) life: Life,
 }
 
+impl Grounds {
+    /// With the run's signs of life, which are needed until the last one is cleaned.
+    pub(crate) fn new(all: Vec<Ground>, life: Life) -> Self {
+        life.lies_in(all.len());
+        Self { all, life }
+    }
+
+    /// Each of them.
+    pub fn all(&self) -> &[Ground] {
+        &self.all
+    }
+}
+
 impl Ground {
+    /// The directory of the files, from the root.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// By what the directory of the files is known again.
-    pub(crate) fn identity(&self) -> Option<Identity> {
+    pub fn identity(&self) -> Option<Identity> {
         self.landmark.identity
     }
 
     /// Removes what the run made here; then, where nothing stays that may be the run's, its mark, its own directory, and the
     /// traces in the user's.
-    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
         removal.directory(&*self.held, &self.directory);
@@ -229,8 +92,8 @@ impl Ground {
     }
 
     /// Whether the manifest is still there.
-    fn is_marked(&self) -> bool {
-        !matches!(self.held.facts_of(manifest::NAME.as_bytes()), Err(Errno::NOENT))
+    pub(crate) fn is_marked(&self) -> bool {
+        !matches!(self.held.facts_of(names::NAME.as_bytes()), Err(Errno::NOENT))
     }
 
     /// Says in the manifest whether the pool is kept.
@@ -262,7 +125,7 @@ impl Ground {
     fn unmark(&self, done: &mut CleanUp) {
         let name = self.directory.file_name().unwrap_or_default();
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
-        let mut unmarked = manifest::remove_by_name(&*self.held, manifest::NAME);
+        let mut unmarked = manifest::remove_by_name(&*self.held, names::NAME);
         if unmarked.is_ok() {
             // On NFS and FUSE it is gone when it is closed.
             *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -297,7 +160,7 @@ impl Ground {
     }
 }
 
-fn left(path: &std::path::Path, why: String) -> CleanUp {
+fn left(path: &Path, why: String) -> CleanUp {
     CleanUp {
         left: vec![record::Left {
             path: path.to_string_lossy().into_owned(),
@@ -310,10 +173,7 @@ fn left(path: &std::path::Path, why: String) -> CleanUp {
 
 impl Site for Grounds {
     fn landmarks(&self) -> Landmarks {
-        Landmarks(Arc::new(Marked {
-            all: self.all.iter().map(|ground| Arc::clone(&ground.landmark)).collect(),
-            gone: OnceLock::new(),
-        }))
+        Landmarks::new(self.all.iter().map(|ground| Arc::clone(&ground.landmark)).collect())
     }
 
     fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
@@ -400,30 +260,8 @@ impl Site for Grounds {
     }
 }
 
-impl Grounds {
-    /// Makes a directory for each worker in every place. On failure everything is removed again.
-    pub(crate) fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
-        for ground in &self.all {
-            for worker in 0..workers {
-                let name = worker_directory(worker);
-                if let Err(errno) = ground.held.make(name.as_bytes(), DIRECTORY_MODE) {
-                    let path = ground.directory.join(&name);
-                    self.leave(&Evidence::default(), &mut |_| ());
-                    return Err(prepare::system("make the directory", &path, errno));
-                }
-            }
-            if let Err(errno) = ground.held.sync() {
-                let path = ground.directory.clone();
-                self.leave(&Evidence::default(), &mut |_| ());
-                return Err(prepare::system("sync", &path, errno));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Ground {
-    fn new(
+    pub(crate) fn new(
         home: Arc<dyn Home>,
         directory: PathBuf,
         held: Arc<dyn Directory>,

@@ -1,7 +1,7 @@
 //! What to do about an error of the system, in words.
 
 /// Advice for an error number; empty where there is none to give.
-pub(crate) fn for_errno(errno: Option<i32>) -> &'static str {
+pub fn for_errno(errno: Option<i32>) -> &'static str {
     use rustix::io::Errno;
     let Some(errno) = errno else {
         return "";

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::Errno;
-use contract::home::{Directory, Exchanger, Home};
+use contract::home::{DIRECTORY_MODE, Directory, Exchanger, Home};
 
-use super::before::Before;
-use super::life::Life;
-use super::manifest::{self, Found, Kind, Manifest, MixNames};
-use super::ownership::{Evidence, Makes};
-use super::removal::{running_number, subdirectory};
-use super::{Ground, Grounds, Site};
 use crate::advice;
+use crate::before::Before;
+use crate::ground::{Ground, Grounds};
+use crate::life::Life;
+use crate::manifest::{self, Found, Kind, Makes, Manifest, MixNames};
+use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
+use crate::ownership::Evidence;
+use crate::site::Site as _;
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
 const PATH_BYTES_MAX: usize = 4096;
@@ -21,7 +22,7 @@ const NAMED_MAX: usize = 5;
 
 /// What a run wants to make, and where.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub struct Wish {
     /// Where the directories are.
     pub home: Arc<dyn Home>,
     /// The user's directories, from the root.
@@ -36,11 +37,15 @@ pub(crate) struct Wish {
     pub workers: u32,
     /// How a mix calls what it makes.
     pub mix: Option<MixNames>,
+    /// What its files have in common.
     pub makes: Makes,
+    /// The program, with its version.
     pub tool: String,
+    /// The machine.
     pub host: String,
     /// The run's signs of life.
     pub life: Life,
+    /// When the run began, in nanoseconds of the epoch.
     pub began_unix_ns: u64,
 }
 
@@ -134,7 +139,7 @@ pub enum PrepareError {
     #[error(
         "cannot use {}: it has a manifest ({}) that is not trusted: {why}; nothing was touched: take another directory, or \
          remove the manifest if you know that nobody needs it",
-        .path.display(), manifest::NAME
+        .path.display(), names::NAME
     )]
     Foreign {
         /// The directory.
@@ -188,11 +193,8 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
 
 /// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for every location
 /// the number of its ground.
-pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError> {
-    let mut grounds = Grounds {
-        all: Vec::new(),
-        life: wish.life.clone(),
-    };
+pub fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError> {
+    let mut grounds = Grounds::new(Vec::new(), wish.life.clone());
     let mut ground_of = Vec::new();
     // Where there are too few open files for all places, some are needed to leave those that were taken.
     let spare = wish
@@ -214,6 +216,7 @@ pub(crate) fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError
             }
         }
     }
+    grounds.life.lies_in(grounds.all.len());
     Ok((grounds, ground_of))
 }
 
@@ -297,7 +300,7 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
 }
 
 /// Refuses root a place that others may rename. `subdirectories` are those beside the user's own files.
-pub(crate) fn refuse_untrusted(
+pub fn refuse_untrusted(
     home: &dyn Home,
     location: &Path,
     trusts_others: bool,
@@ -415,21 +418,6 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
     }
 }
 
-/// The name that a run's own directory begins with.
-pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
-
-/// The second in which a run began and its process, by the name of its own directory; nothing where the name has not the
-/// form that runs give.
-pub(super) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
-    let mut parts = name
-        .strip_prefix(OWN_DIRECTORY_PREFIX.as_bytes())?
-        .split(|byte| *byte == b'-');
-    let mut number = || running_number(parts.next()?);
-    let (second, process, _attempt) = (number()?, number()?, number()?);
-    let is_all = parts.next().is_none();
-    is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
-}
-
 fn own_directory(
     wish: &Wish,
     location: &Path,
@@ -481,4 +469,26 @@ fn mark(
         manifest,
         lock,
     )?)))
+}
+
+impl Grounds {
+    /// Makes a directory for each worker in every place. On failure everything is removed again.
+    pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
+        for ground in &self.all {
+            for worker in 0..workers {
+                let name = worker_directory(worker);
+                if let Err(errno) = ground.held.make(name.as_bytes(), DIRECTORY_MODE) {
+                    let path = ground.directory.join(&name);
+                    self.leave(&Evidence::default(), &mut |_| ());
+                    return Err(system("make the directory", &path, errno));
+                }
+            }
+            if let Err(errno) = ground.held.sync() {
+                let path = ground.directory.clone();
+                self.leave(&Evidence::default(), &mut |_| ());
+                return Err(system("sync", &path, errno));
+            }
+        }
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ use contract::home::{Directory, Facts, Stamp};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::manifest;
+use crate::names;
 
 /// See the module's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ impl Before {
             modified: times.modified,
         };
         directory.list(&mut |entry| {
-            if !manifest::is_mark(entry.name) {
+            if !names::is_mark(entry.name) {
                 before.names += 1;
                 let facts = (before.names <= LOOKED_AT_MAX).then(|| directory.facts_of(entry.name).ok());
                 let born = facts

@@ -5,77 +5,23 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use contract::home::{EntryKind, Home};
 use serde::Serialize;
-use storage::home::KernelHome;
 use workload::Action;
 use workload::contents::Contents;
 
 use crate::journal::entry::{self, Header, Line, Unreadable};
+use crate::journal::loss::{Loss, LossKind, VerifyError};
 use crate::journal::replay::{Acked, Key, NameState, Replay};
 use crate::journal::tree::{Place, Tree};
 
 /// So many losses are named; all are counted.
 pub const NAMED_MAX: usize = 1000;
-
-/// How an acknowledged operation is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// What was made is not there.
-    Missing,
-    /// What was removed is there.
-    StillThere,
-    /// The contents are not those that were written.
-    Torn,
-    /// The size is not the one that was acknowledged.
-    WrongSize,
-}
-
-impl LossKind {
-    /// The kind's name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::StillThere => "still there",
-            Self::Torn => "torn",
-            Self::WrongSize => "wrong size",
-        }
-    }
-}
-
-/// A path whose last acknowledged operation is not what is found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Loss {
-    /// The operation that was acknowledged last: on the name where that is wrong, on the file where its contents or
-    /// its size are.
-    pub what: Action,
-    /// The path.
-    pub path: String,
-    /// What was found, in words.
-    pub why: String,
-    /// What is wrong.
-    pub kind: LossKind,
-}
-
-impl fmt::Display for Loss {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}: {}: {}",
-            self.what.name(),
-            self.kind.name(),
-            self.path,
-            self.why
-        )
-    }
-}
 
 /// How many losses of a kind there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -183,72 +129,6 @@ impl Verified {
     }
 }
 
-/// Nothing can be said.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// The system gave an error that says nothing of the run's files.
-    #[error("cannot {what} {}: {answer}: verify as the user who made the run, or as root, with the file system mounted", .path.display())]
-    System {
-        /// What was being done.
-        what: &'static str,
-        /// To what.
-        path: PathBuf,
-        /// What the system answered.
-        answer: io::Error,
-    },
-    /// The journal cannot be read.
-    #[error("cannot read the journal {}: {answer}: give the file that was given to --journal", .path.display())]
-    Journal {
-        /// The journal.
-        path: PathBuf,
-        /// What the system answered.
-        answer: io::Error,
-    },
-    /// The file is no journal that this program understands.
-    #[error("{} is no journal of postmark: {why}: give the file that was given to --journal", .path.display())]
-    NotAJournal {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        why: String,
-    },
-    /// The journal was changed after it was written.
-    #[error(
-        "the journal {} is damaged in line {line}: {why}: nothing can be proved with it; take an undamaged copy, or make the run again",
-        .path.display()
-    )]
-    Damaged {
-        /// The journal.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong.
-        why: String,
-    },
-    /// The run's directory is not there.
-    #[error(
-        "cannot find the directory {name} of the run in {}, and the run has not removed it: give the directory that was given to --at, with its file system mounted; if that is what {} is, the directory itself is lost with all that was in it",
-        .path.display(), .path.display()
-    )]
-    NoDirectory {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// Its name.
-        name: String,
-    },
-}
-
-impl VerifyError {
-    pub(crate) fn system(what: &'static str, path: &Path, answer: io::Error) -> Self {
-        Self::System {
-            what,
-            path: path.to_owned(),
-            answer,
-        }
-    }
-}
-
 /// Holds what lies in `path` against what the journal of a run says was acknowledged.
 ///
 /// `path` is the directory that was given to the run, or the one that the run made in it. It may be mounted
@@ -256,15 +136,7 @@ impl VerifyError {
 ///
 /// # Errors
 /// Where nothing can be said: the journal cannot be read or was changed, or the run's directory is not there.
-pub fn verify_after(path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
-    verify_after_in(&KernelHome, path, journal)
-}
-
-/// The same where the run's files live in a home.
-///
-/// # Errors
-/// As there.
-pub fn verify_after_in(home: &dyn Home, path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
+pub fn verify_after(home: &dyn Home, path: &Path, journal: &Path) -> Result<Verified, VerifyError> {
     let History {
         header,
         replay,
@@ -442,6 +314,8 @@ fn is_directory(home: &dyn Home, path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
+
+    use storage::home::KernelHome;
 
     use super::*;
 

@@ -17,25 +17,42 @@ use contract::Operation;
 use spec::{Place, RunSpec};
 use workload::{Crew, Intent};
 
-use crate::failures::Failed;
-use crate::refused::Refused;
 use entry::Header;
 
 pub(crate) mod entry;
+pub(crate) mod loss;
 pub(crate) mod replay;
 pub(crate) mod tree;
 
 /// Where acknowledged operations are logged.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub struct Journal {
     shared: Arc<Shared>,
     crew: Crew,
     writer: Option<JoinHandle<()>>,
 }
 
+/// The journal cannot be kept; nothing was touched.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct JournalRefused(String);
+
+/// An operation could not be entered in the journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotLogged {
+    /// The journal.
+    pub path: String,
+    /// What was being done to it.
+    pub step: &'static str,
+    /// What the system answered: its number, where it has one, and the text.
+    pub errno: Option<i32>,
+    /// The text.
+    pub message: String,
+}
+
 /// One worker's way to it.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub struct Log {
     shared: Arc<Shared>,
     worker: u32,
     /// What the worker's names begin with in their location.
@@ -73,11 +90,11 @@ struct State {
     logs_ended: u32,
     /// The run does not look at the journal any more.
     is_left: bool,
-    failed: Option<Failed>,
+    failed: Option<NotLogged>,
 }
 
 /// Refuses a journal that is there already or lies where the run's files will lie. Touches nothing.
-pub(crate) fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Refused> {
+pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), JournalRefused> {
     let Some(path) = &request.journal else {
         return Ok(());
     };
@@ -91,7 +108,7 @@ pub(crate) fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), Re
     refuse_same_file_system(path, facts.dev(), directories)
 }
 
-fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) -> Result<(), Refused> {
+fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) -> Result<(), JournalRefused> {
     // A directory that cannot be examined is refused when the place is taken, with the reason.
     let same = directories
         .iter()
@@ -106,26 +123,26 @@ fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) ->
     }
 }
 
-fn refuse<T>(text: String) -> Result<T, Refused> {
-    Err(Refused::Unable(text))
+fn refuse<T>(text: String) -> Result<T, JournalRefused> {
+    Err(JournalRefused(text))
 }
 
-fn is_there(path: &Path) -> Refused {
+fn is_there(path: &Path) -> JournalRefused {
     if let Ok(to) = fs::read_link(path) {
-        return Refused::Unable(format!(
+        return JournalRefused(format!(
             "--journal: {} is a symbolic link to {}, and was not touched: give a name that is not there, or remove the link",
             path.display(),
             to.display()
         ));
     }
-    Refused::Unable(format!(
+    JournalRefused(format!(
         "--journal: {} is there already, and was not touched: give a name that is not there, or move it away",
         path.display()
     ))
 }
 
-fn cannot(what: &str, path: &Path, error: &io::Error) -> Refused {
-    Refused::Unable(format!(
+fn cannot(what: &str, path: &Path, error: &io::Error) -> JournalRefused {
+    JournalRefused(format!(
         "--journal: cannot {what} {}: {error}: give a file that can be made, in a directory that is there",
         path.display()
     ))
@@ -141,7 +158,7 @@ fn directory_of(path: &Path) -> &Path {
 impl Journal {
     /// Makes the journal of a run whose files lie in these directories, and has its beginning on disk. Nothing where
     /// none is asked for.
-    pub(crate) fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, Refused> {
+    pub fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, JournalRefused> {
         let Some(path) = &request.journal else {
             return Ok(None);
         };
@@ -174,7 +191,7 @@ impl Journal {
     }
 
     /// A worker's way to it; every worker has one, and has it until it ends.
-    pub(crate) fn log(&self, worker: u32) -> Log {
+    pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
         let prefix = entry::own(self.crew, worker).map_or_else(Vec::new, |own| format!("w{own}/").into_bytes());
         Log {
@@ -189,7 +206,7 @@ impl Journal {
 
     /// The run is over, after it has removed so many files that its workers had left. Where this cannot be written it
     /// stays open whether it has removed any, and nothing that is gone counts as lost.
-    pub(crate) fn over(&self, removed: u64) {
+    pub fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);
         let _ = self.shared.commit(Some(&text));
@@ -242,7 +259,7 @@ fn escaped(path: &Path) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn given_up(path: &Path, error: &io::Error) -> Refused {
+fn given_up(path: &Path, error: &io::Error) -> JournalRefused {
     // Ours, made a moment ago. Where it cannot be removed it is in the way of the next run, which says so.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
@@ -285,19 +302,17 @@ impl Shared {
         }
     }
 
-    fn failed(&self, step: &'static str, error: &io::Error) -> Failed {
-        Failed {
-            operation: "enter operations in the journal",
+    fn failed(&self, step: &'static str, error: &io::Error) -> NotLogged {
+        NotLogged {
             path: self.path.display().to_string(),
             step,
             errno: error.raw_os_error(),
             message: error.to_string(),
-            moved_bytes: None,
         }
     }
 
     /// Enters a line, where there is one, and waits until all that was entered is on disk.
-    fn commit(&self, text: Option<&[u8]>) -> Result<(), Failed> {
+    fn commit(&self, text: Option<&[u8]>) -> Result<(), NotLogged> {
         let mut state = self.lock();
         if let Some(text) = text {
             state.enter(text);
@@ -327,7 +342,7 @@ impl State {
 impl Log {
     /// An operation is about to be issued. What changes something is on disk when this comes back, with all that was
     /// acknowledged before.
-    pub(crate) fn begins(&mut self, intent: &Intent, operation: &Operation<'_>) -> Result<(), Failed> {
+    pub fn begins(&mut self, intent: &Intent, operation: &Operation<'_>) -> Result<(), NotLogged> {
         self.is_entered = operation.kind().changes();
         if !self.is_entered {
             return Ok(());
@@ -340,7 +355,7 @@ impl Log {
 
     /// The operation that was begun last is done. To be told before the file is free for others: the order of the
     /// lines is the order of what was done to it.
-    pub(crate) fn acknowledges(&mut self, _: &Intent) {
+    pub fn acknowledges(&mut self, _: &Intent) {
         if self.is_entered {
             self.is_entered = false;
             entry::write_acknowledged(&mut self.text, (self.worker, self.sequence));

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use contract::Errno;
 use contract::home::{Directory, Home, Mark};
 use record::CleanUp;
-use storage::home::KernelHome;
 
-use super::manifest::{self, Found, Kind, Manifest};
-use super::ownership::{Evidence, Until};
-use super::prepare::{OWN_DIRECTORY_PREFIX, own_directory_of};
-use super::{Ground, life};
 use crate::advice;
+use crate::ground::Ground;
+use crate::life;
+use crate::manifest::{self, Found, Kind, Manifest};
+use crate::names::{self, OWN_DIRECTORY_PREFIX, own_directory_of};
+use crate::ownership::{Evidence, Until};
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,21 +75,12 @@ pub struct CleanError {
     answer: std::io::Error,
 }
 
-/// Removes what killed runs have left in a directory of a file system: see [`clean_in`].
-///
-/// # Errors
-/// Where the directory cannot be read.
-pub fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
-    let home: Arc<dyn Home> = Arc::new(KernelHome);
-    clean_in(&home, path)
-}
-
 /// Removes what killed runs have left in a directory of a home: in itself, and in directories that such runs made in it.
 /// A run's own directory can be given, too.
 ///
 /// # Errors
 /// Where the directory cannot be read.
-pub fn clean_in(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
+pub fn clean(home: &Arc<dyn Home>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| CleanError {
         what,
         path: path.to_owned(),
@@ -199,8 +190,8 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
             directory: path,
             process,
         }),
-        Ok(Some(Found::Foreign(why))) => left(path, format!("its manifest ({}) is not trusted: {why}", manifest::NAME)),
-        Ok(Some(Found::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, manifest::NAME) {
+        Ok(Some(Found::Foreign(why))) => left(path, format!("its manifest ({}) is not trusted: {why}", names::NAME)),
+        Ok(Some(Found::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, names::NAME) {
             Ok(()) => Looked::Unmarked(Cleaned::Removed {
                 directory: path,
                 clean_up: CleanUp::default(),

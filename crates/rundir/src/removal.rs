@@ -1,5 +1,5 @@
 //! Removing what a run has made, from its manifest: never by a wildcard, never through a link, and nothing that is not known
-//! to be the run's own ([`super::ownership`]).
+//! to be the run's own ([`crate::ownership`]).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -10,10 +10,11 @@ use contract::home::{Directory, Facts};
 use record::{CleanUp, Left};
 use workload::names::NameKind;
 
-use super::manifest::Manifest;
-use super::ownership::{Ownership, Whose};
 use crate::advice;
-use crate::control::WrittenName;
+use crate::manifest::Manifest;
+use crate::names::{running_number, subdirectory, worker};
+use crate::ownership::{Ownership, Whose};
+use crate::slot::WrittenName;
 
 /// Names that stay are listed up to this many; the rest is counted in one line.
 const LEFT_MAX: usize = 100;
@@ -251,47 +252,5 @@ struct NameList(Vec<u8>);
 impl NameList {
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == 0).filter(|name| !name.is_empty())
-    }
-}
-
-/// The running number that a name is, written as a run writes it: digits without a leading zero.
-pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
-    let canonical = !name.is_empty() && name.iter().all(u8::is_ascii_digit) && (name[0] != b'0' || name.len() == 1);
-    canonical
-        .then(|| std::str::from_utf8(name).ok()?.parse().ok())
-        .flatten()
-}
-
-/// The number of the worker whose directory a name is: `w` and digits.
-fn worker(name: &[u8]) -> Option<u64> {
-    running_number(name.strip_prefix(b"w")?)
-}
-
-/// The number of the subdirectory that a name is: `s` and digits.
-pub(crate) fn subdirectory(name: &[u8]) -> Option<u64> {
-    running_number(name.strip_prefix(b"s")?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_as_a_run_writes_them_are_its_own() {
-        for (name, number) in [
-            (&b"1"[..], Some(1)),
-            (b"0", Some(0)),
-            (b"98765", Some(98_765)),
-            (b"01", None),
-            (b"", None),
-            (b"1a", None),
-            (b"-1", None),
-            (b"99999999999999999999", None),
-        ] {
-            assert_eq!(running_number(name), number, "{name:?}");
-        }
-        assert_eq!(subdirectory(b"s12"), Some(12));
-        assert_eq!(subdirectory(b"s"), None);
-        assert_eq!(subdirectory(b"t1"), None);
     }
 }

@@ -8,15 +8,16 @@ use std::sync::Arc;
 use contract::home::{Directory, Home, Mark};
 use workload::Workload;
 
-use super::life::Life;
-use super::manifest::{Found, Kind, Manifest, Position};
-use super::ownership::Makes;
-use super::prepare::{OWN_DIRECTORY_PREFIX, not_ours, system};
-use super::{Ground, Grounds, PrepareError};
+use crate::ground::{Ground, Grounds};
+use crate::life::Life;
+use crate::manifest::{Found, Kind, Makes, Manifest, Position};
+use crate::names::OWN_DIRECTORY_PREFIX;
+use crate::prepare::{PrepareError, not_ours, system};
 
 /// A pool of an earlier run.
 #[derive(Debug)]
-pub(crate) struct TakenPool {
+pub struct TakenPool {
+    /// Where it lies.
     pub grounds: Grounds,
     /// By worker.
     pub positions: Vec<Position>,
@@ -31,8 +32,8 @@ struct Candidate {
 }
 
 /// Takes the pool of a workload that an earlier run has kept in these directories, in each a part of it. Nothing is
-/// changed yet: see [`super::Site::begin_use`].
-pub(crate) fn take_kept(
+/// changed yet: see [`crate::site::Site::begin_use`].
+pub fn take_kept(
     home: &Arc<dyn Home>,
     locations: &[PathBuf],
     workload: &Workload,
@@ -54,7 +55,7 @@ pub(crate) fn take_kept(
         grounds.push(ground(home, candidate)?);
     }
     Ok(TakenPool {
-        grounds: Grounds { all: grounds, life },
+        grounds: Grounds::new(grounds, life),
         positions,
     })
 }

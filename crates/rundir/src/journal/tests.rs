@@ -171,8 +171,8 @@ fn a_journal_that_cannot_be_written_ends_the_work() {
     let mut file = OpenOptions::new().write(true).open(full).unwrap();
     let writer = thread::spawn(move || of_writer.write_all(&mut file));
     let failed = shared.commit(Some(b"A 0 1")).unwrap_err();
-    let said = failed.describe();
-    assert!(said.contains("/dev/full (step write): No space left"), "{said}");
+    assert_eq!((&failed.path[..], failed.step), ("/dev/full", "write"));
+    assert!(failed.message.contains("No space left"), "{failed:?}");
     assert_eq!(failed.errno, Some(28));
     writer.join().unwrap();
     // Nobody waits for a writer that is gone.

@@ -4,71 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use contract::home::{Directory, EntryKind, Facts, Stamp};
 use contract::{Errno, Identity};
-use serde::{Deserialize, Serialize};
-use workload::contents::{Beginning, ContentSpec, Contents};
+use workload::contents::{Beginning, Contents};
 use workload::names::NameKind;
 
-use super::manifest::{self, Kind, Manifest};
-use crate::control::WrittenName;
-
-/// Bytes of a file that are looked at: more would tell no more.
-pub(crate) const BEGINS_BYTES: usize = 64;
-
-/// The bits of a mode by which directories are compared: the others may come from the directory above.
-pub(crate) const PERMISSIONS: u32 = 0o777;
-
-/// What a run's files have in common, whatever is done to them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Makes {
-    /// Their permissions: any of these.
-    pub modes: Vec<u32>,
-    /// The permissions of its directories.
-    pub directory_modes: Vec<u32>,
-    /// None is larger.
-    pub size_max_bytes: u64,
-    /// None that was written to its end is smaller.
-    pub size_min_bytes: u64,
-    pub begins: Begins,
-}
-
-impl Makes {
-    /// Another workload goes on with the same files: what it makes is the run's, too.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for (own, others) in [
-            (&mut self.modes, &other.modes),
-            (&mut self.directory_modes, &other.directory_modes),
-        ] {
-            let new: Vec<u32> = others.iter().copied().filter(|mode| !own.contains(mode)).collect();
-            own.extend(new);
-        }
-        self.size_max_bytes = self.size_max_bytes.max(other.size_max_bytes);
-        self.size_min_bytes = self.size_min_bytes.min(other.size_min_bytes);
-    }
-}
-
-/// What files begin with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Begins {
-    /// The original's work: what is written begins with the worker's text, each time.
-    Texts {
-        /// By worker; one for all where they are alike.
-        texts: Vec<String>,
-        /// The first piece has so many bytes at least.
-        size_low_bytes: u64,
-    },
-    /// With contents that tell whose they are.
-    Contents {
-        /// What they are like.
-        spec: ContentSpec,
-        /// The workload's.
-        seed: u64,
-    },
-}
+use crate::manifest::{self, BEGINS_BYTES, Begins, Kind, Manifest, PERMISSIONS};
+use crate::names;
+use crate::slot::WrittenName;
 
 /// What is known of a run's files besides.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     /// Files have running numbers up to this, in a classic run.
     pub numbers_made: u64,
     /// Names whose files may have been written in part.
@@ -84,7 +29,7 @@ pub(crate) struct Evidence {
 /// When a run ended, by the times at which its files were made. The kernel stamps files by a clock that is read every few
 /// milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Until {
+pub struct Until {
     /// What was made before this was certainly made while the run went on.
     pub certainly: Stamp,
     /// No file that was completed was made later.
@@ -151,7 +96,7 @@ pub(crate) fn began(directory: &dyn Directory, manifest: &Manifest) -> Result<Op
             return Ok(born);
         }
     }
-    let manifest = directory.facts_of(manifest::NAME.as_bytes())?;
+    let manifest = directory.facts_of(names::NAME.as_bytes())?;
     // Its last change may be later: NFS and FUSE take names from files when they are closed.
     Ok(manifest.born.or(manifest.modified))
 }

@@ -12,8 +12,8 @@ use contract::home::{Directory, EntryKind};
 use workload::Action;
 use workload::contents::Contents;
 
+use super::loss::{Loss, LossKind, VerifyError};
 use super::replay::{Acked, Expected, Key, May, NameState, Replay};
-use crate::verify_after::{Loss, LossKind, VerifyError};
 
 /// So much of a file is read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;

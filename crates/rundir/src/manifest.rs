@@ -11,18 +11,13 @@ use std::time::{Duration, Instant, SystemTime};
 use contract::Errno;
 use contract::home::{Directory, EntryKind, Facts, Home, Lock, Mark, Stamp};
 use serde::{Deserialize, Serialize};
+use workload::contents::ContentSpec;
 use workload::layout::Layout;
 use workload::names::Names;
 
-use super::before::Before;
-use super::ownership::{Makes, PERMISSIONS};
-use super::removal::running_number;
+use crate::before::Before;
+use crate::names::{DRAFT_PREFIX, NAME, draft_process, running_number};
 
-/// The manifest's name, in the directory that holds the files.
-pub const NAME: &str = ".postmark-manifest.json";
-/// What the names of manifests that are being written begin with; the process's number and the moment at which its run
-/// began follow.
-const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 /// What the text of every manifest begins with, also of one that was not written to its end.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
@@ -91,14 +86,72 @@ pub(crate) struct Manifest {
 
 /// How a mix calls what it makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MixNames {
+pub struct MixNames {
+    /// Where its directories are.
     pub layout: Layout,
+    /// What its names look like.
     pub names: Names,
+}
+
+/// Bytes of a file that are looked at: more would tell no more.
+pub const BEGINS_BYTES: usize = 64;
+
+/// The bits of a mode by which directories are compared: the others may come from the directory above.
+pub(crate) const PERMISSIONS: u32 = 0o777;
+
+/// What a run's files have in common, whatever is done to them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Makes {
+    /// Their permissions: any of these.
+    pub modes: Vec<u32>,
+    /// The permissions of its directories.
+    pub directory_modes: Vec<u32>,
+    /// None is larger.
+    pub size_max_bytes: u64,
+    /// None that was written to its end is smaller.
+    pub size_min_bytes: u64,
+    /// What they begin with.
+    pub begins: Begins,
+}
+
+impl Makes {
+    /// Another workload goes on with the same files: what it makes is the run's, too.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (own, others) in [
+            (&mut self.modes, &other.modes),
+            (&mut self.directory_modes, &other.directory_modes),
+        ] {
+            let new: Vec<u32> = others.iter().copied().filter(|mode| !own.contains(mode)).collect();
+            own.extend(new);
+        }
+        self.size_max_bytes = self.size_max_bytes.max(other.size_max_bytes);
+        self.size_min_bytes = self.size_min_bytes.min(other.size_min_bytes);
+    }
+}
+
+/// What files begin with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Begins {
+    /// The original's work: what is written begins with the worker's text, each time.
+    Texts {
+        /// By worker; one for all where they are alike.
+        texts: Vec<String>,
+        /// The first piece has so many bytes at least.
+        size_low_bytes: u64,
+    },
+    /// With contents that tell whose they are.
+    Contents {
+        /// What they are like.
+        spec: ContentSpec,
+        /// The workload's.
+        seed: u64,
+    },
 }
 
 /// A pool that was left for a later run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub struct Kept {
     /// What the pool was made of, in a fixed form: seed and all.
     pub pool: String,
     /// The workload without its number of transactions, in a fixed form.
@@ -116,7 +169,7 @@ pub(crate) struct Kept {
 
 /// How far a worker's stream was performed when its pool was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Position {
+pub struct Position {
     /// Transactions that had begun.
     pub transactions: u64,
     /// Intents of transactions that were performed.
@@ -136,11 +189,6 @@ pub(crate) enum Found {
     Unfinished(Box<dyn Mark>),
     /// Not one that is believed, and why.
     Foreign(String),
-}
-
-/// The name of the directory of a worker that has one of its own.
-pub(crate) fn worker_directory(worker: u32) -> String {
-    format!("w{worker}")
 }
 
 impl Manifest {
@@ -416,19 +464,6 @@ pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     while directory.keeps_removed() && began.elapsed() < TO_BE_GONE && is_there() {
         std::thread::sleep(Duration::from_millis(10));
     }
-}
-
-/// Whether a name is one of the marks that runs leave: a manifest, or the draft of one.
-pub(crate) fn is_mark(name: &[u8]) -> bool {
-    name == NAME.as_bytes() || draft_process(name).is_some()
-}
-
-/// The process whose draft a name is.
-fn draft_process(name: &[u8]) -> Option<u32> {
-    let text = std::str::from_utf8(name.strip_prefix(DRAFT_PREFIX.as_bytes())?).ok()?;
-    let (process, began) = text.split_once('-')?;
-    running_number(began.as_bytes())?;
-    u32::try_from(running_number(process.as_bytes())?).ok()
 }
 
 /// Removes the drafts of runs that were killed before they had made anything. Gives their names.

@@ -17,13 +17,13 @@ use observe::shared::LINE_WORDS;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::control::{Slot, WrittenName};
+use crate::slot::{Slot, WrittenName};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
 /// Of this layout.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// Words of the first line; the others are the workers' (`control::Slot`).
+/// Words of the first line; the others are the workers' (`crate::slot::Slot`).
 const WORD_MAGIC: usize = 0;
 /// How often the clocks were read.
 const WORD_TICKS: usize = 1;
@@ -43,7 +43,7 @@ const BYTES_MAX: u64 = 1 << 20;
 const TICK_LATE_NS: i64 = 1_000_000_000;
 /// The signs of a run that goes on.
 #[derive(Clone, Debug)]
-pub(crate) struct Life {
+pub struct Life {
     lines: Arc<Lines>,
     /// The name of the file, where there is one.
     name: Option<String>,
@@ -68,7 +68,7 @@ fn wall_ns() -> i64 {
 impl Life {
     /// Of a run with so many workers, at this moment of its clock. Where the system has no memory for them the run goes
     /// without.
-    pub(crate) fn begin(workers: u32, began_unix_ns: u64, now_ns: u64) -> Self {
+    pub fn begin(workers: u32, began_unix_ns: u64, now_ns: u64) -> Self {
         let count = 1 + workers as usize;
         let name = format!(
             "{PREFIX}{}-{}-{began_unix_ns}",
@@ -92,7 +92,7 @@ impl Life {
     }
 
     /// Of a run that touches no file system.
-    pub(crate) fn private(workers: u32) -> Self {
+    pub fn private(workers: u32) -> Self {
         Self {
             lines: Lines::private(1 + workers as usize),
             name: None,
@@ -110,14 +110,14 @@ impl Life {
     }
 
     /// What each worker says of itself.
-    pub(crate) fn slots(&self) -> Vec<Arc<Slot>> {
+    pub fn slots(&self) -> Vec<Arc<Slot>> {
         (1..self.lines.len())
             .map(|index| Arc::new(Slot::new(self.lines.line(index))))
             .collect()
     }
 
     /// The run is alive, at this moment of its clock.
-    pub(crate) fn tick(&self, now_ns: u64) {
+    pub fn tick(&self, now_ns: u64) {
         let first = &self.lines[0].0;
         let wall = wall_ns() as u64;
         let ticks = first[WORD_TICKS].load(Ordering::Relaxed) + 1;
@@ -135,7 +135,7 @@ impl Life {
     }
 
     /// By how much the wall clock was set back since the run began.
-    pub(crate) fn set_back_ns(&self) -> i64 {
+    pub fn set_back_ns(&self) -> i64 {
         set_back_ns(
             &self.lines[0]
                 .0
@@ -145,12 +145,12 @@ impl Life {
     }
 
     /// No file of the run has a later stamp than this.
-    pub(crate) fn latest_ns(&self) -> i64 {
+    pub fn latest_ns(&self) -> i64 {
         (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
     }
 
     /// The run has ended and left nothing: nobody needs its signs.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         if let Some(name) = &self.name {
             remove(name);
         }

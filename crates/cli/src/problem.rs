@@ -1,0 +1,117 @@
+//! Why a command could not do its work, and how it is told.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use document::harmless;
+use history::{HistoryError, SubmissionError};
+use record::documents::DocumentError;
+
+use crate::meant::error::MeaningError;
+
+/// What was said is wrong; nothing was touched.
+pub const WRONG: u8 = 2;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// What was said is wrong.
+    #[error(transparent)]
+    Meaning(#[from] MeaningError),
+    /// The run was refused.
+    #[error("{0}")]
+    Refused(#[from] runner::Refused),
+    /// The storage that goes with the work lacks something.
+    #[error("{lack} ({default} is the default of this work)")]
+    Lacking {
+        lack: contract::Unsupported,
+        default: &'static str,
+    },
+    /// The workload cannot be performed.
+    #[error(transparent)]
+    Workload(#[from] workload::stream::StreamError),
+    /// Nothing can be said of what a crash has taken.
+    #[error(transparent)]
+    Verify(#[from] rundir::VerifyError),
+    /// The archive cannot do what it is to do. (Boxed: it is seldom, and large.)
+    #[error("{0}")]
+    Archive(Box<archive::ArchiveError>),
+    /// Nothing can be said of what was published or submitted.
+    #[error(transparent)]
+    History(#[from] HistoryProblem),
+    /// The short run before the run did not come to its end.
+    #[error("the calibration for --beyond-cache {why}")]
+    Calibration { why: String, code: u8 },
+    /// A report could not be delivered.
+    #[error("cannot write the report to {to}: {cause}")]
+    Report { to: String, cause: std::io::Error },
+}
+
+impl Problem {
+    /// The exit code: 2 where nothing was touched, 1 where something was done.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Meaning(_)
+            | Self::Refused(_)
+            | Self::Lacking { .. }
+            | Self::Workload(_)
+            | Self::Verify(_)
+            | Self::Archive(_)
+            | Self::History(_) => WRONG,
+            Self::Calibration { code, .. } => *code,
+            Self::Report { .. } => 1,
+        }
+    }
+}
+
+/// Tells something on standard error in a line of its own, whatever stands in it.
+pub fn tell(what: impl std::fmt::Display) {
+    complain(&harmless::shown(what).to_string());
+}
+
+/// Tells something on standard error that may have several lines.
+pub fn complain(lines: &str) {
+    // A closed standard error is no reason to stop.
+    let _ = writeln!(std::io::stderr(), "postmark: {}", harmless::lines(lines));
+}
+
+/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
+/// they were put in, so that they begin no lines.
+pub fn print(text: &str) -> Result<(), Problem> {
+    let mut output = std::io::stdout().lock();
+    let text = harmless::lines(text);
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|cause| Problem::Report {
+        to: "standard output".to_owned(),
+        cause,
+    })
+}
+
+/// Why a command about published results could not do its work. Nothing was touched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HistoryProblem {
+    /// A name that is none, or a fault in our own data.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// A file cannot be read.
+    #[error("cannot read {}: {cause}", harmless::path(.path))]
+    CannotRead { path: PathBuf, cause: std::io::Error },
+    /// A file is no submission.
+    #[error("{}: {problem}", harmless::path(.path))]
+    Submission { path: PathBuf, problem: SubmissionError },
+    /// A file has something that is no JSON.
+    #[error("{}: document {place}: {problem}", harmless::path(.path))]
+    Document {
+        path: PathBuf,
+        /// From 1.
+        place: usize,
+        problem: DocumentError,
+    },
+    /// There is no submission with this number.
+    #[error(
+        "there is no submission {0} in the archive: 'postmark history submissions' shows the numbers (S3 has number 3)"
+    )]
+    NoSuchSubmission(u64),
+}

@@ -1,0 +1,86 @@
+//! The place of a run.
+
+use std::ffi::CString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::{Identity, Location};
+use observe::{Fact, WatchedDevices};
+use rundir::Life;
+use rundir::manifest::Position;
+use rundir::names::worker_directory;
+use rundir::site::{NoSite, Site};
+use spec::RunSpec;
+
+/// A run's place, once it is its own.
+pub(crate) struct Taken {
+    pub site: Arc<dyn Site>,
+    /// One for each location.
+    pub grounds: Vec<TakenLocation>,
+    /// By worker, how far a pool of an earlier run is; empty where there is none.
+    pub positions: Vec<Position>,
+    /// The devices under the locations.
+    pub devices: Fact<WatchedDevices>,
+}
+
+impl Taken {
+    /// A place that touches no file system.
+    pub(crate) fn nowhere(request: &RunSpec) -> Self {
+        let locations = request.targets.iter().enumerate();
+        Self {
+            site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
+            grounds: locations
+                .map(|(number, target)| TakenLocation::new(target, target, None, number))
+                .collect(),
+            positions: Vec::new(),
+            devices: Fact::NotApplicable,
+        }
+    }
+}
+
+/// Where a location's files lie.
+#[derive(Clone, Debug)]
+pub(crate) struct TakenLocation {
+    /// As messages give it, with a separator behind it.
+    pub prefix: Vec<u8>,
+    /// The directory of the files.
+    pub directory: PathBuf,
+    /// Which directory that is; nothing where the storage touches no file system.
+    pub identity: Option<Identity>,
+    /// Locations that were said twice have the same number.
+    pub number: usize,
+}
+
+impl TakenLocation {
+    pub(crate) fn new(path: &Path, directory: &Path, identity: Option<Identity>, number: usize) -> Self {
+        let mut prefix = path.as_os_str().as_encoded_bytes().to_owned();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        Self {
+            prefix,
+            directory: directory.to_owned(),
+            identity,
+            number,
+        }
+    }
+
+    /// As messages give the part of it that is one worker's own.
+    pub(crate) fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
+        let mut prefix = self.prefix.clone();
+        if let Some(worker) = worker {
+            prefix.extend_from_slice(worker_directory(worker).as_bytes());
+            prefix.push(b'/');
+        }
+        prefix
+    }
+
+    /// As the storage gets that part.
+    pub(crate) fn location_of(&self, worker: Option<u32>) -> Location {
+        Location {
+            directory: self.directory.clone(),
+            identity: self.identity,
+            below: worker.and_then(|worker| CString::new(worker_directory(worker)).ok()),
+        }
+    }
+}
