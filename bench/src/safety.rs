@@ -15,10 +15,13 @@ mod perform;
 
 use std::error::Error;
 use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
+use nix::sched::{CloneFlags, unshare};
+
 use crate::mounts::Mounted;
-use crate::process::caught;
+use crate::process::{caught, output};
 
 use dice::Dice;
 use perform::Ended;
@@ -36,6 +39,14 @@ pub struct Campaign<'a> {
     pub round: Option<u64>,
 }
 
+/// The memory in which runs show signs of life becomes this program's own: what others leave there is no matter of a campaign.
+fn have_own_memory() -> Result<(), Box<dyn Error>> {
+    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
+    output(Command::new("mount").args(["--make-rprivate", "/"]))?;
+    output(Command::new("mount").args(["-t", "tmpfs", "tmpfs", perform::SHARED_MEMORY]))?;
+    Ok(())
+}
+
 /// Performs all rounds and says what they came to. Whether each of them was as it should be.
 pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Error>> {
     let ours = std::fs::canonicalize(ours).map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
@@ -44,6 +55,7 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
         now.map_or(0, |now| now.as_nanos() as u64 % 1_000_000_007)
     });
     println!("seed {seed}");
+    have_own_memory()?;
     let began = Instant::now();
     let mut volumes: Vec<(&str, Option<Mounted>)> = campaign.on.iter().map(|kind| (kind.as_str(), None)).collect();
     if volumes.is_empty() {

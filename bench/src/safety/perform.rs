@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
@@ -25,7 +25,7 @@ const PREFIX: &str = "postmark-";
 /// So many files that should not be there are named.
 const NAMED_MAX: usize = 5;
 /// Where a run may keep a little of its state.
-const SHARED_MEMORY: &str = "/dev/shm";
+pub const SHARED_MEMORY: &str = "/dev/shm";
 
 /// What a round came to.
 #[derive(Debug, Default)]
@@ -55,7 +55,6 @@ pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Resul
         mounts: Vec::new(),
         structure: BTreeSet::new(),
         to_clean: Vec::new(),
-        since: SystemTime::now(),
         told: String::new(),
     };
     let performed = performance.perform(dice);
@@ -85,8 +84,6 @@ struct Performance<'a> {
     structure: BTreeSet<PathBuf>,
     /// Where runs may have left something.
     to_clean: Vec<PathBuf>,
-    /// When the round began.
-    since: SystemTime,
     /// What the run and `clean` have said, on both streams.
     told: String,
 }
@@ -683,16 +680,7 @@ impl Performance<'_> {
     fn no_state(&mut self) {
         for path in entries(Path::new(SHARED_MEMORY)) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            // postmark-USER-PROCESS-BEGAN; those that other runs have left are older, and those of others that go on have a process.
-            let numbers: Vec<u64> = name.split('-').filter_map(|number| number.parse().ok()).collect();
-            let &[_, process, began_unix_ns] = &numbers[..] else {
-                continue;
-            };
-            let began = SystemTime::UNIX_EPOCH + Duration::from_nanos(began_unix_ns);
-            let is_ours = name.starts_with(PREFIX)
-                && began >= self.since
-                && !Path::new("/proc").join(process.to_string()).exists();
-            if is_ours {
+            if name.starts_with(PREFIX) {
                 self.problem(format!("{} stays", path.display()));
                 let _ = fs::remove_file(&path);
             }

@@ -219,7 +219,6 @@ impl Abandoned {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
         let life = self.manifest.life.clone();
-        let owner = Manifest::owner(&*self.directory).ok().flatten();
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
             Kind::OwnDirectory => self.directory.above()?,
@@ -233,8 +232,8 @@ impl Abandoned {
             self.lock,
         )?;
         let clean_up = ground.leave(&evidence, &mut |_| ());
-        if let (Some(life), Some(owner), false) = (life, owner, ground.is_marked()) {
-            life::cleaned(&life, owner);
+        if let (Some(life), false) = (life, ground.is_marked()) {
+            life::cleaned(&life);
         }
         Ok(Cleaned::Removed {
             directory: self.path,
@@ -257,9 +256,7 @@ impl Abandoned {
                 ..none
             };
         }
-        let owner = Manifest::owner(&*self.directory).ok().flatten();
-        let signs = self.manifest.life.as_ref().zip(owner);
-        let Some(signs) = signs.and_then(|(life, owner)| life::read(life, owner)) else {
+        let Some(signs) = self.manifest.life.as_deref().and_then(life::read) else {
             return none;
         };
         Evidence {

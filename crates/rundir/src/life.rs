@@ -184,8 +184,9 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// The file of a name that has the form of ours, where the owner made it for nobody else.
-fn open(name: &str, owner: u32, how: OFlags) -> Option<File> {
+/// The file of a name that has the form of ours, where this user made it for nobody else. On the target the manifest's owner may
+/// be another, where all files get one.
+fn open(name: &str, how: OFlags) -> Option<File> {
     if !is_name(name) {
         return None;
     }
@@ -193,13 +194,13 @@ fn open(name: &str, owner: u32, how: OFlags) -> Option<File> {
     let file = File::from(openat(CWD, path(name), flags, Mode::empty()).ok()?);
     let facts = fstat(&file).ok()?;
     let is_file = FileType::from_raw_mode(facts.st_mode) == FileType::RegularFile;
-    let is_owners = facts.st_uid == owner && facts.st_mode & 0o077 == 0;
+    let is_owners = facts.st_uid == rustix::process::geteuid().as_raw() && facts.st_mode & 0o077 == 0;
     (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
 }
 
-/// What a run that is over has left under a name; nothing where there is nothing, or nothing of the owner's.
-pub(crate) fn read(name: &str, owner: u32) -> Option<LastSigns> {
-    let mut file = open(name, owner, OFlags::RDONLY)?;
+/// What a run that is over has left under a name; nothing where there is nothing, or nothing of this user's.
+pub(crate) fn read(name: &str) -> Option<LastSigns> {
+    let mut file = open(name, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     let lines: Vec<[u64; LINE_WORDS]> = bytes.chunks_exact(8 * LINE_WORDS).map(line).collect();
@@ -221,8 +222,8 @@ pub(crate) fn read(name: &str, owner: u32) -> Option<LastSigns> {
 }
 
 /// One more of the directories of a run was cleaned: after the last one its signs go.
-pub(crate) fn cleaned(name: &str, owner: u32) {
-    let Some(file) = open(name, owner, OFlags::RDWR) else {
+pub(crate) fn cleaned(name: &str) {
+    let Some(file) = open(name, OFlags::RDWR) else {
         return;
     };
     let at = 8 * WORD_DIRECTORIES as u64;
@@ -244,6 +245,8 @@ fn remove(name: &str) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use workload::names::NameKind;
     use workload::{Action, Intent};
 
@@ -251,7 +254,6 @@ mod tests {
 
     #[test]
     fn signs_are_read_again() {
-        let me = rustix::process::geteuid().as_raw();
         let life = Life::begin(2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();
@@ -265,7 +267,7 @@ mod tests {
         slots[0].issue(&intent);
         slots[0].failed(&[(NameKind::Temporary, 7)]);
         slots[0].complete(5_001_000);
-        let signs = read(&name, me).unwrap();
+        let signs = read(&name).unwrap();
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
         let expected = [
@@ -274,12 +276,16 @@ mod tests {
             (NameKind::Temporary, 7),
         ];
         assert_eq!(signs.partly_written, expected.into());
-        assert_eq!(read(&name, me + 1), None, "somebody else's are not believed");
+        let all_may_write = std::fs::Permissions::from_mode(0o666);
+        let nobody_else = std::fs::metadata(path(&name)).unwrap().permissions();
+        std::fs::set_permissions(path(&name), all_may_write).unwrap();
+        assert_eq!(read(&name), None, "what others may have written is not believed");
+        std::fs::set_permissions(path(&name), nobody_else).unwrap();
         life.lies_in(2);
-        cleaned(&name, me);
-        assert!(read(&name, me).is_some(), "there is another directory to be cleaned");
-        cleaned(&name, me);
-        assert_eq!(read(&name, me), None);
+        cleaned(&name);
+        assert!(read(&name).is_some(), "there is another directory to be cleaned");
+        cleaned(&name);
+        assert_eq!(read(&name), None);
     }
 
     #[test]

@@ -272,8 +272,10 @@ impl<'a> Ownership<'a> {
             return Ok((whose, false));
         }
         let whose = match self.contents.beginning(begins) {
-            Beginning::Ours if facts.size_bytes >= makes.size_min_bytes => return Ok((Whose::Ours, true)),
-            Beginning::Ours => cut_short("it is shorter than any file of this run"),
+            Beginning::Ours | Beginning::TooShort if facts.size_bytes < makes.size_min_bytes => {
+                cut_short("it is shorter than any file of this run")
+            }
+            Beginning::Ours => return Ok((Whose::Ours, true)),
             // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Whose::Ours,
             Beginning::TooShort => Whose::Unclear("it is too short to tell whose it is".to_owned()),

@@ -411,9 +411,10 @@ struct Bound {
 }
 
 impl Bound {
-    fn mount(backing: &Path, at: &Path) -> Option<Self> {
+    fn mount(backing: &Path, at: &Path, options: &[&str]) -> Option<Self> {
         let mut command = Command::new("bindfs");
-        let started = command.arg("-f").args([backing, at]).stdin(Stdio::null()).spawn();
+        command.arg("-f").args(options).args([backing, at]);
+        let started = command.stdin(Stdio::null()).spawn();
         if !is_met(started.is_ok(), "bindfs") {
             return None;
         }
@@ -446,7 +447,7 @@ impl Drop for Bound {
 fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     let scene = Scene::new();
     let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
-    let Some(_bound) = Bound::mount(&backing, &at) else {
+    let Some(_bound) = Bound::mount(&backing, &at, &[]) else {
         return;
     };
     let run = |transactions: &str| {
@@ -497,4 +498,50 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     Running::to_its_end(prompt, &backing).code(0);
     assert!(names(&backing).unwrap().is_empty(), "after the prompt");
     assert_eq!(times(&backing), before, "the directory's time is not as it was");
+}
+
+/// A file system that gives all files one owner, who is not this user, and one mode: what distinguishes the run's is the rest.
+#[test]
+fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
+    let scene = Scene::new();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let options = ["--force-user=65534", "--force-group=65534", "--perms=u=rwX,g=,o="];
+    let Some(_bound) = Bound::mount(&backing, &at, &options) else {
+        return;
+    };
+    let run = |transactions: &str| {
+        let mut command = Running::command(program());
+        command
+            .args("run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1,mkdir=1".split(' '))
+            .args([
+                "--allow-unsafe-target",
+                "--no-room-check",
+                "--transactions",
+                transactions,
+                "--at",
+            ])
+            .arg(&at);
+        command
+    };
+    Running::to_its_end(run("1000"), &backing).code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a run");
+
+    let mut killed = Running::start(run("100000000"), &backing);
+    killed.until("the transactions", transactions_began);
+    let [directory] = &names(&backing).unwrap()[..] else {
+        panic!("the run has no directory");
+    };
+    killed.kill();
+    let letter = backing.join(directory).join("w0/123456");
+    std::fs::write(&letter, "a letter\n").unwrap();
+    let clean = || {
+        let mut clean = Running::command(program());
+        clean.arg("clean").arg(&at);
+        Running::to_its_end(clean, &backing)
+    };
+    clean().code(1).says("123456: ");
+    assert_eq!(std::fs::read_to_string(&letter).unwrap(), "a letter\n");
+    std::fs::remove_file(&letter).unwrap();
+    clean().code(0);
+    assert!(names(&backing).unwrap().is_empty(), "after a kill and clean");
 }
