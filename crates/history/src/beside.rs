@@ -317,10 +317,10 @@ impl Beside {
     }
 }
 
-type OfRates = fn(&Rates) -> String;
+type RateInWords = fn(&Rates) -> String;
 
 /// The figures of a row, their headers, and ours with its unit.
-const FIGURES: [(Figure, &str, OfRates); 4] = [
+const FIGURES: [(Figure, &str, RateInWords); 4] = [
     (Figure::TransactionsRate, "transactions", |ours| {
         format!("{} /s", amount(ours.transactions_per_second))
     }),

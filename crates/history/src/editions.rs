@@ -12,15 +12,13 @@ use workload::{Classic, Edition, Planner, Workload};
 
 use crate::library::{HistoryError, Library, Row};
 use crate::number::{Interval, KILOBYTE_BYTES, Number, Unit};
-use crate::source::Figure;
+use crate::source::{Configuration, Figure};
 
 /// What one process of a configuration reads and writes, in an edition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     /// The edition.
     pub edition: Edition,
-    /// Into how many subdirectories it puts its files.
-    pub subdirectories: u32,
     /// Bytes read, as the edition adds them up.
     pub bytes_read: f64,
     /// Bytes written, as the edition adds them up.
@@ -38,8 +36,13 @@ pub struct Plans {
 }
 
 impl Plans {
-    fn of(&mut self, edition: Edition, row: &Row<'_>, subdirectories: u32) -> Result<(f64, f64), HistoryError> {
-        let (files, transactions) = (row.configuration.files, row.configuration.transactions);
+    fn of(&mut self, edition: Edition, row: &Row<'_>) -> Result<(f64, f64), HistoryError> {
+        let Configuration {
+            files,
+            transactions,
+            subdirectories,
+            ..
+        } = *row.configuration;
         let key = (edition.name(), files, transactions, subdirectories);
         if let Some(sums) = self.made.get(&key) {
             return Ok(*sums);
@@ -103,40 +106,6 @@ pub struct Converted {
     pub meant: f64,
 }
 
-/// A printed number with one digit changed, so that the row would fit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Misprint {
-    /// Which figure.
-    pub figure: Figure,
-    /// As it is printed.
-    pub printed: String,
-    /// As it would fit.
-    pub instead: String,
-    /// The edition that it would fit.
-    pub edition: Edition,
-}
-
-/// How long a row's run must have taken, if this edition made it: in seconds, by each of its figures.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Asked {
-    /// The edition.
-    pub edition: Edition,
-    /// The whole run, by the data read.
-    pub by_data_read: Interval,
-    /// The whole run, by the data written.
-    pub by_data_written: Interval,
-    /// The transactions alone, which are a part of it.
-    pub transactions: Option<Interval>,
-}
-
-impl Asked {
-    /// Whether the whole run would have taken less time than its transactions, which cannot be.
-    pub fn is_impossible(&self) -> bool {
-        let whole = self.by_data_read.high.min(self.by_data_written.high);
-        self.transactions.is_some_and(|transactions| whole < transactions.low)
-    }
-}
-
 /// What was found for a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
@@ -154,16 +123,12 @@ pub struct Finding {
     pub printed_ratio: f64,
     /// What the printed digits leave open for it.
     pub ratio: Interval,
-    /// The ratio in both editions, and what subdirectories matter.
+    /// The ratio in both editions.
     pub planned: Vec<Planned>,
     /// What follows.
     pub made: Made,
     /// Rates that somebody converted as if another edition had printed them.
     pub converted: Vec<Converted>,
-    /// Where no edition fits: digits that may be misprinted.
-    pub misprints: Vec<Misprint>,
-    /// The times that the figures ask for: in the editions that fit, or in all where none does.
-    pub asked: Vec<Asked>,
 }
 
 impl Library {
@@ -187,19 +152,12 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Hist
     let Some(ratio) = ratio(row) else {
         return Ok(None);
     };
-    let subdirectories = row.configuration.subdirectories;
-    let mut asked_for = Edition::ALL.map(|edition| (edition, subdirectories)).to_vec();
-    if subdirectories > 1 {
-        // Only edition 1.5 draws the subdirectory, so only there they leave a trace.
-        asked_for.push((Edition::V1_5, 1));
-    }
     let mut planned = Vec::new();
-    for (edition, subdirectories) in asked_for {
-        let (bytes_read, bytes_written) = plans.of(edition, row, subdirectories)?;
+    for edition in Edition::ALL {
+        let (bytes_read, bytes_written) = plans.of(edition, row)?;
         let of_both = bytes_read / bytes_written;
         planned.push(Planned {
             edition,
-            subdirectories,
             bytes_read,
             bytes_written,
             ratio: of_both,
@@ -207,8 +165,6 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Hist
         });
     }
     let made = made(row, &planned);
-    let is_neither = matches!(made, Made::Neither { .. });
-    let of_editions: Vec<Planned> = planned.iter().take(Edition::ALL.len()).copied().collect();
     Ok(Some(Finding {
         source: row.source.name.clone(),
         table: row.table.name.clone(),
@@ -219,16 +175,6 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Hist
         ratio,
         converted: converted(row, Some(&made)),
         made,
-        misprints: if is_neither {
-            misprints(row, &of_editions)
-        } else {
-            Vec::new()
-        },
-        asked: of_editions
-            .iter()
-            .filter(|planned| is_neither || planned.fits)
-            .filter_map(|planned| asked(row, planned))
-            .collect(),
         planned,
     }))
 }
@@ -299,72 +245,6 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
         (Some(read), Some(written)) => read / written,
         _ => f64::NAN,
     }
-}
-
-fn misprints(row: &Row<'_>, planned: &[Planned]) -> Vec<Misprint> {
-    let mut found = Vec::new();
-    for (figure, other) in [
-        (Figure::DataReadRate, Figure::DataWrittenRate),
-        (Figure::DataWrittenRate, Figure::DataReadRate),
-    ] {
-        let (Some((number, unit)), Some(other)) = (row.figure(figure), row.interval(other)) else {
-            continue;
-        };
-        for instead in with_one_digit_changed(&number.printed) {
-            let Ok(changed) = instead.parse::<Number>() else {
-                continue;
-            };
-            let changed = Interval::of(&changed, unit);
-            let ratio = if figure == Figure::DataReadRate {
-                changed.over(other)
-            } else {
-                other.over(changed)
-            };
-            found.extend(
-                planned
-                    .iter()
-                    .filter(|planned| ratio.contains(planned.ratio))
-                    .map(|planned| Misprint {
-                        figure,
-                        printed: number.printed.clone(),
-                        instead: instead.clone(),
-                        edition: planned.edition,
-                    }),
-            );
-        }
-    }
-    found
-}
-
-fn with_one_digit_changed(printed: &str) -> impl Iterator<Item = String> {
-    let digits = printed.char_indices().filter(|(_, letter)| letter.is_ascii_digit());
-    digits.flat_map(move |(at, letter)| {
-        ('0'..='9').filter(move |digit| *digit != letter).map(move |digit| {
-            let mut changed = printed.to_owned();
-            changed.replace_range(at..=at, digit.encode_utf8(&mut [0; 4]));
-            changed
-        })
-    })
-}
-
-fn asked(row: &Row<'_>, planned: &Planned) -> Option<Asked> {
-    let seconds = |figure, bytes: f64| -> Option<Interval> {
-        let (number, unit) = row.figure(figure)?;
-        let conversion = conversion(number, unit, Some(&Made::By(planned.edition)));
-        Some(
-            Interval::of(number, unit)
-                .times(unit.bytes(planned.edition)? * conversion)
-                .divide(bytes),
-        )
-    };
-    let transactions = row.configuration.transactions as f64;
-    let rate = row.interval(Figure::TransactionsRate);
-    Some(Asked {
-        edition: planned.edition,
-        by_data_read: seconds(Figure::DataReadRate, planned.bytes_read)?,
-        by_data_written: seconds(Figure::DataWrittenRate, planned.bytes_written)?,
-        transactions: rate.map(|rate| rate.divide(transactions)),
-    })
 }
 
 /// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a second, everything else as it

@@ -3,9 +3,9 @@
 use record::Fact;
 use serde::Serialize;
 
-use crate::library::{Library, Row};
+use crate::library::Library;
 use crate::number::{Interval, Number};
-use crate::source::{Claim, ClaimKind, Figure, Place, Source, Table};
+use crate::source::{Figure, PrintedCell, Source, Table};
 
 /// How a printed comparison stands to its recomputation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,32 +42,6 @@ pub struct Recomputed {
     pub agreement: Agreement,
 }
 
-/// A comparison that a text makes, by the printed rates.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClaimChecked {
-    /// The source's name.
-    pub source: String,
-    /// What is claimed.
-    pub claim: Claim,
-    /// The factors that it is about, with what rounding leaves open; of greatest ones the greatest alone.
-    pub recomputed: Vec<Ratio>,
-    /// Whether they leave room for the claim.
-    pub agrees: Fact<bool>,
-}
-
-/// By how many times one system is faster than another.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Ratio {
-    /// In which table.
-    pub table: String,
-    /// Of which systems and what work, in words.
-    pub what: String,
-    /// Of which rate.
-    pub figure: Figure,
-    /// The factor.
-    pub factor: Interval,
-}
-
 /// Improvements of one system over another, as printed rates give them.
 struct Computed {
     /// In percent.
@@ -92,18 +66,9 @@ impl Library {
             })
             .collect()
     }
-
-    /// All claims, in the order of the sources.
-    pub fn claims(&self) -> Vec<ClaimChecked> {
-        let claims = self
-            .sources
-            .iter()
-            .flat_map(|source| source.claims.iter().map(move |claim| (source, claim)));
-        claims.map(|(source, claim)| checked(source, claim)).collect()
-    }
 }
 
-fn recompute(source: &Source, table: &Table, place: &Place<'_>) -> Recomputed {
+fn recompute(source: &Source, table: &Table, place: &PrintedCell<'_>) -> Recomputed {
     let of = &place.of;
     let mut lost = Vec::new();
     let mut known: Vec<Computed> = Vec::new();
@@ -134,7 +99,7 @@ fn recompute(source: &Source, table: &Table, place: &Place<'_>) -> Recomputed {
     }
 }
 
-fn words(source: &Source, place: &Place<'_>) -> String {
+fn words(source: &Source, place: &PrintedCell<'_>) -> String {
     let column = |name: &Option<String>| {
         let system = name.as_deref().and_then(|name| source.system(name));
         system.map_or("?", |system| system.column.as_str())
@@ -208,98 +173,4 @@ fn agreement(printed: &Number, ends: Option<&(&Computed, &Computed)>, lost: &[&s
     Agreement::Differs {
         by: worst.unwrap_or(f64::NAN),
     }
-}
-
-fn checked(source: &Source, claim: &Claim) -> ClaimChecked {
-    let all = ratios(source, claim);
-    let number = claim.printed.parse::<Number>().ok();
-    let around = |value: f64| {
-        number
-            .as_ref()
-            .map(|number| Interval::around(value, number.half_unit()))
-    };
-    let (first, last) = number
-        .as_ref()
-        .map_or((f64::NAN, None), |number| (number.value, number.to));
-    let by_factor = |a: &&Ratio, b: &&Ratio| a.factor.high.total_cmp(&b.factor.high);
-    let (least, greatest) = (all.iter().min_by(by_factor), all.iter().max_by(by_factor));
-    let is = |ratio: &Ratio, claimed: Option<Interval>| claimed.is_some_and(|claimed| claimed.meets(ratio.factor));
-    let without: Vec<&str> = claim
-        .tables
-        .iter()
-        .map(String::as_str)
-        .filter(|table| all.iter().all(|ratio| ratio.table != *table))
-        .collect();
-    let (Some(least), Some(greatest)) = (least, greatest) else {
-        return ClaimChecked {
-            source: source.name.clone(),
-            claim: claim.clone(),
-            recomputed: Vec::new(),
-            agrees: Fact::Unavailable("no table has rates of both".to_owned()),
-        };
-    };
-    let agrees = match claim.kind {
-        ClaimKind::Factor => all.iter().any(|ratio| is(ratio, around(first))),
-        ClaimKind::GreatestFactor => is(greatest, around(first)),
-        ClaimKind::GreatestPercent => is(
-            greatest,
-            around(first).map(|percent| Interval {
-                low: 1.0 + percent.low / 100.0,
-                high: 1.0 + percent.high / 100.0,
-            }),
-        ),
-        ClaimKind::Range => is(least, around(first)) && last.is_some_and(|last| is(greatest, around(last))),
-        ClaimKind::FasterEverywhere => all.iter().all(|ratio| ratio.factor.low > 1.0),
-    };
-    let recomputed = match claim.kind {
-        ClaimKind::GreatestFactor | ClaimKind::GreatestPercent => vec![greatest.clone()],
-        ClaimKind::Range => vec![least.clone(), greatest.clone()],
-        ClaimKind::Factor | ClaimKind::FasterEverywhere => all.clone(),
-    };
-    // What holds in the tables that have both may not hold in those that do not.
-    let is_open = claim.kind == ClaimKind::FasterEverywhere && agrees && !without.is_empty();
-    ClaimChecked {
-        source: source.name.clone(),
-        claim: claim.clone(),
-        recomputed,
-        agrees: if is_open {
-            Fact::Unavailable(format!("it holds, but {} has no rates of both", without.join(", ")))
-        } else {
-            Fact::Known(agrees)
-        },
-    }
-}
-
-/// By how many times each of the faster systems is faster than each of the slower, wherever both were measured at the same.
-fn ratios(source: &Source, claim: &Claim) -> Vec<Ratio> {
-    let figures: &[Figure] = match claim.kind {
-        ClaimKind::Factor => &[Figure::TransactionsRate, Figure::DataReadRate, Figure::DataWrittenRate],
-        _ => &[Figure::TransactionsRate],
-    };
-    let mut found = Vec::new();
-    for table in claim.tables.iter().filter_map(|name| source.table(name)) {
-        let rows = crate::library::rows(source, table);
-        let of = |names: &[String]| -> Vec<&Row<'_>> {
-            rows.iter().filter(|row| names.contains(&row.system.name)).collect()
-        };
-        let others = of(&claim.over);
-        for one in of(&claim.systems) {
-            let is_same =
-                |other: &&&Row<'_>| other.variant == one.variant && other.configuration.name == one.configuration.name;
-            for other in others.iter().filter(is_same) {
-                for figure in figures {
-                    let (Some(ours), Some(theirs)) = (one.interval(*figure), other.interval(*figure)) else {
-                        continue;
-                    };
-                    found.push(Ratio {
-                        table: table.name.clone(),
-                        what: format!("{} over {}, {}", one.column(), other.column(), one.configuration.name),
-                        figure: *figure,
-                        factor: ours.over(theirs),
-                    });
-                }
-            }
-        }
-    }
-    found
 }

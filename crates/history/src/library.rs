@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use document::harmless::harmless;
 use workload::stream::StreamError;
 
-use crate::source::{Cell, Claim, ClaimKind, Configuration, Coordinates, Figure, Place, Source, System, Table};
+use crate::source::{Cell, Configuration, Coordinates, Figure, PrintedCell, Source, System, Table};
 use crate::{Interval, Number, Unit};
 
 /// Each file with its name, in the order of the years that they are of.
@@ -125,8 +125,6 @@ impl Library {
             if source.table(name).is_some() {
                 let mut taken = one(source);
                 taken.sources[0].tables.retain(|table| table.name == name);
-                let is_of = |claim: &Claim| claim.tables.iter().any(|table| table == name);
-                taken.sources[0].claims.retain(is_of);
                 return Ok(taken);
             }
         }
@@ -219,23 +217,6 @@ fn check(source: &Source) -> Result<(), String> {
     for table in &source.tables {
         check_table(source, table).map_err(|problem| format!("table {}: {problem}", table.name))?;
     }
-    for claim in &source.claims {
-        let mut systems = claim.systems.iter().chain(&claim.over);
-        let has_all = systems.all(|name| source.system(name).is_some())
-            && claim.tables.iter().all(|name| source.table(name).is_some());
-        let number = claim.printed.parse::<Number>();
-        let is_number = match claim.kind {
-            ClaimKind::FasterEverywhere => number.is_err(),
-            ClaimKind::Range => number.is_ok_and(|number| number.to.is_some()),
-            _ => number.is_ok_and(|number| number.to.is_none()),
-        };
-        if !has_all || !is_number {
-            return Err(format!(
-                "the claim '{}' is about something that is not there, or its number is none of its kind",
-                claim.words
-            ));
-        }
-    }
     Ok(())
 }
 
@@ -269,7 +250,7 @@ fn check_table(source: &Source, table: &Table) -> Result<(), String> {
     Ok(())
 }
 
-fn check_place(source: &Source, place: &Place<'_>) -> Result<(), String> {
+fn check_place(source: &Source, place: &PrintedCell<'_>) -> Result<(), String> {
     let of = &place.of;
     let (Some(figure), Some(_)) = (of.figure, of.unit) else {
         return Err("it is of no figure, or without a unit".to_owned());

@@ -185,22 +185,6 @@ impl Interval {
         }
     }
 
-    /// A number divided by it; it is positive.
-    pub fn divide(self, number: f64) -> Self {
-        Self {
-            low: number / self.high,
-            high: number / self.low,
-        }
-    }
-
-    /// All of it times a number that is not negative.
-    pub fn times(self, number: f64) -> Self {
-        Self {
-            low: self.low * number,
-            high: self.high * number,
-        }
-    }
-
     /// What is in both; low above high where nothing is.
     pub fn and(self, other: Self) -> Self {
         Self {

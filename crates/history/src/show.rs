@@ -6,24 +6,22 @@ use document::{Cell, Document, Number, Table as Sheet, WIDTH};
 use record::Fact;
 use serde::Serialize;
 
-use crate::Interval;
 use crate::editions::{Finding, Made, told_of_converted};
 use crate::format::Format;
-use crate::improvements::{Agreement, ClaimChecked, Recomputed};
+use crate::improvements::{Agreement, Recomputed};
 use crate::library::{HistoryError, Library};
-use crate::source::{Configuration, Place, Source, System, Table};
+use crate::source::{Configuration, PrintedCell, Source, System, Table};
 
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that is shown.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct Contents<'a> {
     schema: u32,
     sources: &'a [Source],
     findings: Vec<Finding>,
     improvements: Vec<Recomputed>,
-    claims: Vec<ClaimChecked>,
 }
 
 /// The names of sources and tables, as text.
@@ -74,16 +72,13 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     };
     let is_shown = |table: &str| taken.sources.iter().any(|source| source.table(table).is_some());
     let mut improvements = library.improvements();
-    // They are computed of all tables, as claims are: one of ranges has no rates of its own.
+    // They are computed of all tables: one of ranges has no rates of its own.
     improvements.retain(|one| is_shown(&one.table));
-    let mut claims = library.claims();
-    claims.retain(|one| one.claim.tables.iter().any(|table| is_shown(table)));
-    let shown = Shown {
+    let shown = Contents {
         schema: SCHEMA_VERSION,
         sources: &taken.sources,
         findings: taken.findings()?,
         improvements,
-        claims,
     };
     Ok(format.show(&shown, || flat(&shown), || blocks(&shown)))
 }
@@ -125,7 +120,7 @@ fn systems<'a>(source: &'a Source, table: &Table) -> Vec<&'a System> {
     source.systems.iter().filter(is_used).collect()
 }
 
-fn blocks(shown: &Shown<'_>) -> Document {
+fn blocks(shown: &Contents<'_>) -> Document {
     let mut document = Document::default();
     for source in shown.sources {
         about(&mut document, source);
@@ -145,7 +140,6 @@ fn blocks(shown: &Shown<'_>) -> Document {
             editions(&mut document, shown, table);
             improvements(&mut document, shown, table);
         }
-        claims(&mut document, shown, source);
         document.gap();
     }
     document
@@ -219,12 +213,12 @@ fn notes(document: &mut Document, table: &Table) {
     }
 }
 
-fn first_label<'a>(place: &Place<'a>) -> &'a str {
+fn first_label<'a>(place: &PrintedCell<'a>) -> &'a str {
     let mut labels = place.line.labels.iter().map(String::as_str);
     labels.find(|label| !label.is_empty()).unwrap_or("the row")
 }
 
-fn editions(document: &mut Document, shown: &Shown<'_>, table: &Table) {
+fn editions(document: &mut Document, shown: &Contents<'_>, table: &Table) {
     let findings: Vec<&Finding> = shown
         .findings
         .iter()
@@ -235,11 +229,7 @@ fn editions(document: &mut Document, shown: &Shown<'_>, table: &Table) {
     };
     let mut sheet = Sheet::new(1, &["data read over written", "printed", "from", "to"]).folding();
     for planned in &first.planned {
-        let of = match planned.subdirectories {
-            1 if first.planned.len() > 2 => format!("edition {} without subdirectories", planned.edition),
-            _ => format!("edition {}", planned.edition),
-        };
-        sheet.column(of, false);
+        sheet.column(format!("edition {}", planned.edition), false);
     }
     sheet.column("made by", false);
     let number = |number: f64| Number::Decimal(number, 5);
@@ -262,41 +252,13 @@ fn editions(document: &mut Document, shown: &Shown<'_>, table: &Table) {
     let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
     document.items(told_of_converted(&wrong));
     for finding in findings {
-        doubts(document, finding);
+        if let Made::Neither { cause } = &finding.made {
+            document.item(format!("{} fits neither edition. {cause}", finding.column));
+        }
     }
 }
 
-/// What is known about a row that no edition has made, or whose times contradict one another.
-fn doubts(document: &mut Document, finding: &Finding) {
-    let is_neither = if let Made::Neither { cause } = &finding.made {
-        document.item(format!("{} fits neither edition. {cause}", finding.column));
-        true
-    } else {
-        false
-    };
-    for asked in finding.asked.iter().filter(|asked| is_neither || asked.is_impossible()) {
-        let seconds = |interval: Interval| format!("{:.2} to {:.2} s", interval.low, interval.high);
-        let transactions = asked.transactions.map_or_else(String::new, |transactions| {
-            format!("; the transactions alone took {}", seconds(transactions))
-        });
-        let impossible = if asked.is_impossible() { ", which cannot be" } else { "" };
-        document.item(format!(
-            "{}, if edition {} made it: {} in all by the data read, {} by the data written{transactions}{impossible}",
-            finding.column,
-            asked.edition,
-            seconds(asked.by_data_read),
-            seconds(asked.by_data_written)
-        ));
-    }
-    for misprint in &finding.misprints {
-        document.item(format!(
-            "{}: {} in place of {} would fit edition {}",
-            finding.column, misprint.instead, misprint.printed, misprint.edition
-        ));
-    }
-}
-
-fn improvements(document: &mut Document, shown: &Shown<'_>, table: &Table) {
+fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Table) {
     let of_table: Vec<&Recomputed> = shown
         .improvements
         .iter()
@@ -339,40 +301,8 @@ fn percents(one: &Recomputed) -> String {
     format!("the rates that are known give {} %", percents.join(" to "))
 }
 
-/// What the source's text says of its tables, and what these say.
-fn claims(document: &mut Document, shown: &Shown<'_>, source: &Source) {
-    let of_source: Vec<&ClaimChecked> = shown.claims.iter().filter(|one| one.source == source.name).collect();
-    if of_source.is_empty() {
-        return;
-    }
-    document.heading("What the text says of these tables");
-    for checked in of_source {
-        let ratios = checked.recomputed.iter().map(|ratio| {
-            let Interval { low, high } = ratio.factor;
-            format!(
-                "{low:.2} to {high:.2} times ({} in {}, {})",
-                ratio.what,
-                ratio.table,
-                kebab(ratio.figure)
-            )
-        });
-        let ratios: Vec<String> = ratios.collect();
-        document.item(format!(
-            "{}: {}. {}: the rates give {}",
-            checked.claim.words,
-            checked.claim.printed,
-            match &checked.agrees {
-                Fact::Known(true) => "Agrees".to_owned(),
-                Fact::Known(false) => "Differs".to_owned(),
-                other => format!("Cannot be checked wholly ({})", other.why().unwrap_or("does not apply")),
-            },
-            ratios.join("; ")
-        ));
-    }
-}
-
 /// A line for each cell.
-fn flat(shown: &Shown<'_>) -> Sheet {
+fn flat(shown: &Contents<'_>) -> Sheet {
     let mut sheet = Sheet::new(
         0,
         &[
@@ -406,7 +336,7 @@ fn flat(shown: &Shown<'_>) -> Sheet {
     sheet
 }
 
-fn flat_row(shown: &Shown<'_>, source: &Source, table: &Table, place: &Place<'_>) -> Vec<Cell> {
+fn flat_row(shown: &Contents<'_>, source: &Source, table: &Table, place: &PrintedCell<'_>) -> Vec<Cell> {
     let of = &place.of;
     let text = |name: &Option<String>| Cell::ours(name.as_deref().unwrap_or_default());
     let system = of.system.as_deref().and_then(|name| source.system(name));

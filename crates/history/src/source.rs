@@ -34,9 +34,6 @@ pub struct Source {
     pub configurations: Vec<Configuration>,
     /// The tables, in order.
     pub tables: Vec<Table>,
-    /// Comparisons that its text makes.
-    #[serde(default)]
-    pub claims: Vec<Claim>,
 }
 
 /// What was measured: mostly a column of a table.
@@ -266,43 +263,9 @@ pub struct Cause {
     pub why: String,
 }
 
-/// A comparison that a text makes between systems of its tables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Claim {
-    /// What is claimed, in our words.
-    pub words: String,
-    /// The number, as printed; of one without a number, its few words.
-    pub printed: String,
-    /// What the number is.
-    pub kind: ClaimKind,
-    /// The tables that it is about.
-    pub tables: Vec<String>,
-    /// The faster systems.
-    pub systems: Vec<String>,
-    /// The slower ones.
-    pub over: Vec<String>,
-}
-
-/// What a claim says of the factors between its systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ClaimKind {
-    /// The factor of one rate, whichever, is this.
-    Factor,
-    /// The greatest factor of transactions a second is this.
-    GreatestFactor,
-    /// The greatest factor of transactions a second exceeds 1 by this, in percent.
-    GreatestPercent,
-    /// The factors of transactions a second go from the first of two numbers to the second.
-    Range,
-    /// All of the tables have a greater rate of transactions for the faster systems.
-    FasterEverywhere,
-}
-
 /// A cell with all that says what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place<'a> {
+pub struct PrintedCell<'a> {
     /// The row that it stands in.
     pub line: &'a Line,
     /// The column that it stands in.
@@ -315,10 +278,10 @@ pub struct Place<'a> {
 
 impl Table {
     /// All cells, row by row.
-    pub fn places(&self) -> impl Iterator<Item = Place<'_>> {
+    pub fn places(&self) -> impl Iterator<Item = PrintedCell<'_>> {
         self.rows.iter().flat_map(move |line| {
             let cells = line.cells.iter().zip(&self.columns);
-            cells.map(move |(cell, column)| Place {
+            cells.map(move |(cell, column)| PrintedCell {
                 line,
                 column,
                 of: line.of.or(&column.of).or(&self.of),

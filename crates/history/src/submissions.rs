@@ -279,11 +279,11 @@ pub(crate) fn distinct<'a>(library: &'a Library, shape: &Shape) -> Vec<(Row<'a>,
 /// The tables in a format.
 pub fn show(groups: &[Group], format: Format) -> String {
     #[derive(Serialize)]
-    struct Shown<'a> {
+    struct Tables<'a> {
         schema: u32,
         configurations: &'a [Group],
     }
-    let shown = Shown {
+    let shown = Tables {
         schema: SCHEMA_VERSION,
         configurations: groups,
     };
@@ -417,10 +417,10 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     table
 }
 
-type OfRates = fn(Rates) -> f64;
+type FigureOfRates = fn(Rates) -> f64;
 
 /// The rows of a table, as the page calls them, and the study.
-const FIGURES: [(&str, Figure, OfRates); 4] = [
+const FIGURES: [(&str, Figure, FigureOfRates); 4] = [
     ("Transactions per second", Figure::TransactionsRate, |rates| {
         rates.transactions_per_second
     }),

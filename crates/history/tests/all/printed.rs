@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use history::improvements::Agreement;
 use history::source::Figure;
 use history::{Library, Number};
-use record::Fact;
 
 fn library() -> Library {
     Library::read().unwrap()
@@ -118,64 +117,6 @@ fn the_page_repeats_the_papers_numbers() {
     }
     assert_eq!(compared, (6 + 6 + 5) * 3);
     assert_eq!(differences, [], "name them");
-}
-
-#[test]
-fn claims_of_the_texts_are_checked() {
-    let claims = library().claims();
-    let told: Vec<String> = claims
-        .iter()
-        .map(|one| {
-            let claim = &one.claim;
-            let agrees = match &one.agrees {
-                Fact::Known(true) => "agrees",
-                Fact::Known(false) => "DIFFERS",
-                _ => "open",
-            };
-            let factors = one.recomputed.iter().map(|ratio| ratio.factor.low);
-            let range = [factors.clone().fold(f64::MAX, f64::min), factors.fold(0.0, f64::max)];
-            format!(
-                "{} {} {}/{}: {agrees}, {:.2} {:.2}",
-                one.source,
-                claim.printed,
-                claim.systems.join("+"),
-                claim.over.join("+"),
-                range[0],
-                range[1]
-            )
-        })
-        .collect();
-    assert_eq!(
-        told,
-        [
-            // Table 1 begins at 3.8 times, and Table 2 ends at 11.
-            "paper 4-10 nfs-f330+nfs-f630/ufs: DIFFERS, 3.76 11.00",
-            // 14 times, as its own summary says: 1,300 % more.
-            "veritas 13 vxfs+vxfs-vxqlog/ufs+ufs-logging: DIFFERS, 13.93 13.93",
-            "veritas 214% vxfs/ufs: agrees, 3.14 3.14",
-            "veritas 144% vxfs/ufs-logging: agrees, 2.44 2.44",
-            "veritas 214% vxfs-vxqlog/ufs: agrees, 3.14 3.14",
-            "veritas 144% vxfs-vxqlog/ufs-logging: agrees, 2.44 2.44",
-            "veritas 85% vxfs/ufs: agrees, 1.84 1.84",
-            "veritas 1,000% vxfs/ufs-logging: agrees, 10.94 10.94",
-            "veritas 225% vxfs-vxqlog/ufs: agrees, 3.25 3.25",
-            "veritas 1,300% vxfs-vxqlog/ufs-logging: agrees, 13.93 13.93",
-            "veritas 214% vxfs/ufs: agrees, 3.14 3.14",
-            "veritas 1,000% vxfs/ufs-logging: agrees, 10.94 10.94",
-            "veritas 225% vxfs-vxqlog/ufs: agrees, 3.25 3.25",
-            "veritas 1,300% vxfs-vxqlog/ufs-logging: agrees, 13.93 13.93",
-            "veritas 11 vxfs/ufs-logging: agrees, 10.94 10.94",
-            "veritas 3 vxfs/ufs: agrees, 3.14 3.14",
-            "veritas 14 vxfs-vxqlog/ufs-logging: agrees, 13.93 13.93",
-            "veritas 3 vxfs-vxqlog/ufs: agrees, 3.25 3.25",
-            "mail-page 3.6 u5-log/u5-ufs: agrees, 3.57 3.61",
-            // The fourth test does not have the machine.
-            "mail-page in every test ppro-soft/u5-ufs: open, 1.18 3.13",
-            // 94 to 107 in the first test.
-            "mail-page in every test ppro-soft/u5-log: DIFFERS, 0.87 1.30",
-            "lfs 7.5 lfs/ext3: agrees, 7.51 7.52",
-        ]
-    );
 }
 
 #[test]
