@@ -122,6 +122,12 @@ enum What {
         /// Transactions of each run.
         #[arg(long, default_value_t = 2_000_000)]
         transactions: u64,
+        /// Count instructions with valgrind's cachegrind, which other programs on the machine do not change; measure no time.
+        #[arg(long)]
+        instructions: bool,
+        /// Count those of this binary, too, and give the ratio.
+        #[arg(long, requires = "instructions")]
+        beside: Option<PathBuf>,
     },
     /// What a display and the record of each second cost the loop on the null storage.
     Seeing {
@@ -265,7 +271,12 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             return Ok(large::perform(&arguments.ours, size)? || !check);
         }
         What::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
-        What::Null { transactions } => own::null(arguments, *transactions)?,
+        What::Null {
+            instructions: true,
+            beside,
+            ..
+        } => own::instructions(arguments, beside.as_deref())?,
+        What::Null { transactions, .. } => own::null(arguments, *transactions)?,
         What::Seeing { transactions, check } => {
             return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
         }

@@ -1,6 +1,7 @@
 //! The program's own cost: the loop on nothing, and plans.
 
 use std::error::Error;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -67,6 +68,67 @@ fn null_once(arguments: &Arguments, files: u64, transactions: u64, latencies: bo
         .as_f64()
         .ok_or("the report has no transactions_ns")?;
     Ok(took / transactions as f64)
+}
+
+/// The works whose instructions are counted.
+const COUNTED: [(&str, &[&str]); 4] = [
+    ("classic", &[]),
+    ("without latencies", &["--no-latencies"]),
+    ("a mix", &["--mix", "read=4,append=2,create=1,delete=1,list=1"]),
+    (
+        "a mix on a shared pool",
+        &["--mix", "read=4,append=2,create=1,delete=1", "--writers", "1"],
+    ),
+];
+
+/// Prints instructions a transaction on the null storage, and how many more than those of another binary they are.
+pub fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
+    println!("the loop's own cost on the null storage, instructions a transaction by valgrind's cachegrind");
+    let [ours, other] = ["ours", "beside"];
+    println!("{:24} {ours:>10} {other:>10} {:>8}", "", "ratio");
+    for (name, words) in COUNTED {
+        let ours = instructions_of(&arguments.ours, words)?;
+        match beside.map(|beside| instructions_of(beside, words)).transpose()? {
+            Some(other) => println!("{name:24} {ours:10.1} {other:10.1} {:8.4}", ours / other),
+            None => println!("{name:24} {ours:10.1}"),
+        }
+    }
+    Ok(())
+}
+
+/// The difference between a short run and a longer one: what else a run does is in both.
+fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>> {
+    const SHORT: u64 = 100_000;
+    const LONG: u64 = 400_000;
+    let count = |transactions: u64| -> Result<f64, Box<dyn Error>> {
+        let mut command = Command::new("valgrind");
+        command
+            .args([
+                "--tool=cachegrind",
+                "--cache-sim=no",
+                "--cachegrind-out-file=/dev/null",
+                "--log-fd=1",
+            ])
+            .arg(binary)
+            .args([
+                "run",
+                "--quiet",
+                "--storage",
+                "null",
+                "--archive",
+                "none",
+                "--no-own-cost",
+            ])
+            .args(["--files", "20000", "--transactions"])
+            .arg(transactions.to_string())
+            .args(words);
+        let told = output(&mut command)?;
+        let counted = told.lines().find_map(|line| line.split_once("refs:"));
+        let (_, digits) =
+            counted.ok_or("valgrind told of no instructions: is it there, and could it start the program?")?;
+        Ok(digits.trim().replace(',', "").parse()?)
+    };
+    Ok((count(LONG)? - count(SHORT)?) / (LONG - SHORT) as f64)
 }
 
 /// Prints seconds and the greatest memory of plans.

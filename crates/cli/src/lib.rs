@@ -32,8 +32,8 @@ pub mod verify_after;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches};
 use runner::SystemClock;
 
 use apart::Side;
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
 
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
-    let parsed = Said::command().try_get_matches();
+    let parsed = said::command().try_get_matches();
     let parsed = parsed.and_then(|matches| Ok((Said::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
@@ -59,13 +59,13 @@ fn program(side: &Side) -> u8 {
     if let Some(command) = said
         .file
         .as_deref()
-        .and_then(|file| Said::command().find_subcommand(file).cloned())
+        .and_then(|file| said::command().find_subcommand(file).cloned())
     {
         let name = command.get_name();
         let told = format!(
             "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
         );
-        return said::refuse(Said::command().error(ErrorKind::ArgumentConflict, told));
+        return said::refuse(said::command().error(ErrorKind::ArgumentConflict, told));
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())

@@ -6,7 +6,7 @@ mod refused;
 
 use std::path::PathBuf;
 
-use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use spec::{LocationSaid, Options};
 use workload::Edition;
 
@@ -40,6 +40,11 @@ pub struct Said {
     pub allow_unsafe_target: bool,
     /// A classic configuration file.
     pub file: Option<PathBuf>,
+}
+
+/// The whole command line.
+pub fn command() -> clap::Command {
+    Said::command().mut_subcommands(spec::with_switches)
 }
 
 /// What to do.

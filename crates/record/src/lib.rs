@@ -21,7 +21,6 @@ pub mod summary;
 pub mod verdict;
 
 pub use classic::ClassicFigures;
-pub use document::{harmless, units};
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use headline::{Entry, Headline, State};
 pub use id::RunId;

@@ -23,7 +23,7 @@ pub use drive::{Drive, Ladder, Pace, SteadyAsked, Stop};
 pub use how::{Cache, Keeping, OnError, Place, SteadyRule, StorageName, directory};
 pub use ladder::{Climb, GoalSaid, LadderSaid};
 pub use limits::{BISECTIONS_MAX, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNGS_MAX};
-pub use options::{LocationSaid, Options};
+pub use options::{LocationSaid, Options, with_switches};
 pub use resolve::{Asked, Resolved, resolve};
 pub use run_spec::RunSpec;
 pub use values::{Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName};

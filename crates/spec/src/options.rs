@@ -1,8 +1,9 @@
 //! What is to be done and how, in options and in configuration files alike.
 
+use std::any::TypeId;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Command};
 use contract::Durability;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
@@ -106,14 +107,7 @@ options! {
     #[arg(long, value_name = "LOADS", help_heading = "Driving")]
     ladder: LadderSaid,
     /// Make a pool for each rung of the ladder; with workers=… that is always so.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Driving"
-    )]
+    #[arg(long, help_heading = "Driving")]
     fresh: bool,
     /// The latency that 99 % of all operations are to stay below, like p99<10ms: the ladder finds the highest rate with it.
     #[arg(long, value_name = "p99<TIME", help_heading = "Driving")]
@@ -198,14 +192,7 @@ options! {
     #[arg(long, value_name = "N", help_heading = "Workers")]
     readers: Count,
     /// Bind each worker to a processor.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Workers"
-    )]
+    #[arg(long, help_heading = "Workers")]
     pin: bool,
 
     /// How input and output are done [default: stdio, mixes posix].
@@ -215,48 +202,20 @@ options! {
     #[arg(long, value_name = "POLICY", help_heading = "Storage")]
     durability: Durability,
     /// Let contents go past the page cache.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Storage"
-    )]
+    #[arg(long, help_heading = "Storage")]
     direct: bool,
     /// What is done to the page cache before the transactions [default: as-is].
     #[arg(long, value_enum, help_heading = "Storage")]
     cache: Cache,
 
     /// Do not sync the file systems after each phase.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     no_settle: bool,
     /// Do not check names and sizes after the transactions.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     no_check: bool,
     /// Verify the contents of every read.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     verify: bool,
     /// What errors do: stop, or how many a run survives, like 100 or 1% [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
@@ -266,69 +225,38 @@ options! {
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stuck_after: Time,
     /// Time the steps of operations, too; a policy of durability does so by itself.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     steps: bool,
     /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     no_latencies: bool,
     /// Leave out what was done in each second.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     no_slices: bool,
     /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     no_own_cost: bool,
     /// Leave the pool for a later run; one that is shared only with --transactions 0.
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     keep: bool,
     /// Take the pool that an earlier run of the same work has left (where that had no transactions: of the same files).
-    #[arg(
-        long,
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "true",
-        value_name = "BOOL",
-        help_heading = "Run"
-    )]
+    #[arg(long, help_heading = "Run")]
     reuse: bool,
     /// Log acknowledged operations in this file, for verify-after. It must lie on another file system. Such a run is a proof
     /// and no measurement: it waits for the journal.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     journal: PathBuf,
+}
+
+/// Lets options that are true or false stand without their value, as in `--verify`.
+pub fn with_switches(command: Command) -> Command {
+    command.mut_args(|option| {
+        if option.get_value_parser().type_id() != TypeId::of::<bool>() || !option.get_action().takes_values() {
+            return option;
+        }
+        let option = option.value_name("BOOL").num_args(0..=1).require_equals(true);
+        option.default_missing_value("true")
+    })
 }
 
 /// The help of `--mix`, with all words that it takes.

@@ -168,18 +168,9 @@ impl Names {
 
 /// Appends a number in decimal, with zeros before it up to `digits_min` digits.
 #[inline]
-pub fn push_decimal(mut number: u64, digits_min: usize, to: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    let digits = &digits[at..];
+pub fn push_decimal(number: u64, digits_min: usize, to: &mut Vec<u8>) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number).as_bytes();
     if digits.len() < digits_min {
         to.resize(to.len() + digits_min - digits.len(), b'0');
     }

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use record::harmless;
+use document::harmless;
 use spec::Options;
 
 use super::{MeaningError, Meant};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use record::harmless;
+use document::harmless;
 use spec::Contradiction;
 
 use crate::said::WeightWithoutLocation;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue};
-use record::harmless::{harmless, lines};
+use document::harmless::{harmless, lines};
 
 /// Tells why, or gives the help or version that was asked for, and the exit code.
 pub fn refuse(mut error: clap::Error) -> u8 {

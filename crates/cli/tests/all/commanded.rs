@@ -7,7 +7,8 @@ use std::path::Path;
 
 use cli::classic::prompt::Plain;
 use cli::classic::{Engine, Interpreter, RunEnd, Settings};
-use record::{Classic, ClassicFigures, Edition, End, harmless};
+use document::harmless;
+use record::{Classic, ClassicFigures, Edition, End};
 
 /// Commands that open the file behind them.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];

@@ -3,7 +3,7 @@
 
 use cli::meant::{Meant, mean, parse_config, to_config};
 use cli::said::WorkArguments;
-use record::harmless;
+use document::harmless;
 use spec::{Options, SizesSaid, StorageName};
 use workload::{Phase, Planner, fingerprint};
 

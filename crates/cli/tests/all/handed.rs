@@ -7,10 +7,11 @@ mod imported;
 
 use std::sync::OnceLock;
 
+use document::harmless;
 use history::submissions::Numbered;
 use history::{Format, Library, Shape, Submission, beside, submissions};
+use record::Record;
 use record::documents::Documents;
-use record::{Record, harmless};
 use serde_json::Value;
 use workload::Workload;
 

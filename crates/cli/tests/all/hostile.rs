@@ -5,8 +5,9 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use document::harmless;
 use proptest::prelude::*;
-use record::{Record, harmless};
+use record::Record;
 
 use crate::commanded::command;
 use crate::configured::configure;

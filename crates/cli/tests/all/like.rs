@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use cli::meant::{Meant, mean};
 use cli::plan;
 use cli::said::{Command, PlanFormat, Said, WorkArguments};
@@ -20,7 +20,7 @@ use crate::original::{self, answer, directory, ended, split, tree};
 /// What words come to.
 fn work(words: &[&str]) -> WorkArguments {
     let words = [&["postmark", "plan"], words].concat();
-    let matches = Said::command().try_get_matches_from(&words).unwrap();
+    let matches = cli::said::command().try_get_matches_from(&words).unwrap();
     let Some(Command::Plan(mut arguments)) = Said::from_arg_matches(&matches).unwrap().command else {
         panic!("{words:?} are no plan");
     };

@@ -1,7 +1,8 @@
 //! What is done with a record of others: read, summed up, shown and listed in every format, written and read again. Finds, seeds
 //! and mutated records go through it in `hostile.rs`, and whatever the fuzz target `import` comes up with.
 
-use record::{Entry, Headline, Record, harmless};
+use document::harmless;
+use record::{Entry, Headline, Record};
 use report::classic::{self, Format};
 use report::{export, list};
 

@@ -138,7 +138,7 @@ fn strings_of_others_are_text() {
     evil.tags = vec!["@tag".to_owned()];
     let evil = [evil];
     for text in [list::text(&evil), list::markdown(&evil), list::csv(&evil)] {
-        let is_harmful = |character: char| record::harmless::is_harmful(character) && !"\r\n".contains(character);
+        let is_harmful = |character: char| document::harmless::is_harmful(character) && !"\r\n".contains(character);
         assert!(!text.contains(is_harmful), "{text:?}");
     }
     assert_eq!(list::text(&evil).lines().count(), 2);
