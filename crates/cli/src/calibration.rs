@@ -1,36 +1,18 @@
-//! How long a chosen pool and its transactions will take, told by a short run of the same work on the same target, which is
-//! removed again and synced before the run begins.
+//! What is said of a chosen pool before its run: whether its target can have it, and how long it will take.
 
 use std::io::Write;
-use std::time::{Duration, Instant};
 
+use campaign::calibration::{Uncalibrated, calibrate as time, expected};
 use document::harmless;
 use observe::{Class, Fact, Sources, Target};
-use record::{Calibration, Outcome, Phase, Record, Sizing, Summary};
 use report::sizing::sentence;
-use runner::{Cache, Drive, Keeping, Pace, RunSpec, Stop, SystemClock};
+use runner::{RunSpec, SystemClock};
 
 use crate::meant::Meant;
 use crate::meant::error::MeaningError;
 use crate::perform::{exit_code, perform};
 use crate::problem::Problem;
 use crate::progress::Display;
-
-/// The first pool of the calibration, which says how large the second may be.
-const PROBE_FILES: u64 = 64;
-/// Its contents, where files are large; one there is in each pool.
-const PROBE_BYTES: u64 = 16 << 20;
-/// The second pool is what is made, and removed again, in so long at the first one's pace.
-const PACED: Duration = Duration::from_millis(500);
-/// And no more than this, to be written back in a moment.
-const POOL_FILES_MAX: u64 = 20_000;
-const POOL_BYTES_MAX: u64 = 256 << 20;
-/// Of the cache, the second pool takes no more than this part.
-const CACHE_PART: u64 = 4;
-/// Its transactions go on for so long.
-const TRANSACTIONS: Duration = Duration::from_secs(1);
-/// More than these, of all workers, no target performs in that time; a number with an end is soon judged for its room.
-const TRANSACTIONS_MAX: u64 = 1_000_000;
 
 /// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
 ///
@@ -72,7 +54,15 @@ pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
     };
     let judged = crate::perform::judge(&meant.spec).and_then(|()| runner::judge_room(&pool));
     judged.map_err(|refused| meant.explain(refused))?;
-    let calibration = short_run(meant, &sizing)?;
+    // It shows nothing but who is stuck.
+    let mut perform = |short: &RunSpec| perform(short, &SystemClock, &mut Display::new(true));
+    let calibration = time(&meant.spec, &sizing, &mut perform).map_err(|why| match why {
+        Uncalibrated::Refused(refused) => meant.explain(refused),
+        Uncalibrated::Ended { why, record } => Problem::Calibration {
+            why,
+            code: exit_code(&record),
+        },
+    })?;
     sizing.transactions = expected(&calibration, &meant.spec.drive);
     sizing.calibration = Some(calibration);
     if !quiet {
@@ -82,143 +72,4 @@ pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
     }
     meant.sizing = Some(sizing);
     Ok(())
-}
-
-fn short_run(meant: &Meant, sizing: &Sizing) -> Result<Calibration, Problem> {
-    let began = Instant::now();
-    let pools = u64::from(meant.spec.workload.streams());
-    let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
-    let each = |files: u64| files.div_ceil(pools).clamp(1, meant.spec.workload.files());
-    let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
-    // What it leaves is synced with the second pool's.
-    let first = Rates::of(&perform_short(meant, (probe, 0), false)?);
-    let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
-    let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
-    let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
-    let workers = u64::from(meant.spec.workload.crew.workers());
-    let transactions = (TRANSACTIONS_MAX / workers).min(meant.spec.workload.transactions());
-    let second = Rates::of(&perform_short(meant, (files, transactions), true)?);
-    Ok(Calibration {
-        duration_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
-        files: files * pools,
-        created_per_second: second.created_until_durable,
-        transactions_per_second: second.transactions,
-    })
-}
-
-/// What a short run came to, a second.
-struct Rates {
-    created: f64,
-    created_until_durable: f64,
-    deleted: f64,
-    transactions: Option<f64>,
-}
-
-impl Rates {
-    fn of(record: &Record) -> Self {
-        let summary = Summary::of(record);
-        let rate = |phase| summary.phase(phase).and_then(|phase| phase.last_done.done.per_second);
-        let created = rate(Phase::Prepare).unwrap_or(0.0);
-        let prepare = summary.phase(Phase::Prepare);
-        let durable = prepare.and_then(|phase| phase.until_durable.as_ref()?.done.per_second);
-        let transactions = summary.phase(Phase::Transactions).and_then(|phase| phase.transactions);
-        Self {
-            created,
-            created_until_durable: durable.unwrap_or(created),
-            deleted: rate(Phase::Delete).unwrap_or(0.0),
-            transactions: transactions
-                .filter(|rate| rate.count > 0)
-                .and_then(|rate| rate.per_second),
-        }
-    }
-}
-
-/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
-/// is to settle, what it has made is gone from memory and device when the run begins, whatever that one does.
-fn perform_short(meant: &Meant, (files, transactions): (u64, u64), settle: bool) -> Result<Record, Problem> {
-    let short = RunSpec {
-        said: Vec::new(),
-        workload: meant.spec.workload.with_files(files).with_transactions(transactions),
-        slices: false,
-        drive: Drive {
-            stop: Stop::After(TRANSACTIONS),
-            ..Drive::default()
-        },
-        cache: Cache::AsIs,
-        settle,
-        check: false,
-        keeping: Keeping::default(),
-        journal: None,
-        own_cost: false,
-        ..meant.spec.clone()
-    };
-    // It shows nothing but who is stuck.
-    let mut display = Display::new(true);
-    let record = perform(&short, &SystemClock, &mut display).map_err(|refused| meant.explain(refused))?;
-    let mut why = match &record.actual.outcome {
-        Outcome::Complete => return Ok(record),
-        Outcome::Interrupted { signal } => format!("was interrupted by signal {signal}; nothing was measured"),
-        Outcome::Failed { why } | Outcome::PlaceGone { why } => format!("failed: {why}"),
-        Outcome::Unfinished => "did not come to its end".to_owned(),
-    };
-    for left in record.actual.clean_up.iter().flat_map(|clean_up| &clean_up.left) {
-        why.push_str(&format!("; not removed: {}: {}", left.path, left.why));
-    }
-    Err(Problem::Calibration {
-        why,
-        code: exit_code(&record),
-    })
-}
-
-/// Transactions of the time that was said.
-fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
-    let Stop::After(time) = drive.stop else {
-        return None;
-    };
-    let per_second = match drive.pace {
-        Pace::Closed => calibration.transactions_per_second?,
-        Pace::Open { per_second, .. } => calibration
-            .transactions_per_second
-            .map_or(per_second, |fastest| per_second.min(fastest)),
-    };
-    Some((per_second * time.as_secs_f64()) as u64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn calibration(created: f64, transactions: Option<f64>) -> Calibration {
-        Calibration {
-            duration_ns: 1_800_000_000,
-            files: 5_000,
-            created_per_second: created,
-            transactions_per_second: transactions,
-        }
-    }
-
-    #[test]
-    fn transactions_are_expected_where_a_time_was_said() {
-        let closed = calibration(1_000.0, Some(12_500.0));
-        let drive = |stop, pace| Drive {
-            stop,
-            pace,
-            ..Drive::default()
-        };
-        let open = |per_second| Pace::Open {
-            per_second,
-            arrivals: workload::arrivals::ArrivalProcess::Poisson,
-        };
-        let after = Stop::After(Duration::from_secs(120));
-        for (stop, pace, count) in [
-            (Stop::Transactions, Pace::Closed, None),
-            (after, Pace::Closed, Some(1_500_000)),
-            (after, open(100.0), Some(12_000)),
-            (after, open(1e6), Some(1_500_000)),
-        ] {
-            assert_eq!(expected(&closed, &drive(stop, pace)), count);
-        }
-        let idle = calibration(1_000.0, None);
-        assert_eq!(expected(&idle, &drive(after, Pace::Closed)), None);
-    }
 }

@@ -14,7 +14,6 @@ pub mod clean;
 pub mod earlier;
 pub mod engine;
 pub mod history;
-pub mod ladder;
 pub mod live;
 pub mod meant;
 pub mod output;

@@ -208,7 +208,7 @@ impl Live {
 impl Events for Live {
     fn event(&mut self, event: Event) {
         // A rung is told of before anybody knows whether its run is refused.
-        if let Event::Rung(number, load) = event {
+        if let Event::Load(number, load) = event {
             self.rung = Some((number + 1, load));
             return;
         }

@@ -1,9 +1,7 @@
 //! From a storage's name to a run on it.
 
-use std::sync::atomic::Ordering;
-
 use record::{Outcome, Record};
-use runner::{Clock, Control, Events, Refused, RunSpec, TakeControl};
+use runner::{Clock, Control, Events, Refused, Run, RunSpec, TakeControl};
 use spec::StorageName;
 use storage::null::Null;
 use storage::posix::Posix;
@@ -12,7 +10,7 @@ use storage::stdio::Stdio;
 
 use crate::signals::InRun;
 
-/// Performs a run on its storage, with the process's signals for it.
+/// Performs what a description asks for on its storage, with the process's signals for it.
 ///
 /// # Errors
 /// Where the run was refused: nothing was touched.
@@ -36,21 +34,6 @@ impl TakeControl for Signals {
     }
 }
 
-impl Signals {
-    /// A signal that no run has followed.
-    pub fn caught(&self) -> Option<i32> {
-        let number = self.0.as_ref()?.caught().load(Ordering::SeqCst);
-        i32::try_from(number).ok().filter(|number| *number != 0)
-    }
-
-    /// The work has ended because of the signal: it is not to end what comes after.
-    pub fn followed(&self) {
-        if let Some(signals) = &self.0 {
-            signals.followed();
-        }
-    }
-}
-
 /// The same under signals that may be taken for longer than this run.
 ///
 /// # Errors
@@ -61,16 +44,26 @@ pub fn perform_with<C: Clock>(
     signals: &mut Signals,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let record = match spec.storage {
-        StorageName::Stdio => runner::run(spec, &Stdio, clock, signals, events),
-        StorageName::Raw => runner::run(spec, &Raw, clock, signals, events),
-        StorageName::Posix => runner::run(spec, &Posix, clock, signals, events),
-        StorageName::Null => runner::run(spec, &Null, clock, signals, events),
-    }?;
-    if let Outcome::Interrupted { .. } = &record.actual.outcome {
+    let record = campaign::run(spec, &mut |spec, events| prepare(spec, clock, signals, events), events)?;
+    if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.0) {
+        // The work has ended because of the signal: it is not to end what comes after.
         signals.followed();
     }
     Ok(record)
+}
+
+fn prepare<'e, C: Clock>(
+    spec: &RunSpec,
+    clock: &C,
+    signals: &mut Signals,
+    events: &'e mut dyn Events,
+) -> Result<Run<'e>, Refused> {
+    match spec.storage {
+        StorageName::Stdio => runner::prepare(spec, &Stdio, clock, signals, events),
+        StorageName::Raw => runner::prepare(spec, &Raw, clock, signals, events),
+        StorageName::Posix => runner::prepare(spec, &Posix, clock, signals, events),
+        StorageName::Null => runner::prepare(spec, &Null, clock, signals, events),
+    }
 }
 
 /// Whether a run on its storage would be refused; touches nothing.

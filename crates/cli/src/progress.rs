@@ -209,7 +209,7 @@ impl Events for Display {
             }
             Event::Opened(_) | Event::Completed(_) => {}
             Event::Second(second) => self.second = lines(&second),
-            Event::Rung(number, load) => {
+            Event::Load(number, load) => {
                 self.rung = format!(" rung {}: {}", number + 1, loaded(load));
                 if !self.quiet && self.bar.is_none() {
                     // As other lines: nobody may be reading.

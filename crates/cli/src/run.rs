@@ -11,7 +11,6 @@ use runner::{Event, Events, RunSpec, SystemClock};
 use crate::apart::Side;
 use crate::archive::{self, Chosen, Keeper, Kept};
 use crate::calibration;
-use crate::ladder;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
@@ -97,11 +96,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
-        let performed = if ladder::is_of_runs(&meant.spec) {
-            ladder::climb(&meant.spec, &mut signals, &mut watchers)
-        } else {
-            perform_with(&meant.spec, &SystemClock, &mut signals, &mut watchers)
-        };
+        let performed = perform_with(&meant.spec, &SystemClock, &mut signals, &mut watchers);
         performed.map_err(|refused| meant.explain(refused))
     });
     watchers.display.finish();

@@ -532,7 +532,35 @@ pub struct Actual {
     pub own_cost: Fact<OwnCost>,
 }
 
+/// What nobody knows before the run's end; not applicable where nobody has asked.
+fn not_yet<T>(is_asked: bool) -> Fact<T> {
+    if is_asked {
+        Fact::Unavailable("the program ended before the run did".to_owned())
+    } else {
+        Fact::NotApplicable
+    }
+}
+
 impl Actual {
+    /// Before anything is performed: what is asked for is not known yet.
+    pub fn unfinished(check: bool, own_cost: bool) -> Self {
+        Self {
+            outcome: Outcome::Unfinished,
+            end: not_yet(true),
+            stream_hash: not_yet(true),
+            phases: Vec::new(),
+            rungs: Vec::new(),
+            errors: Vec::new(),
+            check: not_yet(check),
+            taken: None,
+            fetched: None,
+            stuck: Vec::new(),
+            classic: None,
+            clean_up: None,
+            own_cost: not_yet(own_cost),
+        }
+    }
+
     /// The transactions, wherever they are: of the run, or of a ladder's rungs.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
         let of_rungs = self.rungs.iter().flat_map(|rung| &rung.phases);

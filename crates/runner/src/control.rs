@@ -9,6 +9,25 @@ use workload::Workload;
 
 use crate::events::Progress;
 
+/// Who may stop a run, and from when on.
+pub trait TakeControl {
+    /// What was taken before, by a run before this one: it may stop this one already while it looks at its targets.
+    fn taken(&self) -> Option<Control>;
+
+    /// From now on the run ends itself when it is told to.
+    fn take(&mut self) -> Control;
+}
+
+impl<F: FnMut() -> Control> TakeControl for F {
+    fn taken(&self) -> Option<Control> {
+        None
+    }
+
+    fn take(&mut self) -> Control {
+        self()
+    }
+}
+
 /// The handle by which a run is stopped and watched. Clones are the same handle.
 #[derive(Clone, Debug, Default)]
 pub struct Control {

@@ -8,8 +8,7 @@ use std::thread;
 use contract::{Durability, Settings, Storage};
 use record::Origin;
 use record::machine::WORKER_THREAD;
-use record::{Record, SystemDuring};
-use spec::{Cache, Pace, RunSpec};
+use spec::{Cache, RunSpec};
 use storage::PathBuffer;
 use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
@@ -19,7 +18,6 @@ use workload::{ClassicStream, Crew, Mix, MixStream, Phase, StreamHasher, Work};
 
 use crate::clock::Clock;
 use crate::control::Control;
-use crate::events::{Event, Events};
 use crate::failures::{Failures, Spoiled};
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
@@ -27,7 +25,7 @@ use crate::refused::Refused;
 use crate::shared::{Shared, SharedPool};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
-use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
+use crate::supervisor::{Border, Message, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
 use rundir::Journal;
@@ -56,25 +54,16 @@ struct Common<'a, S, C> {
     origin_ns: u64,
 }
 
-/// What is told while the run goes on, since when, and to whom.
-pub(crate) struct Telling<'a> {
-    pub origin: Origin,
-    pub events: &'a mut dyn Events,
-    /// The record before anything is done, and what the machine did since its start; nothing where nobody takes records.
-    pub record: Option<(&'a Record, &'a dyn Fn() -> SystemDuring)>,
-}
-
-/// Performs the work and says what came of it. Its moments count from an origin of the same clock.
-pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
+/// Starts the workers, who wait at their first border for whoever looks on. Their moments count from an origin of the same clock.
+pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &RunSpec,
     storage: &S,
     clock: &C,
     control: &Control,
     taken: &Taken,
     journal: Option<&Journal>,
-    telling: Telling<'_>,
-) -> Result<Performed, Refused> {
-    let Telling { origin, events, record } = telling;
+    origin: Origin,
+) -> Result<Watch, Refused> {
     let workers = request.workload.crew.workers();
     let slots = taken.site.life().slots();
     control.engage(&slots);
@@ -109,36 +98,25 @@ pub(crate) fn perform<S: Storage + Clone + Send + 'static, C: Clock>(
         namers.push(common.namer(worker));
         common.start(worker, border, Arc::clone(&slots[worker as usize]), shared.as_ref())?;
     }
-    drop(messages);
-    let now_ns = || clock.now_ns();
+    let now_ns = clock.clone();
     let landmarks = taken.site.landmarks();
-    let watch = watch_mounts(control.clone(), landmarks.clone());
-    if let Some((record, _)) = record {
-        events.event(Event::Opened(Box::new(record.clone())));
-    }
-    let watched = supervise(
-        Watch {
-            messages: from_workers,
-            answers,
-            slots,
-            namers,
-            control,
-            site: Arc::clone(&taken.site),
-            landmarks,
-            settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
-            drop_caches: request.cache == Cache::Cold,
-            reuse: request.keeping.reuse,
-            drive: &request.drive,
-            devices: request.slices.then(|| taken.devices.clone()),
-            stuck_after: request.stuck_after,
-            now_ns: &now_ns,
-            origin_ns: common.origin_ns,
-            during: record.map(|(_, during)| during),
-        },
-        events,
-    );
-    drop(watch);
-    Ok(Performed::new(request, watched, control))
+    Ok(Watch {
+        messages: from_workers,
+        answers,
+        slots,
+        namers,
+        site: Arc::clone(&taken.site),
+        mounts: watch_mounts(control.clone(), landmarks.clone()),
+        landmarks,
+        settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
+        drop_caches: request.cache == Cache::Cold,
+        reuse: request.keeping.reuse,
+        drive: request.drive.clone(),
+        devices: request.slices.then(|| taken.devices.clone()),
+        now_ns: Box::new(move || now_ns.now_ns()),
+        origin_ns: common.origin_ns,
+        since: None,
+    })
 }
 
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
@@ -227,7 +205,6 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             check: self.request.check,
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
-            climbs: self.request.drive.ladder.is_some(),
             first_round: self.request.drive.first_round(),
             slices: self.request.slices && self.request.latencies,
             actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
@@ -237,11 +214,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
 
     /// When the worker's transactions are due.
     fn pacer(&self, worker: u32) -> Pacer {
-        let drive = &self.request.drive;
-        let process = match (&drive.ladder, drive.pace) {
-            (Some(ladder), _) => ladder.arrivals,
-            (None, Pace::Open { arrivals, .. }) => arrivals,
-            (None, Pace::Closed) => return Pacer::closed(),
+        let Some(process) = self.request.drive.arrivals() else {
+            return Pacer::closed();
         };
         let workload = &self.request.workload;
         Pacer::of(process, workload.seed(), (worker, workload.crew.workers()))

@@ -54,8 +54,8 @@ pub struct Second {
 pub enum Event {
     /// A stage begins.
     Began(Stage, Progress),
-    /// The rung of this number, from 0, is about to be climbed, with this load.
-    Rung(u32, Load),
+    /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool, or to that of the next run.
+    Load(u32, Load),
     /// A stage goes on. Several times a second at most, and never in the workers' way.
     Going(Stage, Progress),
     /// A second of a phase is over. Only where slices are recorded.
@@ -69,7 +69,7 @@ pub enum Event {
     /// Nothing refuses the run any more, and its first stage is about to begin: the record as it would be if nothing else were
     /// done. Only to those who take records, as the next one.
     Opened(Box<Record>),
-    /// A phase, or a rung of a ladder, has been performed to its end, and the file systems have settled after it: told while all
+    /// A part has been performed to its end, and the file systems have settled after it: told while all
     /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one. No phase is
     /// told of a run that does not settle.
     Completed(Box<Completed>),

@@ -1,8 +1,6 @@
 //! The record of a run as it is before anything is done: who looks on while the run goes on begins with it.
 
-use record::{
-    Actual, Fact, Fingerprint, Host, LocationRecord, Origin, Outcome, Record, Room, RunId, SystemDuring, Tool,
-};
+use record::{Actual, Fingerprint, Host, LocationRecord, Origin, Record, Room, RunId, SystemDuring, Tool};
 use spec::RunSpec;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -33,21 +31,7 @@ impl Found {
             host: self.host,
             during: self.during,
             room: self.room,
-            actual: Actual {
-                outcome: Outcome::Unfinished,
-                end: not_yet(true),
-                stream_hash: not_yet(true),
-                phases: Vec::new(),
-                rungs: Vec::new(),
-                errors: Vec::new(),
-                check: not_yet(request.check),
-                taken: None,
-                fetched: None,
-                stuck: Vec::new(),
-                classic: None,
-                clean_up: None,
-                own_cost: not_yet(request.own_cost),
-            },
+            actual: Actual::unfinished(request.check, request.own_cost),
             hints: Vec::new(),
         }
     }
@@ -61,14 +45,5 @@ impl Found {
             self.host.hostname, self.origin.unix_ns
         );
         RunId::new(xxh3_128(all.as_bytes()))
-    }
-}
-
-/// What nobody knows before the run's end; not applicable where nobody has asked.
-fn not_yet<T>(is_asked: bool) -> Fact<T> {
-    if is_asked {
-        Fact::Unavailable("the program ended before the run did".to_owned())
-    } else {
-        Fact::NotApplicable
     }
 }

@@ -1,7 +1,8 @@
 //! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves nothing behind.
 //!
-//! [`run()`] is the whole of it. What differs from run to run are values given to it: its description ([`RunSpec`]), the storage, the clock, the
-//! place ([`rundir`]), who may stop it ([`Control`]) and who watches ([`Events`]). Nothing here prints.
+//! [`run()`] is the whole of it, and a [`Run`] the handle for those who apply other loads than its own. What differs from run to run
+//! are values given to it: its description ([`RunSpec`]), the storage, the clock, the place ([`rundir`]), who may stop it
+//! ([`Control`]) and who watches ([`Events`]). Nothing here prints.
 
 pub mod clock;
 pub mod control;
@@ -14,11 +15,15 @@ pub mod run;
 mod crew;
 mod failures;
 mod head;
+mod leaving;
+mod looked;
 mod naming;
 mod operations;
 mod own_cost;
 mod pace;
+mod place;
 mod shared;
+mod since;
 mod source;
 mod stopwatch;
 mod supervisor;
@@ -27,9 +32,10 @@ mod waiting;
 mod worker;
 
 pub use clock::{Clock, SystemClock};
-pub use control::Control;
+pub use control::{Control, TakeControl};
 pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
+pub use looked::{judge, judge_room};
 pub use refused::Refused;
-pub use run::{TakeControl, judge, judge_room, run};
-pub use spec::{Cache, Drive, Keeping, Ladder, OnError, Pace, Place, RunSpec, Stop};
+pub use run::{Run, prepare, run};
+pub use spec::{Cache, Drive, Keeping, OnError, Pace, Place, RunSpec, Stop};
 pub use waiting::{NoAnswer, within};

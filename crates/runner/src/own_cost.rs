@@ -15,9 +15,11 @@ use workload::{Crew, Work, Workload};
 
 use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
-use crate::crew::{self, Telling};
+use crate::crew::{self, Performed};
 use crate::events::NoEvents;
+use crate::supervisor::Supervisor;
 use crate::taken::Taken;
+use crate::waiting::Waiter;
 
 /// No more files than these in all pools together.
 const FILES_MAX: u64 = 1_000_000;
@@ -136,15 +138,14 @@ fn once(request: &RunSpec, control: &Control) -> Result<OwnCost, String> {
         return Err(interrupted(signal));
     }
     let place = Taken::nowhere(request);
-    let nobody = Telling {
-        origin: Origin::from(&SystemClock.clocks()),
-        events: &mut NoEvents,
-        record: None,
-    };
-    let performed = crew::perform(request, &Null, &SystemClock, &control, &place, None, nobody);
-    let actual = performed
-        .map_err(|refused| refused.to_string())?
-        .into_actual(request, None);
+    let origin = Origin::from(&SystemClock.clocks());
+    let watch = crew::start(request, &Null, &SystemClock, &control, &place, None, origin);
+    let nobody = &mut NoEvents;
+    let waiter = Waiter::new(control, request.stuck_after, nobody);
+    let mut supervisor = Supervisor::begin(watch.map_err(|refused| refused.to_string())?, waiter);
+    supervisor.apply(request.drive.rate());
+    let (watched, waiter) = supervisor.end();
+    let actual = Performed::new(request, watched, &waiter).into_actual(request, None);
     match &actual.outcome {
         Outcome::Complete => {}
         Outcome::Interrupted { signal } => return Err(interrupted(*signal)),

@@ -10,15 +10,16 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedDevices};
-use record::{Fact, Load, MachineOverTime, Rung, Settle, SteadyFound, Stuck, SystemDuring};
+use record::{Fact, MachineOverTime, PhaseRecord, Settle, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
 
 use crate::control::Control;
-use crate::events::{Event, Events, Progress, Stage};
+use crate::events::{Event, Progress, Stage};
 use crate::naming::Namer;
-use crate::waiting::TELL_EVERY;
+use crate::since::Since;
+use crate::waiting::{TELL_EVERY, Waiter};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 use rundir::site::{Landmarks, Site};
 use rundir::slot::{Slot, UnderWay};
@@ -27,7 +28,6 @@ mod completed;
 mod machine;
 mod machine_watch;
 mod rounds;
-mod rungs;
 mod stuck;
 mod time;
 mod waits;
@@ -117,10 +117,8 @@ pub(crate) struct Watched {
     pub reports: Vec<Option<Result<Report, String>>>,
     /// By worker, what it did.
     pub phases: Vec<Vec<PhaseReport>>,
-    /// The rungs of a ladder that were climbed to their end.
-    pub rungs: Vec<Rung>,
-    /// The load of the rung that goes on.
-    pub climbing: Option<Load>,
+    /// The transactions of the loads that came to their end, in order; all other phases are in `phases` alone.
+    pub loads: Vec<PhaseRecord>,
     /// What the rule of steady state found, and which segment is the first of its window.
     pub steady: Option<(SteadyFound, u32)>,
     /// By phase, what all of them did in each second.
@@ -133,7 +131,6 @@ pub(crate) struct Watched {
     pub settled: BTreeMap<Phase, Settle>,
     /// Why settling failed, or dropping caches.
     pub failed: Option<String>,
-    pub stuck: Vec<Stuck>,
     /// Somebody did not come back: nothing of theirs is to be touched.
     pub abandoned: bool,
     /// A pool that was taken from an earlier run has begun to change.
@@ -172,14 +169,13 @@ pub(crate) struct Beside {
 }
 
 /// What the supervisor is to do, and with what.
-pub(crate) struct Watch<'a> {
+pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
     /// By worker.
     pub answers: Vec<Sender<Answer>>,
     pub slots: Vec<Arc<Slot>>,
     /// By worker, to name what one is stuck in.
     pub namers: Vec<Namer>,
-    pub control: &'a Control,
     pub site: Arc<dyn Site>,
     pub landmarks: Landmarks,
     pub settle: bool,
@@ -187,14 +183,15 @@ pub(crate) struct Watch<'a> {
     pub drop_caches: bool,
     /// Whether the pool is one of an earlier run.
     pub reuse: bool,
-    pub drive: &'a Drive,
+    pub drive: Drive,
     /// The devices to be watched, where the kernel's counters are to be read over time.
     pub devices: Option<Fact<WatchedDevices>>,
-    pub stuck_after: Duration,
-    pub now_ns: &'a dyn Fn() -> u64,
+    pub now_ns: Box<dyn Fn() -> u64>,
     pub origin_ns: u64,
-    /// What the machine did since the run's start; nothing where nobody takes records.
-    pub during: Option<&'a dyn Fn() -> SystemDuring>,
+    /// When the machine's counters began to count for the run; nothing where nobody takes records.
+    pub since: Option<Arc<Since>>,
+    /// Mounts are watched until it is dropped.
+    pub mounts: Option<OwnedFd>,
 }
 
 /// One worker as its supervisor sees it.
@@ -206,9 +203,10 @@ struct Seen {
     stuck: Option<usize>,
 }
 
-struct Supervisor<'a, 'e> {
-    watch: Watch<'a>,
-    events: &'e mut dyn Events,
+/// Looks on, and decides at borders.
+pub(crate) struct Supervisor<'e> {
+    watch: Watch,
+    waiter: Waiter<'e>,
     watched: Watched,
     seen: Vec<Seen>,
     /// Workers that wait at a border, and what each has to do behind it.
@@ -219,6 +217,8 @@ struct Supervisor<'a, 'e> {
     /// Workers that have begun the current stage.
     at_work: u32,
     current: Option<Stage>,
+    /// All wait to begin transactions: for a load, or to hear that there is none.
+    awaits_load: bool,
     /// The workers that have ended the current stage, and what they have done in it.
     ended: (u32, u64, End),
     /// The stage that all have ended, and not settled yet.
@@ -231,8 +231,8 @@ struct Supervisor<'a, 'e> {
     machine: MachineWatch,
     /// Transactions have ended because the pool had nothing left for them.
     ran_dry: bool,
-    /// While they go on.
-    transactions_began: Option<Instant>,
+    /// While they go on, by the run's clock.
+    transactions_began_ns: Option<u64>,
     deletion_took: Duration,
     /// When the place was last looked at, and the look that goes on.
     looked: Instant,
@@ -241,51 +241,108 @@ struct Supervisor<'a, 'e> {
     free_before: Option<u64>,
 }
 
-/// Looks on until all workers are done, or do not come back.
-pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
-    let workers = watch.answers.len();
-    let seen = Seen {
-        under_way: None,
-        since: Instant::now(),
-        stuck: None,
-    };
-    let mut supervisor = Supervisor {
-        free_before: None,
-        machine: MachineWatch::new(watch.devices.clone()),
-        watch,
-        events,
-        watched: Watched {
-            reports: (0..workers).map(|_| None).collect(),
-            phases: (0..workers).map(|_| Vec::new()).collect(),
-            ..Watched::default()
-        },
-        seen: vec![seen; workers],
-        waiting: 0,
-        totals: vec![0; workers],
-        alive: workers as u32,
-        at_work: 0,
-        current: None,
-        ended: (0, 0, End::Complete),
-        unsettled: None,
-        untold: None,
-        stage_began: Instant::now(),
-        seconds: Seconds::default(),
-        rounds: Rounds::default(),
-        ran_dry: false,
-        transactions_began: None,
-        deletion_took: Duration::ZERO,
-        looked: Instant::now(),
-        look: None,
-        stopping_since: None,
-    };
-    supervisor.look_at_space();
-    supervisor.look_on();
-    supervisor.watched
-}
+impl<'e> Supervisor<'e> {
+    /// Looks on until the pool is there and all workers wait for a load, or the run is over.
+    pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
+        let workers = watch.answers.len();
+        let seen = Seen {
+            under_way: None,
+            since: Instant::now(),
+            stuck: None,
+        };
+        let mut supervisor = Self {
+            free_before: None,
+            machine: MachineWatch::new(watch.devices.clone()),
+            watch,
+            waiter,
+            watched: Watched {
+                reports: (0..workers).map(|_| None).collect(),
+                phases: (0..workers).map(|_| Vec::new()).collect(),
+                ..Watched::default()
+            },
+            seen: vec![seen; workers],
+            waiting: 0,
+            totals: vec![0; workers],
+            alive: workers as u32,
+            at_work: 0,
+            current: None,
+            awaits_load: false,
+            ended: (0, 0, End::Complete),
+            unsettled: None,
+            untold: None,
+            stage_began: Instant::now(),
+            seconds: Seconds::default(),
+            rounds: Rounds::default(),
+            ran_dry: false,
+            transactions_began_ns: None,
+            deletion_took: Duration::ZERO,
+            looked: Instant::now(),
+            look: None,
+            stopping_since: None,
+        };
+        supervisor.look_at_space();
+        supervisor.look_on();
+        supervisor
+    }
 
-impl Supervisor<'_, '_> {
+    /// Lets the workers perform transactions, so many a second or in a closed loop, until they have ended and the file systems
+    /// have settled. Gives what they came to; nothing where they did not come to their end.
+    pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
+        if !std::mem::take(&mut self.awaits_load) {
+            return None;
+        }
+        let number = self.watched.loads.len();
+        self.waiter.control.begin_transactions(rate);
+        self.begin_stage(Stage::Phase(Phase::Transactions));
+        self.look_on();
+        self.watched.loads.get(number)
+    }
+
+    /// Whether another load can be applied: not where the run is to stop, nor where the pool has run dry, since whatever comes is
+    /// no load any more.
+    pub(crate) fn takes_loads(&self) -> bool {
+        self.awaits_load && !self.ran_dry && !self.waiter.control.is_stopping()
+    }
+
+    /// Whether file systems settle between phases.
+    pub(crate) fn settles(&self) -> bool {
+        self.watch.settle
+    }
+
+    pub(crate) fn control(&self) -> Control {
+        self.waiter.control.clone()
+    }
+
+    /// Tells those who watch of something.
+    pub(crate) fn tell(&mut self, event: Event) {
+        self.waiter.events.event(event);
+    }
+
+    /// No load follows: looks on until all workers are done, or do not come back.
+    pub(crate) fn end(mut self) -> (Watched, Waiter<'e>) {
+        if std::mem::take(&mut self.awaits_load) {
+            self.answer(Answer::Past);
+        }
+        self.look_on();
+        if let Some(Stage::Phase(phase)) = self.current {
+            self.end_machine(phase);
+        }
+        if let Some(stage) = self.current {
+            self.tell(Event::Broken(stage, self.waiter.control.progress()));
+        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsettled) {
+            // Nothing follows.
+            self.settle(phase);
+        }
+        self.wait_for_space();
+        self.tell_last();
+        // The end is a border, too.
+        self.wait_for_look();
+        drop(self.watch.mounts);
+        (self.watched, self.waiter)
+    }
+
     fn look_on(&mut self) {
-        while self.alive > 0 {
+        while self.alive > 0 && !self.awaits_load {
             self.watch.site.life().tick((self.watch.now_ns)());
             self.drive();
             let message = self
@@ -296,7 +353,9 @@ impl Supervisor<'_, '_> {
                 Ok((worker, message)) => self.hear(worker, message),
                 Err(RecvTimeoutError::Timeout) => {
                     if let Some(stage) = self.current {
-                        self.events.event(Event::Going(stage, self.watch.control.progress()));
+                        self.waiter
+                            .events
+                            .event(Event::Going(stage, self.waiter.control.progress()));
                     }
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
@@ -309,25 +368,13 @@ impl Supervisor<'_, '_> {
             self.look_for_stuck();
             if self.watched.abandoned || self.is_to_be_given_up() {
                 self.watched.abandoned = true;
-                self.watch.control.stop();
+                self.waiter.control.stop();
                 self.name_the_last();
                 self.hear_the_others();
-                break;
+                // Nobody is waited for any more.
+                self.alive = 0;
             }
         }
-        if let Some(Stage::Phase(phase)) = self.current {
-            self.end_machine(phase);
-        }
-        if let Some(stage) = self.current {
-            self.events.event(Event::Broken(stage, self.watch.control.progress()));
-        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsettled) {
-            // Nothing follows, as where a pool is kept.
-            self.settle(phase);
-        }
-        self.wait_for_space();
-        self.tell_last();
-        // The end is a border, too.
-        self.wait_for_look();
     }
 
     /// What those have to say who are not stuck.
@@ -368,11 +415,11 @@ impl Supervisor<'_, '_> {
                 let well = matches!(&*report, Ok(report) if report.failed.is_none() && !report.is_stopped);
                 self.watched.reports[worker as usize] = Some(*report);
                 if !well {
-                    self.watch.control.stop();
+                    self.waiter.control.stop();
                 }
                 // Those who wait for this one wait in vain.
                 if self.waiting > 0 && self.waiting == self.alive {
-                    self.answer(if self.watch.control.is_stopping() {
+                    self.answer(if self.waiter.control.is_stopping() {
                         Answer::Stop
                     } else {
                         Answer::Go
@@ -393,7 +440,7 @@ impl Supervisor<'_, '_> {
             self.end_machine(phase);
             self.tell_seconds(phase, true);
         }
-        self.events.event(Event::Ended(stage, progress, end));
+        self.waiter.events.event(Event::Ended(stage, progress, end));
         self.current = None;
         if stage == Stage::Phase(Phase::Transactions) {
             self.ran_dry |= end != End::Complete;
@@ -415,32 +462,34 @@ impl Supervisor<'_, '_> {
     fn border(&mut self, stage: Stage) {
         if let Some(phase) = self.unsettled.take() {
             self.settle(phase);
-            self.tell_settled(phase);
+            self.phase_settled(phase);
         }
         if self.watched.abandoned {
             // A file system that does not answer is not asked for anything else.
             return self.answer(Answer::Stop);
         }
         self.wait_for_look();
-        if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
-            match self.next_transactions() {
-                Some(rate) => self.watch.control.begin_transactions(rate),
-                None => return self.answer(Answer::Past),
-            }
+        self.awaits_load = stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping();
+        if !self.awaits_load {
+            self.begin_stage(stage);
         }
-        if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.watch.control.is_stopping() {
+    }
+
+    /// Lets all who wait go on, if nothing stands in the way.
+    fn begin_stage(&mut self, stage: Stage) {
+        if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.waiter.control.is_stopping() {
             self.begin_use();
         }
         if stage == Stage::Cool {
             self.write_back();
         }
-        if stage == Stage::Phase(Phase::Transactions) && !self.watch.control.is_stopping() {
+        if stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping() {
             self.drop_caches();
-            if self.watched.rungs.is_empty() {
+            if self.watched.loads.is_empty() {
                 self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
             }
         }
-        let goes_on = !self.watch.control.is_stopping();
+        let goes_on = !self.waiter.control.is_stopping();
         if goes_on {
             for (slot, total) in self.watch.slots.iter().zip(&self.totals) {
                 slot.begin(*total);
@@ -448,14 +497,16 @@ impl Supervisor<'_, '_> {
             if let Stage::Phase(_) = stage {
                 self.machine.begin(self.now_ns());
             }
-            self.events.event(Event::Began(stage, self.watch.control.progress()));
+            self.waiter
+                .events
+                .event(Event::Began(stage, self.waiter.control.progress()));
             self.current = Some(stage);
             self.at_work = self.alive;
             self.stage_began = Instant::now();
             self.seconds = Seconds::default();
-            self.watch.control.begin_phase((self.watch.now_ns)());
+            self.waiter.control.begin_phase((self.watch.now_ns)());
             if stage == Stage::Phase(Phase::Transactions) {
-                self.transactions_began = Some(self.stage_began);
+                self.transactions_began_ns = Some((self.watch.now_ns)());
                 self.rounds = Rounds::default();
             }
         }

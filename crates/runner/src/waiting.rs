@@ -108,17 +108,26 @@ impl Call {
     }
 }
 
-/// How long calls are waited for, and who is told.
-pub(crate) struct Waiter<'a> {
-    pub control: &'a Control,
+/// How long calls are waited for, who may end that, and who is told.
+pub(crate) struct Waiter<'e> {
+    pub control: Control,
     /// A call that lasts longer is named.
     pub stuck_after: Duration,
-    pub events: &'a mut dyn Events,
+    pub events: &'e mut dyn Events,
     /// What was named.
-    pub stuck: &'a mut Vec<Stuck>,
+    pub stuck: Vec<Stuck>,
 }
 
-impl Waiter<'_> {
+impl<'e> Waiter<'e> {
+    pub(crate) fn new(control: Control, stuck_after: Duration, events: &'e mut dyn Events) -> Self {
+        Self {
+            control,
+            stuck_after,
+            events,
+            stuck: Vec::new(),
+        }
+    }
+
     pub(crate) fn wait_for<A: Send + 'static>(
         &mut self,
         call: &Call,

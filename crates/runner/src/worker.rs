@@ -54,7 +54,7 @@ pub(crate) trait Rendezvous {
 pub(crate) enum Answer {
     /// It does.
     Go,
-    /// There is no more of it: the last rung of a ladder has been climbed.
+    /// There is no more of it: no load follows.
     Past,
     /// The run is over.
     Stop,
@@ -129,8 +129,6 @@ pub(crate) struct Duty {
     pub reuse: Option<Position>,
     /// Whether the pool stays.
     pub keep: bool,
-    /// Whether transactions are asked for again and again: the rungs of a ladder.
-    pub climbs: bool,
     /// The number of the first segment of the transactions after a warm-up.
     pub first_round: u32,
     /// What can occur, by phase.
@@ -282,8 +280,8 @@ where
             }
             while goes_on {
                 self.phase(phase)?;
+                // A load may follow upon the other.
                 goes_on = phase == Phase::Transactions
-                    && self.duty.climbs
                     && self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             }
         }

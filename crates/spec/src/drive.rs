@@ -41,6 +41,15 @@ impl Drive {
         }
     }
 
+    /// How transactions arrive that are due by themselves; nothing where none are, whatever load is applied.
+    pub fn arrivals(&self) -> Option<ArrivalProcess> {
+        match (&self.ladder, self.pace) {
+            (Some(ladder), _) => Some(ladder.arrivals),
+            (None, Pace::Open { arrivals, .. }) => Some(arrivals),
+            (None, Pace::Closed) => None,
+        }
+    }
+
     /// Which segment of the transactions comes after the warm-up.
     pub fn first_round(&self) -> u32 {
         u32::from(!self.warm_up.is_zero())

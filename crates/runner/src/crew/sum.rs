@@ -8,16 +8,16 @@ use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Rung, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
+    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
 use workload::{Action, Edition, Phase, Role, StreamHash};
 
-use crate::control::Control;
 use crate::failures::{self, Failed};
 use crate::operations;
 use crate::supervisor::{Beside, Watched};
+use crate::waiting::Waiter;
 use crate::worker::{PhaseReport, Report, SegmentReport};
 use rundir::advice;
 use rundir::manifest::Position;
@@ -48,7 +48,8 @@ pub(crate) struct Performed {
 }
 
 impl Performed {
-    pub(crate) fn new(request: &RunSpec, mut watched: Watched, control: &Control) -> Self {
+    pub(crate) fn new(request: &RunSpec, mut watched: Watched, waiter: &Waiter<'_>) -> Self {
+        let control = &waiter.control;
         let mut reports = Vec::new();
         let mut why = watched.failed.clone();
         for (worker, report) in std::mem::take(&mut watched.reports).into_iter().enumerate() {
@@ -63,7 +64,7 @@ impl Performed {
             why = failed.map(Failed::describe);
         }
         if watched.abandoned {
-            let stuck = watched.stuck.iter().rfind(|stuck| !stuck.came_back).map(describe_stuck);
+            let stuck = waiter.stuck.iter().rfind(|stuck| !stuck.came_back).map(describe_stuck);
             let stuck = stuck.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
             why = Some(why.map_or(stuck.clone(), |why| format!("{why}; {stuck}")));
         }
@@ -98,8 +99,8 @@ impl Performed {
         Self {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
-                ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.drive.ladder.is_none() => {
-                    numbers_made(report.failed.as_ref(), &phases[0])
+                ([(_, report)], true, Some(_)) if !request.keeping.reuse => {
+                    numbers_made(report.failed.as_ref(), &phases[0], &watched.loads)
                 }
                 _ => u64::MAX,
             },
@@ -123,27 +124,28 @@ impl Performed {
         let Self {
             outcome,
             mut reports,
-            mut phases,
+            phases,
             mut watched,
             ..
         } = self;
-        let mut rungs = std::mem::take(&mut watched.rungs);
-        if let Some(load) = watched.climbing.take() {
-            // It was left before its end.
-            let workers = take_phase(&mut phases, Phase::Transactions);
-            let beside = watched.take_beside(Phase::Transactions);
-            rungs.push(Rung {
-                load,
-                workers: workers.len() as u32,
-                phases: vec![phase_record(Phase::Transactions, workers, &request.drive, beside)],
-                of_run: None,
-            });
-        }
-        let phases = by_phase(phases);
+        let mut loads = std::mem::take(&mut watched.loads);
+        let mut by_phase = by_phase(phases);
+        let mut record_of = |phase| {
+            let workers = by_phase.remove(&phase)?;
+            Some(phase_record(phase, workers, &request.drive, watched.take_beside(phase)))
+        };
+        // The last load may have been left before its end.
+        loads.extend(record_of(Phase::Transactions));
+        let has_one_load = loads.len() <= 1;
+        let phases: Vec<PhaseRecord> = record_of(Phase::Prepare)
+            .into_iter()
+            .chain(loads)
+            .chain(record_of(Phase::Delete))
+            .collect();
         let classic = request
             .workload
             .classic()
-            .filter(|_| request.drive.ladder.is_none())
+            .filter(|_| has_one_load)
             .and_then(|_| classic_figures(request, &reports, &phases));
         let end = end(request, &reports);
         let mut errors: Vec<ErrorRecord> = Vec::new();
@@ -153,12 +155,7 @@ impl Performed {
         let stream_hash = stream_hash(request, &reports);
         let check = check(request, &reports);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
-        let phases: Vec<PhaseRecord> = phases
-            .into_iter()
-            .map(|(phase, workers)| phase_record(phase, workers, &request.drive, watched.take_beside(phase)))
-            .collect();
-        let of_rungs = rungs.iter().flat_map(|rung| &rung.phases);
-        let read_bytes = read_bytes(phases.iter().chain(of_rungs));
+        let read_bytes = read_bytes(&phases);
         Actual {
             outcome,
             end,
@@ -168,11 +165,10 @@ impl Performed {
             check,
             taken,
             fetched: fetched(watched.fetched, read_bytes),
-            stuck: watched.stuck,
             classic,
             clean_up,
             own_cost: Fact::NotApplicable,
-            rungs,
+            ..Actual::unfinished(false, false)
         }
     }
 }
@@ -257,21 +253,17 @@ fn by_phase(workers: Vec<Vec<PhaseReport>>) -> ByPhase {
 }
 
 /// Of all segments.
-fn records(phases: &ByPhase, phase: Phase) -> impl Iterator<Item = &OperationRecord> {
+fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &OperationRecord> {
     phases
-        .get(&phase)
-        .into_iter()
-        .flatten()
-        .flat_map(|(_, report)| &report.segments)
-        .flat_map(|segment| &segment.records)
+        .iter()
+        .filter(move |record| record.phase == phase)
+        .flat_map(|record| &record.segments)
+        .flat_map(|segment| &segment.operations)
 }
 
 /// What transactions read, warm-ups too.
-fn read_bytes<'a>(phases: impl Iterator<Item = &'a PhaseRecord>) -> u64 {
-    phases
-        .filter(|record| record.phase == Phase::Transactions)
-        .flat_map(|record| &record.segments)
-        .flat_map(|segment| &segment.operations)
+fn read_bytes(phases: &[PhaseRecord]) -> u64 {
+    records(phases, Phase::Transactions)
         .filter(|record| record.action.moves_bytes_in())
         .map(|record| record.meter.bytes)
         .sum()
@@ -447,7 +439,7 @@ fn worker_phase(worker: u32, report: &PhaseReport, kind: impl Fn(u32) -> Segment
 
 /// The figures of the original's report. With several workers: sums of counts and bytes, the first one's seconds. Nothing
 /// where it did not begin.
-fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &ByPhase) -> Option<ClassicFigures> {
+fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &[PhaseRecord]) -> Option<ClassicFigures> {
     let count = |phase, action| {
         records(phases, phase)
             .filter(|record| record.action == action)
@@ -491,11 +483,12 @@ fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &ByPhas
 
 /// The highest running number that a file of a classic run's may have: there is one for every creation, in order. A
 /// creation that failed may have made its file, unless it found one there.
-fn numbers_made(failed: Option<&Failed>, phases: &[PhaseReport]) -> u64 {
-    let creations = phases
-        .iter()
-        .flat_map(|report| &report.segments)
-        .flat_map(|segment| &segment.records)
+fn numbers_made(failed: Option<&Failed>, phases: &[PhaseReport], loads: &[PhaseRecord]) -> u64 {
+    let reported = phases.iter().flat_map(|report| &report.segments);
+    let reported = reported.flat_map(|segment| &segment.records);
+    let of_loads = records(loads, Phase::Transactions);
+    let creations = reported
+        .chain(of_loads)
         .filter(|record| record.action == Action::Create)
         .map(|record| record.meter.operations + record.meter.failed)
         .sum::<u64>();

@@ -1,6 +1,6 @@
 //! What is completed is told as a part of the record: at borders, where all workers wait, for those who take records.
 
-use record::{Completed, Part};
+use record::{Completed, Part, PhaseRecord};
 use workload::Phase;
 
 use super::{Beside, Supervisor};
@@ -8,28 +8,31 @@ use crate::crew::sum;
 use crate::events::Event;
 use crate::worker::PhaseReport;
 
-impl Supervisor<'_, '_> {
-    /// A phase has ended and the file systems have settled. Transactions of a ladder are told as its rungs, and the deletion when
-    /// its space has been waited for.
-    pub(super) fn tell_settled(&mut self, phase: Phase) {
+impl Supervisor<'_> {
+    /// A phase has ended and the file systems have settled. The deletion is told when its space has been waited for; of
+    /// transactions tells who has applied their load.
+    pub(super) fn phase_settled(&mut self, phase: Phase) {
         match phase {
+            Phase::Prepare => self.tell_phase(phase),
+            Phase::Transactions => {
+                let workers = sum::take_phase(&mut self.watched.phases, phase);
+                let beside = self.watched.take_beside(phase);
+                let load = sum::phase_record(phase, workers, &self.watch.drive, beside);
+                self.watched.loads.push(load);
+            }
             Phase::Delete => self.untold = Some(phase),
-            Phase::Transactions if self.watch.drive.ladder.is_some() => {}
-            Phase::Prepare | Phase::Transactions => self.tell_phase(phase),
         }
     }
 
     /// All is over: what was not told yet is the phase that ended last, where it came to its end.
     pub(super) fn tell_last(&mut self) {
-        let is_rung = |phase: Phase| phase == Phase::Transactions && self.watch.drive.ladder.is_some();
-        let last = self.untold.or(self.unsettled).filter(|phase| !is_rung(*phase));
-        if let Some(phase) = last {
+        if let Some(phase) = self.untold.or(self.unsettled) {
             self.tell_phase(phase);
         }
     }
 
     fn tell_phase(&mut self, phase: Phase) {
-        if self.watch.during.is_none() || !self.watch.settle {
+        if self.watch.since.is_none() || !self.watch.settle {
             // Without settling one phase follows the other at once, and the original's whole seconds run on between them:
             // whoever keeps what is told would be in the numbers.
             return;
@@ -43,18 +46,26 @@ impl Supervisor<'_, '_> {
             slices: self.watched.slices.get(&phase).cloned().unwrap_or_default(),
             machine: self.watched.machine.get(&phase).cloned(),
             settle: self.watched.settled.get(&phase).cloned(),
-            steady: self.watched.steady.clone().filter(|_| phase == Phase::Transactions),
+            steady: None,
         };
-        let record = sum::phase_record(phase, workers, self.watch.drive, beside);
+        let record = sum::phase_record(phase, workers, &self.watch.drive, beside);
         if record.complete {
             self.tell_part(Part::Phase(Box::new(record)));
         }
     }
 
-    pub(super) fn tell_part(&mut self, part: Part) {
-        if let Some(during) = self.watch.during {
-            let completed = Completed { part, during: during() };
-            self.events.event(Event::Completed(Box::new(completed)));
+    /// Tells of the last load, as a part of whatever it was applied for.
+    pub(crate) fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> Part) {
+        if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
+            let part = as_part(load.clone());
+            self.tell_part(part);
+        }
+    }
+
+    fn tell_part(&mut self, part: Part) {
+        if let Some(since) = &self.watch.since {
+            let during = since.during();
+            self.tell(Event::Completed(Box::new(Completed { part, during })));
         }
     }
 }

@@ -6,7 +6,7 @@ use workload::{Action, Phase};
 use super::Supervisor;
 use crate::events::{Event, Second};
 
-impl Supervisor<'_, '_> {
+impl Supervisor<'_> {
     /// A phase has ended, or is left.
     pub(super) fn end_machine(&mut self, phase: Phase) {
         let now_ns = self.now_ns();
@@ -19,7 +19,7 @@ impl Supervisor<'_, '_> {
     pub(super) fn tell_second(&mut self, phase: Phase, number: u64, meters: Vec<(Action, SliceMeter)>) {
         self.tell_idle_seconds(phase, number);
         let machine = self.machine.of(number).map(Box::new);
-        self.events.event(Event::Second(Second {
+        self.waiter.events.event(Event::Second(Second {
             phase,
             number,
             meters,
@@ -30,7 +30,7 @@ impl Supervisor<'_, '_> {
     /// Tells of the seconds before this one in which no operation came to its end.
     pub(super) fn tell_idle_seconds(&mut self, phase: Phase, before: u64) {
         while let Some(slice) = self.machine.before(before) {
-            self.events.event(Event::Second(Second {
+            self.waiter.events.event(Event::Second(Second {
                 phase,
                 number: slice.index,
                 meters: Vec::new(),

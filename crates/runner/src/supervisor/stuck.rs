@@ -10,20 +10,20 @@ use crate::events::Event;
 use crate::waiting::{GIVE_UP_AFTER, GRACE};
 use rundir::slot::{Aside, Doing, UnderWay};
 
-impl Supervisor<'_, '_> {
+impl Supervisor<'_> {
     pub(super) fn name_stuck(&mut self, stuck: Stuck) {
-        self.events.event(Event::Stuck(stuck.clone()));
-        self.watched.stuck.push(stuck);
+        self.waiter.events.event(Event::Stuck(stuck.clone()));
+        self.waiter.stuck.push(stuck);
     }
 
     /// Looks at what each worker is about, and names those who have been about it for as long as nobody should.
     pub(super) fn look_for_stuck(&mut self) {
-        self.name_those_after(self.watch.stuck_after);
+        self.name_those_after(self.waiter.stuck_after);
     }
 
     /// The run is given up: names those who are waited for in vain.
     pub(super) fn name_the_last(&mut self) {
-        self.name_those_after(GRACE.min(self.watch.stuck_after));
+        self.name_those_after(GRACE.min(self.waiter.stuck_after));
     }
 
     fn name_those_after(&mut self, limit: Duration) {
@@ -32,7 +32,7 @@ impl Supervisor<'_, '_> {
             let seen = &mut self.seen[worker];
             if under_way != seen.under_way {
                 if let Some(index) = seen.stuck.take() {
-                    let stuck = &mut self.watched.stuck[index];
+                    let stuck = &mut self.waiter.stuck[index];
                     stuck.came_back = true;
                     stuck.ns = seen.since.elapsed().as_nanos() as u64;
                 }
@@ -45,9 +45,9 @@ impl Supervisor<'_, '_> {
                 continue;
             };
             match seen.stuck {
-                Some(index) => self.watched.stuck[index].ns = elapsed.as_nanos() as u64,
+                Some(index) => self.waiter.stuck[index].ns = elapsed.as_nanos() as u64,
                 None if elapsed >= limit => {
-                    seen.stuck = Some(self.watched.stuck.len());
+                    seen.stuck = Some(self.waiter.stuck.len());
                     let stuck = self.describe(worker, under_way, elapsed);
                     self.name_stuck(stuck);
                 }
@@ -89,12 +89,12 @@ impl Supervisor<'_, '_> {
 
     /// Whether somebody is waited for in vain.
     pub(super) fn is_to_be_given_up(&mut self) -> bool {
-        let limit = self.watch.stuck_after * GIVE_UP_AFTER;
+        let limit = self.waiter.stuck_after * GIVE_UP_AFTER;
         let gone = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= limit;
         if self.alive > 0 && self.seen.iter().any(gone) {
             return true;
         }
-        if !self.watch.control.is_stopping() || self.alive == 0 {
+        if !self.waiter.control.is_stopping() || self.alive == 0 {
             return false;
         }
         let since = *self.stopping_since.get_or_insert_with(Instant::now);

@@ -11,14 +11,13 @@ use super::rounds::{Mark, SECOND};
 use super::{HANDED_OVER_WITHIN, Supervisor, TELL_EVERY};
 use crate::events::Stage;
 
-impl Supervisor<'_, '_> {
+impl Supervisor<'_> {
     /// Ends the warm-up, rounds and the transactions at their time.
     pub(super) fn drive(&mut self) {
-        let Some(began) = self.transactions_began else {
+        let Some(elapsed) = self.transactions_elapsed() else {
             return;
         };
         let warm_up = self.watch.drive.warm_up;
-        let elapsed = began.elapsed();
         if elapsed < warm_up {
             return;
         }
@@ -34,20 +33,26 @@ impl Supervisor<'_, '_> {
         }
     }
 
+    /// How long they have been going on.
+    fn transactions_elapsed(&self) -> Option<Duration> {
+        let began_ns = self.transactions_began_ns?;
+        Some(Duration::from_nanos((self.watch.now_ns)().saturating_sub(began_ns)))
+    }
+
     fn leave_warm_up(&mut self) {
-        self.watch.control.begin_segment(self.watch.drive.first_round());
+        self.waiter.control.begin_segment(self.watch.drive.first_round());
     }
 
     fn end_transactions(&mut self) {
-        self.watch.control.end_transactions();
-        self.transactions_began = None;
+        self.waiter.control.end_transactions();
+        self.transactions_began_ns = None;
     }
 
     /// Marks seconds and rounds that are over, and judges the last rounds.
     fn drive_rounds(&mut self, asked: SteadyAsked, elapsed: Duration) {
         let now = Mark {
             at: elapsed,
-            done: self.watch.control.progress().done,
+            done: self.waiter.control.progress().done,
         };
         let rounds = &mut self.rounds;
         let (Some(round), Some(second)) = (rounds.round, rounds.second) else {
@@ -76,12 +81,12 @@ impl Supervisor<'_, '_> {
         }
         rounds.seconds.push(Vec::new());
         let next = self.watch.drive.first_round() + rounds.rates.len() as u32;
-        self.watch.control.begin_segment(next);
+        self.waiter.control.begin_segment(next);
     }
 
     /// They have ended; where not by their time, a rule of steady state has found none.
     pub(super) fn transactions_ended(&mut self) {
-        self.transactions_began = None;
+        self.transactions_began_ns = None;
         if let (Stop::Steady(asked), None) = (self.watch.drive.stop, &self.watched.steady) {
             let found = SteadyFound {
                 is_steady: false,
@@ -94,11 +99,10 @@ impl Supervisor<'_, '_> {
 
     /// How long messages may be waited for.
     pub(super) fn until_next_turn(&self) -> Duration {
-        let Some(began) = self.transactions_began else {
+        let Some(elapsed) = self.transactions_elapsed() else {
             return TELL_EVERY;
         };
         let warm_up = self.watch.drive.warm_up;
-        let elapsed = began.elapsed();
         let end = match self.watch.drive.stop {
             Stop::Transactions => None,
             Stop::After(time) => Some(warm_up + time),

@@ -13,10 +13,10 @@ use workload::{End, Phase};
 use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
-use crate::waiting::{Call, NoAnswer, Waiter};
+use crate::waiting::{Call, NoAnswer};
 use rundir::site::Site;
 
-impl Supervisor<'_, '_> {
+impl Supervisor<'_> {
     /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
     /// not answer would keep the look, and nobody would be told.
     pub(super) fn look_at_place(&mut self) {
@@ -59,16 +59,18 @@ impl Supervisor<'_, '_> {
     pub(super) fn place_was(&mut self, looked: Result<(), String>) {
         if let Err(why) = looked {
             self.watched.gone.get_or_insert(why);
-            self.watch.control.stop();
+            self.waiter.control.stop();
         }
     }
 
     /// Has the file systems write back what a phase has left. In a thread of its own: it may take for ever.
     pub(super) fn settle(&mut self, phase: Phase) {
-        if !self.watch.settle || self.watch.control.is_stopping() {
+        if !self.watch.settle || self.waiter.control.is_stopping() {
             return;
         }
-        self.events.event(Event::Began(Stage::Settle, Progress::default()));
+        self.waiter
+            .events
+            .event(Event::Began(Stage::Settle, Progress::default()));
         let began_ns = self.now_ns();
         let site = Arc::clone(&self.watch.site);
         let Some(synced) = self.wait_for("settle (syncfs)", move || site.volumes().sync()) else {
@@ -80,7 +82,7 @@ impl Supervisor<'_, '_> {
                 "cannot sync the file system after the phase '{}': {why}",
                 phase.name()
             ));
-            self.watch.control.stop();
+            self.waiter.control.stop();
             return;
         }
         self.watched.settled.insert(
@@ -91,14 +93,15 @@ impl Supervisor<'_, '_> {
                 space_back_ns: Fact::NotApplicable,
             },
         );
-        self.events
+        self.waiter
+            .events
             .event(Event::Ended(Stage::Settle, Progress::default(), End::Complete));
     }
 
     /// Waits until the file systems show the space of what was deleted. The directories are gone by then, too, but for
     /// those of the run itself.
     pub(super) fn wait_for_space(&mut self) {
-        if self.watched.abandoned || self.watch.control.is_stopping() {
+        if self.watched.abandoned || self.waiter.control.is_stopping() {
             return;
         }
         let Some(since_ns) = self.watched.settled.get(&Phase::Delete).map(|settle| settle.began_ns) else {
@@ -136,7 +139,7 @@ impl Supervisor<'_, '_> {
             return Some(Err("the file system does not tell its free space".to_owned()));
         };
         let site = Arc::clone(&self.watch.site);
-        let control = self.watch.control.clone();
+        let control = self.waiter.control.clone();
         let at_most = SPACE_BACK_MAX + self.deletion_took;
         let call = self.call("wait for the space of deleted files");
         let looks = Arc::clone(&call.progress);
@@ -152,7 +155,7 @@ impl Supervisor<'_, '_> {
             Some(Ok(())) => self.watched.in_use = true,
             Some(Err(why)) => {
                 self.watched.failed = Some(why);
-                self.watch.control.stop();
+                self.waiter.control.stop();
             }
             None => {}
         }
@@ -161,7 +164,7 @@ impl Supervisor<'_, '_> {
     /// Has everything written back, since what is dirty stays in the cache whatever is advised. A pool of an earlier run
     /// may have been left dirty.
     pub(super) fn write_back(&mut self) {
-        if self.watch.control.is_stopping() {
+        if self.waiter.control.is_stopping() {
             return;
         }
         let site = Arc::clone(&self.watch.site);
@@ -170,7 +173,7 @@ impl Supervisor<'_, '_> {
         });
         if let Some(Err(why)) = synced {
             self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
-            self.watch.control.stop();
+            self.waiter.control.stop();
         }
     }
 
@@ -185,7 +188,7 @@ impl Supervisor<'_, '_> {
         });
         if let Some(Err(why)) = dropped {
             self.watched.failed = Some(format!("cannot drop the system's caches: {why}"));
-            self.watch.control.stop();
+            self.waiter.control.stop();
         }
     }
 
@@ -204,19 +207,13 @@ impl Supervisor<'_, '_> {
     }
 
     fn wait_for_call<A: Send + 'static>(&mut self, call: &Call, act: impl FnOnce() -> A + Send + 'static) -> Option<A> {
-        let mut waiter = Waiter {
-            control: self.watch.control,
-            stuck_after: self.watch.stuck_after,
-            events: &mut *self.events,
-            stuck: &mut self.watched.stuck,
-        };
-        let why = match waiter.wait_for(call, act) {
+        let why = match self.waiter.wait_for(call, act) {
             Ok(answer) => return Some(answer),
             Err(why) => why,
         };
         self.watched.abandoned |= matches!(why, NoAnswer::Late(_));
         self.watched.failed = Some(format!("cannot {}: {why}", call.what));
-        self.watch.control.stop();
+        self.waiter.control.stop();
         None
     }
 }

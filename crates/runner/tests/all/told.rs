@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use record::{Climb, Completed, Ladder, Outcome, Part, Phase, Record};
-use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, Stop, SystemClock};
+use record::{Completed, Outcome, Part, Phase, Record};
+use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock};
 use storage::posix::Posix;
-use workload::arrivals::ArrivalProcess;
 use workload::{Crew, Mix, Workload};
 
 /// Takes what is told, and sleeps a while over each part.
@@ -130,40 +129,6 @@ fn telling_lies_in_no_time_that_is_told() {
     for pair in spans.windows(2) {
         assert!(pair[0].1 <= pair[1].0, "{spans:?}");
     }
-}
-
-#[test]
-fn rungs_are_told_as_they_are_climbed() {
-    let place = tempfile::tempdir().unwrap();
-    let ladder = Ladder {
-        climb: Climb::Rates(vec![200.0, 400.0]),
-        arrivals: ArrivalProcess::Constant,
-        fresh: false,
-        goal_p99_ns: None,
-    };
-    let drive = Drive {
-        warm_up: Duration::from_millis(20),
-        stop: Stop::After(Duration::from_millis(100)),
-        ladder: Some(ladder),
-        ..Drive::default()
-    };
-    let (record, told) = run(&request(place.path(), drive));
-    let mut so_far = told.opened.unwrap();
-    let mut kinds = Vec::new();
-    for completed in told.parts {
-        kinds.push(match &completed.part {
-            Part::Phase(phase) => phase.phase.name(),
-            Part::Rung(_) => "rung",
-        });
-        so_far.add(completed);
-    }
-    assert_eq!(so_far.actual.phases, record.actual.phases);
-    assert_eq!(so_far.actual.rungs, record.actual.rungs);
-    assert_eq!((kinds[0], *kinds.last().unwrap()), ("prepare", "delete"));
-    assert!(
-        kinds.len() >= 4 && kinds[1..kinds.len() - 1].iter().all(|kind| *kind == "rung"),
-        "{kinds:?}"
-    );
 }
 
 #[test]

@@ -1,0 +1,208 @@
+//! Which load a sweep applies next, after what the steps so far came to: pure, whoever applies it.
+
+use record::{Limit, Load, RungSummary};
+use spec::{BISECTIONS_MAX, Climb, Ladder};
+
+/// Limits are narrowed down until the rate above is no more than this share higher than the one below.
+const PRECISION: f64 = 0.05;
+/// After so many steps that did not hold no higher ones are made.
+const FAILURES_MAX: usize = 2;
+
+/// What is to be applied after these steps: first what was asked for, from low to high, until [`FAILURES_MAX`] steps did not
+/// hold; then the limits are narrowed down by halves. Nothing where all is done.
+pub(crate) fn next_load(asked: &Ladder, steps: &[RungSummary]) -> Option<Load> {
+    let rates = match &asked.climb {
+        Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
+        Climb::Rates(rates) => rates.clone(),
+        Climb::OfClosedLoop(shares) => {
+            let Some(first) = steps.first() else {
+                return Some(Load::Closed);
+            };
+            let closed = first.achieved_per_second?;
+            shares.iter().map(|share| share * closed).collect()
+        }
+    };
+    let done = steps.iter().filter(|step| step.load.rate().is_some()).count();
+    let failures = steps
+        .iter()
+        .filter(|step| step.load.rate().is_some() && !step.holds)
+        .count();
+    if failures < FAILURES_MAX {
+        if let Some(rate) = rates.get(done) {
+            return Some(Load::Rate(*rate));
+        }
+    }
+    let asked_for = steps
+        .iter()
+        .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
+        .count();
+    // What was halved for follows from the steps before.
+    let (mut for_limit, mut for_goal) = (0, 0);
+    for done in asked_for..steps.len() {
+        match halving(asked, &steps[..done], for_limit, for_goal) {
+            Some((true, _)) => for_limit += 1,
+            Some((false, _)) => for_goal += 1,
+            None => {}
+        }
+    }
+    halving(asked, steps, for_limit, for_goal).map(|(_, rate)| Load::Rate(rate))
+}
+
+/// The next rate between what is well and what is not: for the limit first (`true`), then for the goal, each so often at most.
+fn halving(asked: &Ladder, steps: &[RungSummary], for_limit: usize, for_goal: usize) -> Option<(bool, f64)> {
+    let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
+    let goal = || {
+        let goal_p99_ns = asked.goal_p99_ns.filter(|_| for_goal < BISECTIONS_MAX)?;
+        between(Limit::of(steps, |step| step.meets(goal_p99_ns)))
+    };
+    limit.map(|rate| (true, rate)).or_else(|| Some((false, goal()?)))
+}
+
+/// The rate between both (their geometric mean: rates differ by factors), where they are not near enough yet.
+fn between(limit: Limit) -> Option<f64> {
+    let (low, high) = (limit.highest?, limit.lowest_beyond?);
+    (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use record::GoalSummary;
+
+    use super::*;
+
+    fn asked(climb: Climb, goal_p99_ns: Option<u64>) -> Ladder {
+        Ladder {
+            climb,
+            arrivals: workload::arrivals::ArrivalProcess::Poisson,
+            fresh: false,
+            goal_p99_ns,
+        }
+    }
+
+    /// A server that does `capacity` a second, with the mean latency of a queue with random arrivals (M/M/1).
+    fn climb(load: Load, capacity: f64) -> RungSummary {
+        let (achieved, fraction) = match load {
+            Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
+            Load::Closed | Load::Workers(_) => (capacity, None),
+        };
+        let load_of = (achieved / capacity).min(0.999);
+        let mean_ns = 1e9 / capacity / (1.0 - load_of);
+        let tail = |share: f64| Some((-mean_ns * share.ln()) as u64);
+        RungSummary {
+            load,
+            workers: 1,
+            complete: true,
+            transactions: (achieved * 10.0) as u64,
+            achieved_per_second: Some(achieved),
+            achieved_fraction: fraction,
+            waiting: fraction.map(|fraction| if fraction < 1.0 { 100_000 } else { 0 }),
+            mean_ns: Some(mean_ns),
+            p50_ns: tail(0.5),
+            p99_ns: tail(0.01),
+            p999_ns: tail(0.001),
+            max_ns: None,
+            service_p99_ns: None,
+            operations: (achieved * 10.0) as u64,
+            failed: 0,
+            skipped: 0,
+            by_operation: Vec::new(),
+            holds: fraction.is_none_or(|fraction| fraction >= 0.99),
+        }
+    }
+
+    fn climbed(asked: &Ladder, capacity: f64) -> Vec<RungSummary> {
+        let mut rungs = Vec::new();
+        while let Some(load) = next_load(asked, &rungs) {
+            rungs.push(climb(load, capacity));
+            assert!(rungs.len() < 40, "it ends: {rungs:?}");
+        }
+        rungs
+    }
+
+    fn rates(rungs: &[RungSummary]) -> Vec<f64> {
+        rungs.iter().filter_map(|rung| rung.load.rate()).collect()
+    }
+
+    #[test]
+    fn a_limit_is_narrowed_down_from_both_sides() {
+        let asked = asked(Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]), None);
+        let rungs = climbed(&asked, 1_000.0);
+        // 1,600 does not hold, 3,200 neither; from there what lies between.
+        let all = rates(&rungs);
+        assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
+        assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
+        assert!(
+            highest <= 1_010.2 && beyond >= 1_010.0 && beyond <= highest * 1.05,
+            "{limit:?}"
+        );
+    }
+
+    #[test]
+    fn higher_rungs_are_left_out_after_two_that_do_not_hold() {
+        let rungs = climbed(&asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None), 100.0);
+        let rates = rates(&rungs);
+        assert!(!rates.contains(&900.0), "{rates:?}");
+        assert_eq!(rates[..3], [50.0, 110.0, 120.0]);
+    }
+
+    #[test]
+    fn where_all_rungs_hold_or_none_does_nothing_is_halved() {
+        let all = asked(Climb::Rates(vec![1.0, 2.0, 3.0]), None);
+        assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
+        let rungs = climbed(&all, 0.5);
+        assert_eq!(rates(&rungs), [1.0, 2.0]);
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert_eq!((limit.highest, limit.lowest_beyond), (None, Some(1.0)));
+    }
+
+    #[test]
+    fn shares_are_of_what_the_first_rung_reaches_in_a_closed_loop() {
+        let rungs = climbed(&asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None), 500.0);
+        assert_eq!(rungs[0].load, Load::Closed);
+        assert_eq!(rates(&rungs), [150.0, 300.0, 450.0]);
+    }
+
+    #[test]
+    fn a_goal_is_narrowed_down_after_the_limit() {
+        // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a second.
+        let asked = asked(Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]), Some(10_000_000));
+        let rungs = climbed(&asked, 1_000.0);
+        let goal = GoalSummary::of(asked.goal_p99_ns.unwrap(), &rungs);
+        let (highest, beyond) = (goal.limit.highest.unwrap(), goal.limit.lowest_beyond.unwrap());
+        assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
+        assert!(beyond <= highest * (1.0 + PRECISION));
+        assert_eq!(goal.nearest, None);
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert!(
+            limit.highest.unwrap() <= 1_010.1 && limit.lowest_beyond.unwrap() >= 1_010.1,
+            "{limit:?}"
+        );
+    }
+
+    #[test]
+    fn a_goal_that_no_rung_meets_names_the_nearest() {
+        let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
+        let rungs = climbed(&asked, 1_000.0);
+        let goal = GoalSummary::of(asked.goal_p99_ns.unwrap(), &rungs);
+        assert_eq!(goal.limit.highest, None);
+        assert_eq!(goal.nearest.unwrap().0, 0, "the lowest load is the nearest");
+    }
+
+    #[test]
+    fn a_rung_that_fails_below_others_is_the_limit() {
+        let mut rungs: Vec<RungSummary> = [10.0, 20.0, 30.0].map(|rate| climb(Load::Rate(rate), 100.0)).into();
+        rungs[1].holds = false;
+        let limit = Limit::of(&rungs, |rung| rung.holds);
+        assert_eq!((limit.highest, limit.lowest_beyond), (Some(10.0), Some(20.0)));
+    }
+
+    #[test]
+    fn workers_are_climbed_as_said() {
+        let asked = asked(Climb::Workers(vec![1, 2, 4]), None);
+        let rungs = climbed(&asked, 10.0);
+        let loads: Vec<Load> = rungs.iter().map(|rung| rung.load).collect();
+        assert_eq!(loads, [Load::Workers(1), Load::Workers(2), Load::Workers(4)]);
+    }
+}

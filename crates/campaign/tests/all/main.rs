@@ -1,0 +1,31 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use contract::Storage;
+use record::Record;
+use runner::{Clock, Control, Events, Refused, RunSpec};
+
+#[path = "../../../runner/tests/all/sleepy.rs"]
+mod sleepy;
+mod steps;
+mod sweep;
+
+/// Performs a campaign on a storage, until a signal's number stands there.
+fn run<S: Storage + Clone + Send + 'static, C: Clock>(
+    spec: &RunSpec,
+    storage: &S,
+    clock: &C,
+    signal: &Arc<AtomicUsize>,
+    events: &mut dyn Events,
+) -> Result<Record, Refused> {
+    let mut take_control = || Control::stopped_by(Arc::clone(signal));
+    campaign::run(
+        spec,
+        &mut |spec, events| runner::prepare(spec, storage, clock, &mut take_control, events),
+        events,
+    )
+}

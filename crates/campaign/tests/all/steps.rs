@@ -1,0 +1,238 @@
+//! The steps of sweeps, one by one, on the simulated storage: no kernel, and no clock but the virtual one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use record::{Climb, End, Fact, Ladder, Load, Outcome, Phase, Record};
+use runner::{Clock, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
+use storage::simulated::{Code, Fault, Simulated};
+use workload::arrivals::ArrivalProcess;
+use workload::{Crew, Mix, Workload};
+
+use crate::run;
+
+const AT: &str = "/files";
+const EIO: i32 = 5;
+
+/// The storage's time, and the time that was slept.
+#[derive(Clone)]
+struct Virtual(Simulated, Arc<AtomicU64>);
+
+impl Clock for Virtual {
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns() + self.1.load(Ordering::Relaxed)
+    }
+
+    fn wall_s(&self) -> i64 {
+        (self.now_ns() / 1_000_000_000) as i64
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.1.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+fn storage() -> Simulated {
+    // A millisecond a call: a closed loop does less than a thousand a second.
+    Simulated::new(Code::Posix, 1_000_000).with_directory(AT)
+}
+
+/// What is told, and what happens then.
+struct Watcher<F>(Vec<Load>, F);
+
+impl<F: FnMut(&Event)> Events for Watcher<F> {
+    fn event(&mut self, event: Event) {
+        if let Event::Load(number, load) = &event {
+            assert_eq!(*number as usize, self.0.len());
+            self.0.push(*load);
+        }
+        self.1(&event);
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}
+
+/// Transactions of one pool end by time; those of runs by their number, so that every call has its own.
+fn request(climb: Climb, fresh: bool) -> RunSpec {
+    let mix = Mix {
+        files: 20,
+        transactions: if fresh { 50 } else { Workload::ENDLESS },
+        weights: "stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    RunSpec {
+        room_check: false,
+        own_cost: false,
+        drive: Drive {
+            stop: if fresh {
+                Stop::Transactions
+            } else {
+                Stop::After(Duration::from_secs(10))
+            },
+            ladder: Some(Ladder {
+                climb,
+                arrivals: ArrivalProcess::Constant,
+                fresh,
+                goal_p99_ns: None,
+            }),
+            ..Drive::default()
+        },
+        ..RunSpec::classic(mix.into(), vec![AT.into()], Place::OwnDirectory)
+    }
+}
+
+fn perform(request: &RunSpec, storage: &Simulated, signal: &Arc<AtomicUsize>, events: &mut dyn Events) -> Record {
+    let clock = Virtual(storage.clone(), Arc::default());
+    let record = run(request, storage, &clock, signal, events).unwrap();
+    assert_eq!(record.spec, *request, "the record has what was asked for");
+    record
+}
+
+fn loads(record: &Record) -> Vec<Load> {
+    record.actual.rungs.iter().map(|rung| rung.load).collect()
+}
+
+fn phases(record: &Record) -> Vec<Phase> {
+    record.actual.phases.iter().map(|phase| phase.phase).collect()
+}
+
+#[test]
+fn loads_come_in_their_order_on_one_pool_and_on_many() {
+    let rates = [10.0, 20.0, 40.0].map(Load::Rate);
+    let workers = [1, 2, 3].map(Load::Workers);
+    for (climb, fresh, expected) in [
+        (Climb::Rates(vec![10.0, 20.0, 40.0]), false, rates),
+        (Climb::Rates(vec![10.0, 20.0, 40.0]), true, rates),
+        (Climb::Workers(vec![1, 2, 3]), true, workers),
+    ] {
+        let storage = storage();
+        let mut told = Watcher(Vec::new(), |_: &Event| ());
+        let record = perform(&request(climb, fresh), &storage, &Arc::default(), &mut told);
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert_eq!((&told.0[..], &loads(&record)[..]), (&expected[..], &expected[..]));
+        assert!(storage.files().is_empty(), "{:?}", storage.files());
+        // One pool is made and deleted once; each of many with its step.
+        let of_pool = [Phase::Prepare, Phase::Delete];
+        assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
+        for (number, rung) in record.actual.rungs.iter().enumerate() {
+            let of_step: Vec<Phase> = rung.phases.iter().map(|phase| phase.phase).collect();
+            assert_eq!(of_step, if fresh { &Phase::ALL[..] } else { &[Phase::Transactions] });
+            assert_eq!(rung.of_run.is_some(), fresh && number > 0);
+            let workers = rung.load.workers().unwrap_or(1);
+            assert_eq!(rung.workers, workers);
+        }
+    }
+}
+
+#[test]
+fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
+    for fresh in [false, true] {
+        let storage = storage();
+        let fails = storage.clone();
+        let mut begun = 0;
+        let mut told = Watcher(Vec::new(), move |event: &Event| {
+            if matches!(event, Event::Began(Stage::Phase(Phase::Transactions), _)) {
+                begun += 1;
+                if begun == 2 {
+                    let call = fails.calls() + 5;
+                    fails.clone().fault_at(call, Fault::Error(EIO));
+                }
+            }
+        });
+        let request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
+        let record = perform(&request, &storage, &Arc::default(), &mut told);
+        assert!(
+            matches!(&record.actual.outcome, Outcome::Failed { .. }),
+            "{:?}",
+            record.actual.outcome
+        );
+        assert_eq!((told.0.len(), record.actual.rungs.len()), (2, 2));
+        let complete = |rung: &record::Rung| rung.transactions().is_some_and(|phase| phase.complete);
+        assert!(complete(&record.actual.rungs[0]) && !complete(&record.actual.rungs[1]));
+        assert!(storage.files().is_empty(), "{:?}", storage.files());
+    }
+}
+
+#[test]
+fn of_a_pool_that_runs_dry_no_more_is_asked() {
+    for fresh in [false, true] {
+        let storage = storage();
+        let mut request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
+        let mix = Mix {
+            files: 20,
+            transactions: 1_000,
+            weights: "delete=1".parse().unwrap(),
+            ..Mix::default()
+        };
+        request.workload = mix.into();
+        let mut told = Watcher(Vec::new(), |_: &Event| ());
+        let record = perform(&request, &storage, &Arc::default(), &mut told);
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert!(matches!(&record.actual.end, Fact::Known(end) if *end != End::Complete));
+        assert_eq!((&told.0[..], loads(&record).len()), (&[Load::Rate(10.0)][..], 1));
+        assert!(storage.files().is_empty());
+    }
+}
+
+#[test]
+fn a_signal_between_two_steps_leaves_those_that_were_made() {
+    for fresh in [false, true] {
+        let storage = storage();
+        let signal: Arc<AtomicUsize> = Arc::default();
+        let raised = Arc::clone(&signal);
+        let mut told = Watcher(Vec::new(), move |event: &Event| {
+            if matches!(event, Event::Completed(done) if matches!(done.part, record::Part::Rung(_))) {
+                raised.store(15, Ordering::Relaxed);
+            }
+        });
+        let request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
+        let record = perform(&request, &storage, &signal, &mut told);
+        assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 15 });
+        assert_eq!((told.0.len(), loads(&record)), (1, vec![Load::Rate(10.0)]));
+        assert!(storage.files().is_empty());
+    }
+}
+
+#[test]
+fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
+    let request = request(Climb::Workers(vec![1, 2, 3]), true);
+    let storage = storage();
+    let clock = Virtual(storage.clone(), Arc::default());
+    for accepted in [0, 1] {
+        let mut left = accepted;
+        let performed = campaign::run(
+            &request,
+            &mut |spec, events| {
+                if left == 0 {
+                    return Err(runner::Refused::Unable("no".to_owned()));
+                }
+                left -= 1;
+                runner::prepare(spec, &storage, &clock, &mut runner::Control::default, events)
+            },
+            &mut NoEvents,
+        );
+        match (accepted, performed) {
+            (0, Err(refused)) => assert_eq!(refused.to_string(), "no"),
+            (1, Ok(record)) => {
+                assert_eq!(loads(&record), [Load::Workers(1)]);
+                let why = "rung 2 was refused: no".to_owned();
+                assert_eq!(record.actual.outcome, Outcome::Failed { why });
+            }
+            (_, other) => panic!("{other:?}"),
+        }
+        assert!(storage.files().is_empty());
+    }
+}
+
+#[test]
+fn a_run_without_a_sweep_is_one_run() {
+    let storage = storage();
+    let mut request = request(Climb::Workers(vec![1]), true);
+    request.drive.ladder = None;
+    request.workload.crew = Crew::Private { workers: 2 };
+    let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
+    assert_eq!((phases(&record), loads(&record)), (Phase::ALL.to_vec(), Vec::new()));
+}

@@ -1,0 +1,228 @@
+//! Sweeps on the machine's clock and a storage that takes a known time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use record::{Climb, Ladder, LadderSummary, Load, Outcome, Part, Phase, Record, RungSummary, SegmentKind, Summary};
+use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
+use workload::Crew;
+use workload::arrivals::ArrivalProcess;
+
+use crate::run;
+use crate::sleepy::{Sleepy, request, two_milliseconds};
+
+fn perform(request: &RunSpec, events: &mut dyn Events) -> Record {
+    let record = run(
+        request,
+        &Sleepy(two_milliseconds),
+        &SystemClock,
+        &Arc::default(),
+        events,
+    )
+    .unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    record
+}
+
+fn ladder(climb: Climb, goal_p99_ns: Option<u64>) -> Drive {
+    Drive {
+        warm_up: Duration::from_millis(100),
+        stop: Stop::After(Duration::from_millis(500)),
+        ladder: Some(Ladder {
+            climb,
+            arrivals: ArrivalProcess::Constant,
+            fresh: false,
+            goal_p99_ns,
+        }),
+        ..Drive::default()
+    }
+}
+
+/// Rungs as they are told of.
+#[derive(Default)]
+struct Told(Vec<Load>);
+
+impl Events for Told {
+    fn event(&mut self, event: Event) {
+        if let Event::Load(number, load) = event {
+            assert_eq!(number as usize, self.0.len());
+            self.0.push(load);
+        }
+    }
+}
+
+fn of(record: &Record) -> LadderSummary {
+    Summary::of(record).ladder.unwrap()
+}
+
+#[test]
+fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
+    for crew in [Crew::ONE, Crew::Shared { writers: 0, readers: 2 }] {
+        let drive = ladder(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
+        let mut told = Told::default();
+        let record = perform(&request(drive, crew), &mut told);
+        let summary = of(&record);
+        let loads: Vec<Load> = summary.rungs.iter().map(|rung| rung.load).collect();
+        assert_eq!(told.0, loads);
+        assert_eq!(loads[..4], [50.0, 100.0, 2_000.0, 4_000.0].map(Load::Rate), "{crew:?}");
+        assert!(
+            !loads.contains(&Load::Rate(8_000.0)),
+            "two have failed before: {loads:?}"
+        );
+        let holds: Vec<bool> = summary.rungs[..4].iter().map(|rung| rung.holds).collect();
+        assert_eq!(holds, [true, true, false, false], "{:?}", summary.rungs);
+        let limit = summary.limit.unwrap();
+        let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
+        let capacity = 500.0 * f64::from(crew.workers());
+        assert!(
+            highest >= 100.0 && highest <= capacity * 1.02 && beyond > highest && beyond < 2_000.0,
+            "{crew:?}: {highest} to {beyond}"
+        );
+        // One pool: prepared and deleted once, with the rungs between.
+        let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
+        assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
+        for (rung, summary) in record.actual.rungs.iter().zip(&summary.rungs) {
+            let [phase] = &rung.phases[..] else {
+                panic!("a rung has transactions alone")
+            };
+            let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
+            assert_eq!(kinds, [SegmentKind::WarmUp, SegmentKind::Measured]);
+            let ms = phase.measured_ns() / 1_000_000;
+            assert!((450..900).contains(&ms), "{ms} ms");
+            assert_eq!(rung.workers, crew.workers());
+            assert!(
+                phase
+                    .slices
+                    .totals()
+                    .values()
+                    .map(|meter| meter.operations)
+                    .sum::<u64>()
+                    >= summary.transactions
+            );
+        }
+    }
+}
+
+#[test]
+fn a_queue_that_grows_shows_in_the_latency_of_a_rung_and_not_in_its_service_time() {
+    let drive = ladder(Climb::Rates(vec![100.0, 5_000.0]), None);
+    let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
+    let summary = of(&record);
+    let (low, high): (&RungSummary, &RungSummary) = (&summary.rungs[0], &summary.rungs[1]);
+    assert!(low.holds && low.achieved_fraction.unwrap() > 0.95, "{low:?}");
+    // 0.6 s at 5,000 a second less what a server of at most 500 a second has done.
+    assert!(
+        !high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()),
+        "{high:?}"
+    );
+    assert!(high.p50_ns.unwrap() > 100_000_000, "{high:?}");
+    assert!(high.service_p99_ns.unwrap() < 100_000_000, "{high:?}");
+}
+
+#[test]
+fn shares_are_of_the_closed_loops_rate_and_a_goal_has_a_limit_of_its_own() {
+    let drive = ladder(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
+    let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
+    let summary = of(&record);
+    let closed = summary.rungs[0].achieved_per_second.unwrap();
+    assert_eq!(summary.rungs[0].load, Load::Closed);
+    assert_eq!(summary.rungs[0].waiting, None);
+    assert_eq!(summary.rungs[1].load, Load::Rate(0.2 * closed));
+    let goal = summary.goal.unwrap();
+    assert_eq!((goal.limit.highest, goal.nearest), (Some(0.5 * closed), None));
+    let unmet = ladder(Climb::Rates(vec![50.0, 100.0]), Some(1_000));
+    let record = perform(&request(unmet, Crew::ONE), &mut NoEvents);
+    let goal = of(&record).goal.unwrap();
+    assert_eq!(goal.limit.highest, None);
+    assert!(
+        goal.nearest.unwrap().1 > 2_000_000,
+        "two milliseconds are more than a microsecond"
+    );
+}
+
+#[test]
+fn a_signal_ends_a_ladder_within_its_rung() {
+    struct Stops(Arc<AtomicUsize>);
+
+    impl Events for Stops {
+        fn event(&mut self, event: Event) {
+            if let Event::Load(1, _) = event {
+                self.0.store(15, Ordering::Relaxed);
+            }
+        }
+    }
+
+    let signal: Arc<AtomicUsize> = Arc::default();
+    let drive = ladder(Climb::Rates(vec![50.0, 100.0, 200.0]), None);
+    let request = request(drive, Crew::ONE);
+    let storage = Sleepy(two_milliseconds);
+    let record = run(
+        &request,
+        &storage,
+        &SystemClock,
+        &signal,
+        &mut Stops(Arc::clone(&signal)),
+    )
+    .unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 15 });
+    let summary = of(&record);
+    assert!(
+        summary.rungs[0].holds && summary.rungs.len() <= 2,
+        "{:?}",
+        summary.rungs
+    );
+}
+
+/// What is told while it goes on.
+#[derive(Default)]
+struct Parts {
+    opened: Option<Record>,
+    kinds: Vec<&'static str>,
+}
+
+impl Events for Parts {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Opened(head) => self.opened = Some(*head),
+            Event::Completed(completed) => {
+                self.kinds.push(match &completed.part {
+                    Part::Phase(phase) => phase.phase.name(),
+                    Part::Rung(_) => "rung",
+                });
+                self.opened.as_mut().unwrap().add(*completed);
+            }
+            _ => {}
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn steps_are_told_as_they_are_made_settled_or_not() {
+    for settle in [true, false] {
+        let drive = ladder(Climb::Rates(vec![200.0, 400.0]), None);
+        let request = RunSpec {
+            settle,
+            ..request(drive, Crew::ONE)
+        };
+        let mut told = Parts::default();
+        let record = perform(&request, &mut told);
+        let so_far = told.opened.unwrap().actual;
+        assert_eq!(so_far.rungs, record.actual.rungs);
+        let kinds = &told.kinds[..];
+        if settle {
+            assert_eq!(so_far.phases, record.actual.phases);
+            assert_eq!((kinds[0], *kinds.last().unwrap()), ("prepare", "delete"));
+        }
+        let steps = kinds.iter().filter(|kind| **kind == "rung").count();
+        assert_eq!(steps, record.actual.rungs.len());
+        assert!(
+            steps >= 2 && kinds.len() == steps + if settle { 2 } else { 0 },
+            "{kinds:?}"
+        );
+    }
+}

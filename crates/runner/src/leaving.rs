@@ -1,0 +1,185 @@
+//! The end of a run at its place: what it made is removed, or stays as a pool for a later one.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use record::{CleanUp, End, Outcome};
+use rundir::journal::Journal;
+use rundir::manifest::Kept;
+use rundir::ownership::Evidence;
+use rundir::site::Site;
+use spec::RunSpec;
+
+use crate::crew::Performed;
+use crate::events::{Event, Progress, Stage};
+use crate::waiting::{Call, Waiter};
+
+/// Removes what a run that was refused has made by then. A pool that was there before was not touched yet.
+pub(crate) fn give_back(request: &RunSpec, site: Arc<dyn Site>, waiter: &mut Waiter<'_>) {
+    if request.keeping.reuse {
+        untouched(site, waiter);
+    } else {
+        let _ = leave(site, Evidence::default(), None, waiter);
+    }
+}
+
+/// Leaves the place after the work, and then the journal.
+pub(crate) fn leave_all(
+    request: &RunSpec,
+    performed: &mut Performed,
+    (site, journal): (Arc<dyn Site>, Option<Journal>),
+    waiter: &mut Waiter<'_>,
+) -> Option<CleanUp> {
+    let (clean_up, unanswered) = clean_up(request, performed, site, waiter);
+    if let Some(why) = unanswered {
+        performed.outcome = Outcome::Failed { why };
+        performed.abandoned = true;
+    }
+    // Where somebody did not come back, it may be the journal that was waited for.
+    if performed.abandoned {
+        leave_open(journal);
+    } else if let Some(journal) = journal {
+        let removed = clean_up.as_ref().map_or(0, |done| done.files);
+        let path = request.journal.as_deref().unwrap_or(Path::new(""));
+        let call = Call::new("end the journal", path.display().to_string());
+        // An end that is not written is one that nobody relies on: see `Journal::over`.
+        let _ = waiter.wait_for(&call, move || journal.over(removed));
+    }
+    clean_up
+}
+
+/// Nothing was done there.
+fn untouched(site: Arc<dyn Site>, waiter: &mut Waiter<'_>) {
+    let place = site.describe();
+    site.life().end();
+    // What does not close, which may wait for its server, is closed by the process's end.
+    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || drop(site));
+}
+
+/// Removes what is left of the run; after a whole one that is its mark only. With why there was no answer, where that is so.
+fn clean_up(
+    request: &RunSpec,
+    performed: &Performed,
+    site: Arc<dyn Site>,
+    waiter: &mut Waiter<'_>,
+) -> (Option<CleanUp>, Option<String>) {
+    if performed.abandoned {
+        let place = site.describe();
+        leave_open(site);
+        return (Some(not_asked(place)), None);
+    }
+    if request.keeping.reuse && !performed.in_use {
+        untouched(site, waiter);
+        return (None, None);
+    }
+    let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
+    if let (true, true, Some(positions)) = (request.keeping.keep, whole, &performed.positions) {
+        let kept = Kept {
+            pool: request.workload.pool_canonical(),
+            workload: request.workload.endless_canonical(),
+            positions: positions.clone(),
+            names: performed.names,
+            left_ns: site.life().latest_ns(),
+            set_back_ns: site.life().set_back_ns(),
+        };
+        return keep(site, kept, waiter);
+    }
+    if performed.outcome == Outcome::Complete && !performed.any_spoiled {
+        // Every file of its own is gone: what bears such a name now is somebody else's.
+        let (done, unanswered) = leave(site, Evidence::default(), None, waiter);
+        return ((done.files > 0 || !done.left.is_empty()).then_some(done), unanswered);
+    }
+    waiter.events.event(Event::Began(Stage::CleanUp, Progress::default()));
+    let evidence = Evidence {
+        numbers_made: performed.numbers_made,
+        partly_written: performed.partly_written.clone(),
+        set_back_ns: site.life().set_back_ns(),
+        until: None,
+        is_complete: true,
+    };
+    let (done, unanswered) = leave(site, evidence, Some(Stage::CleanUp), waiter);
+    let progress = Progress {
+        done: done.files,
+        total: Some(done.files),
+    };
+    waiter
+        .events
+        .event(Event::Ended(Stage::CleanUp, progress, End::Complete));
+    (Some(done), unanswered)
+}
+
+/// Leaves the pool for a later run.
+fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
+    let call = Call::new("write the manifest of the kept pool in", site.describe());
+    let marked = waiter.wait_for(&call, move || site.keep(kept));
+    let (why, unanswered) = match marked {
+        Ok(Ok(())) => return (None, None),
+        Ok(Err(why)) => (why, None),
+        Err(why) => (
+            why.to_string(),
+            Some(format!("cannot {} {}: {why}", call.what, call.path)),
+        ),
+    };
+    let done = CleanUp {
+        left: vec![record::Left {
+            path: call.path,
+            why: format!("the pool is there, but cannot be marked as kept: {why}: 'postmark clean' removes it"),
+        }],
+        incomplete: true,
+        ..CleanUp::default()
+    };
+    (Some(done), unanswered)
+}
+
+/// Removes what is left of a run, and waits for that as long as it goes on.
+fn leave(
+    site: Arc<dyn Site>,
+    evidence: Evidence,
+    stage: Option<Stage>,
+    waiter: &mut Waiter<'_>,
+) -> (CleanUp, Option<String>) {
+    let call = Call {
+        stage,
+        ..Call::new("remove what the run made in", site.describe())
+    };
+    let removed = Arc::clone(&call.progress);
+    // With the last hold on the place: whoever hears of it may unmount at once.
+    let left = waiter.wait_for(&call, move || {
+        site.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
+    });
+    left.map_or_else(
+        |why| {
+            let done = CleanUp {
+                left: vec![record::Left {
+                    path: call.path.clone(),
+                    why: format!("{why}; 'postmark clean' removes the rest later"),
+                }],
+                incomplete: true,
+                ..CleanUp::default()
+            };
+            (done, Some(format!("cannot {} {}: {why}", call.what, call.path)))
+        },
+        |done| (done, None),
+    )
+}
+
+/// What is open on a target that does not answer stays open: closing it could keep this thread for ever. At its end the process may have
+/// to wait there; who waits for it does not.
+pub(crate) fn leave_open<T>(of_target: T) {
+    std::mem::forget(of_target);
+}
+
+/// Nothing was removed, since the file system does not answer.
+pub(crate) fn not_asked(path: String) -> CleanUp {
+    let why = "a call did not return, so nothing more was asked of the file system: 'postmark clean' removes what the run \
+               made there later";
+    CleanUp {
+        left: vec![record::Left {
+            path,
+            why: why.to_owned(),
+        }],
+        incomplete: true,
+        ..CleanUp::default()
+    }
+}

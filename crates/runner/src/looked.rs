@@ -1,0 +1,270 @@
+//! What is looked at before a run, and refuses it: its description, the storage, the machine and the targets. Touches nothing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use contract::home::Home;
+use contract::{Capability, Need, OperationKind, Storage};
+use observe::{Fact, Host, Sources, Target};
+use record::{LocationRecord, Room};
+use rundir::{journal, prepare};
+use spec::{Cache, Place, RunSpec};
+use workload::{Action, Fingerprint, Phase, Workload, fingerprint};
+
+use crate::control::Control;
+use crate::events::NoEvents;
+use crate::memory;
+use crate::refused::Refused;
+use crate::room::{self, Volumes};
+use crate::waiting::{Call, Waiter};
+
+/// What a run found before it began.
+pub(crate) struct Looked {
+    /// Where its files are going to live; nothing for a run that makes none.
+    pub home: Option<Arc<dyn Home>>,
+    pub host: Host,
+    pub targets: Vec<Fact<Target>>,
+    pub room: Option<Room>,
+    /// The path of each location from the root.
+    pub directories: Vec<PathBuf>,
+    pub fingerprint: Fingerprint,
+}
+
+impl Looked {
+    /// Whether the run is refused for anything but what its place holds.
+    pub(crate) fn at<S: Storage>(request: &RunSpec, storage: &S, waiter: &mut Waiter<'_>) -> Result<Self, Refused> {
+        let home = able(request, storage)?;
+        let host = Host::read(&Sources::default());
+        memory::refuse_without(request, &host)?;
+        let directories = directories(request)?;
+        let targets = targets(request, &directories, waiter)?;
+        ask_of_targets(request, &home, &directories, waiter)?;
+        Ok(Self {
+            home,
+            host,
+            room: room(request, &targets)?,
+            targets: match request.place {
+                Place::Nowhere => request.targets.iter().map(|_| Fact::NotApplicable).collect(),
+                Place::OwnDirectory | Place::Location => targets.into_iter().map(Fact::Known).collect(),
+            },
+            directories,
+            // Of thousands of workers it takes seconds: refusals do not wait for it.
+            fingerprint: fingerprint::fingerprint(&request.workload)?,
+        })
+    }
+
+    /// As the record has them, with the directories that were taken.
+    pub(crate) fn locations(&self, request: &RunSpec, directories: &[PathBuf]) -> Vec<LocationRecord> {
+        let weights = request.workload.location_weights();
+        let locations = weights.iter().zip(&self.targets).zip(directories);
+        locations
+            .map(|((weight, target), directory)| LocationRecord {
+                weight: *weight,
+                directory: directory.to_string_lossy().into_owned(),
+                target: target.clone(),
+            })
+            .collect()
+    }
+}
+
+/// Whether a run would be refused for what it asks of its storage, machine and target; touches nothing. Room, and a pool
+/// to be taken, are looked at by the run alone.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
+    let home = able(request, storage)?;
+    ask_of_targets(
+        request,
+        &home,
+        &directories(request)?,
+        &mut unwatched(request, &mut NoEvents),
+    )
+}
+
+/// Whether a run would be refused for want of room; touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(request: &RunSpec) -> Result<(), Refused> {
+    memory::refuse_without(request, &Host::read(&Sources::default()))?;
+    let targets = targets(request, &directories(request)?, &mut unwatched(request, &mut NoEvents))?;
+    room(request, &targets).map(drop)
+}
+
+/// For looks where nobody watches a run.
+fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
+    Waiter::new(Control::default(), request.stuck_after, nobody)
+}
+
+/// Makes a call on targets that refuses the run where nothing is answered.
+pub(crate) fn ask<A: Send + 'static>(
+    waiter: &mut Waiter<'_>,
+    what: &'static str,
+    paths: String,
+    act: impl FnOnce() -> A + Send + 'static,
+) -> Result<A, Refused> {
+    let answer = waiter.wait_for(&Call::new(what, paths.clone()), act);
+    answer.map_err(|why| Refused::NoAnswer { what, paths, why })
+}
+
+pub(crate) fn paths(directories: &[PathBuf]) -> String {
+    let paths: Vec<String> = directories.iter().map(|path| path.display().to_string()).collect();
+    paths.join(", ")
+}
+
+/// Whether the description is without contradictions, and the storage has what it asks for; with the home that it gives.
+fn able<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+    request.check()?;
+    storage.supports(&need(request))?;
+    home(request, storage)
+}
+
+/// [`refuse_inability`], which asks the targets.
+fn ask_of_targets(
+    request: &RunSpec,
+    home: &Option<Arc<dyn Home>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<(), Refused> {
+    let (asked, home, all) = (request.clone(), home.clone(), directories.to_vec());
+    let answer = move || refuse_inability(&asked, home.as_deref(), &all);
+    ask(waiter, "look at", paths(directories), answer)?
+}
+
+/// Looks at the targets; there are none of a storage that touches no file system.
+fn targets(request: &RunSpec, directories: &[PathBuf], waiter: &mut Waiter<'_>) -> Result<Vec<Target>, Refused> {
+    if request.place == Place::Nowhere {
+        return Ok(Vec::new());
+    }
+    let all = directories.to_vec();
+    ask(waiter, "look at", paths(directories), move || {
+        let sources = Sources::default();
+        all.iter().map(|directory| Target::read(&sources, directory)).collect()
+    })
+}
+
+/// What the run takes of the targets' room, where they have that.
+fn room(request: &RunSpec, targets: &[Target]) -> Result<Option<Room>, Refused> {
+    if request.place == Place::Nowhere {
+        return Ok(None);
+    }
+    let workload = &request.workload;
+    let volumes = Volumes::of(workload, targets);
+    let whole = volumes.check(workload)?;
+    let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
+    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have it all the same.
+    let initial = match is_bounded {
+        true => None,
+        false => Some(volumes.check(&workload.with_transactions(0))?),
+    };
+    let shortage = room::shortage(initial.as_ref().unwrap_or(&whole));
+    match shortage.filter(|_| request.room_check && !request.keeping.reuse) {
+        Some(lack) => Err(Refused::NoRoom(lack)),
+        None => Ok(Some(whole)),
+    }
+}
+
+/// What the storage is going to be asked for.
+fn need(request: &RunSpec) -> Need {
+    let workload = &request.workload;
+    let mut operations: Vec<OperationKind> = Phase::ALL
+        .into_iter()
+        .flat_map(|phase| workload.actions(phase))
+        .filter_map(Action::performs)
+        .collect();
+    if workload.directories() > 0 {
+        operations.extend([OperationKind::MakeDirectory, OperationKind::RemoveDirectory]);
+    }
+    if request.check {
+        operations.extend([OperationKind::Stat, OperationKind::List]);
+    }
+    match request.cache {
+        Cache::Warm => operations.push(OperationKind::Read),
+        Cache::ColdData => operations.push(OperationKind::Evict),
+        Cache::AsIs | Cache::Cold => {}
+    }
+    Need {
+        operations,
+        durability: request.durability,
+        direct: request.direct,
+    }
+}
+
+/// Where the run's files live; nothing for a run that makes none.
+fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Home>>, Refused> {
+    match (request.place, storage.home()) {
+        (Place::Nowhere, _) => Ok(None),
+        (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
+        (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
+            "the storage {} makes no files: take --storage posix",
+            storage.name()
+        ))),
+    }
+}
+
+/// The path of each location from the root; as said where the storage touches none.
+fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
+    let path = |target: &PathBuf| match request.place {
+        Place::Nowhere => Ok(target.clone()),
+        Place::OwnDirectory | Place::Location => {
+            std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
+        }
+    };
+    request.targets.iter().map(path).collect()
+}
+
+/// Wishes that this machine or target cannot fulfil.
+fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[PathBuf]) -> Result<(), Refused> {
+    if request.cache == Cache::Cold {
+        if let Err(error) = observe::may_drop_caches() {
+            return Err(Refused::Unable(format!(
+                "--cache cold: the system's caches cannot be dropped ({error}): run as root, or take --cache cold-data, which advises the kernel file by file"
+            )));
+        }
+    }
+    let nowhere = home.is_none();
+    if let Some(home) = home {
+        for directory in directories {
+            let subdirectories = workload_subdirectories(request);
+            prepare::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
+        }
+    }
+    if request.direct {
+        for directory in directories {
+            if let Err(error) = storage::probe_direct(directory) {
+                return Err(Refused::Unable(format!(
+                    "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --at",
+                    directory.display()
+                )));
+            }
+        }
+    }
+    let is_extended =
+        |action: Action| action.performs().map(OperationKind::needs) == Some(Capability::ExtendedAttributes);
+    let wants_extended = |mix: &workload::Mix| mix.weights.actions().any(is_extended);
+    if !nowhere && request.workload.mix().is_some_and(wants_extended) {
+        for directory in directories {
+            if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
+                return Err(Refused::Unable(format!(
+                    "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --at",
+                    directory.display()
+                )));
+            }
+        }
+    }
+    Ok(journal::check(request, directories)?)
+}
+
+fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
+    let mut buffer = [0_u8; 64];
+    rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
+}
+
+/// Subdirectories beside the user's own files.
+fn workload_subdirectories(request: &RunSpec) -> u32 {
+    match (request.place, request.workload.classic()) {
+        (Place::Location, Some(classic)) => classic.subdirectories,
+        _ => 1,
+    }
+}

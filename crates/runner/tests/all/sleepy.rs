@@ -1,0 +1,74 @@
+//! A storage that takes a known time, on the machine's clock: the tests of campaigns have it, too.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
+use runner::{Drive, Place, RunSpec};
+use workload::{Crew, Mix, Workload};
+
+/// Does nothing, and sleeps for as long as a function of the operation's number says.
+#[derive(Clone)]
+pub struct Sleepy(pub fn(u64) -> Duration);
+
+pub struct SleepySession {
+    takes: fn(u64) -> Duration,
+    operations: u64,
+}
+
+impl Storage for Sleepy {
+    type Session = SleepySession;
+
+    fn name(&self) -> &'static str {
+        "sleepy"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
+    fn open(&self, _: &Settings) -> Result<SleepySession, OpenError> {
+        Ok(SleepySession {
+            takes: self.0,
+            operations: 0,
+        })
+    }
+}
+
+impl Session for SleepySession {
+    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+        // The pool is there at once.
+        if !matches!(operation, Operation::Create { .. } | Operation::Delete { .. }) {
+            std::thread::sleep((self.takes)(self.operations));
+            self.operations += 1;
+        }
+        Submitted::Done(Ok(()))
+    }
+}
+
+pub fn request(drive: Drive, crew: Crew) -> RunSpec {
+    let mix = Mix {
+        files: 10,
+        transactions: Workload::ENDLESS,
+        weights: "stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let workload = Workload {
+        crew,
+        ..Workload::from(mix)
+    };
+    RunSpec {
+        drive,
+        slices: true,
+        ..RunSpec::classic(workload, vec!["/sleepy".into()], Place::Nowhere)
+    }
+}
+
+/// Two milliseconds: no more than 500 a second of a worker, and somewhat fewer, since it is woken late.
+pub fn two_milliseconds(_: u64) -> Duration {
+    Duration::from_millis(2)
+}

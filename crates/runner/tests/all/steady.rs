@@ -1,0 +1,127 @@
+//! Rules of steady state, on the machine's clock and a storage that takes a known time.
+
+use std::time::Duration;
+
+use record::{Outcome, Phase, Record, SegmentKind, SteadyAsked, SteadyRule, Summary};
+use runner::{Control, Drive, Events, NoEvents, RunSpec, Stop, SystemClock};
+use workload::Crew;
+
+use crate::sleepy::{Sleepy, request, two_milliseconds};
+
+fn perform(request: &RunSpec, takes: fn(u64) -> Duration, events: &mut dyn Events) -> Record {
+    let record = runner::run(request, &Sleepy(takes), &SystemClock, &mut Control::default, events).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    record
+}
+
+fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
+    Drive {
+        warm_up: Duration::from_millis(100),
+        stop: Stop::Steady(SteadyAsked {
+            rule,
+            round_ns: round.as_nanos() as u64,
+            rounds_max,
+        }),
+        ..Drive::default()
+    }
+}
+
+fn transactions(record: &Record) -> &record::PhaseRecord {
+    let mut phases = record.actual.phases.iter();
+    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+}
+
+/// Slower and slower for 600 operations, from 0.2 to 5 ms; then always the same.
+fn tires(number: u64) -> Duration {
+    Duration::from_micros(200 + 8 * number.min(600))
+}
+
+#[test]
+fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
+    let round = Duration::from_millis(400);
+    let record = perform(
+        &request(steady(SteadyRule::Snia, 40, round), Crew::ONE),
+        tires,
+        &mut NoEvents,
+    );
+    let phase = transactions(&record);
+    let found = phase.steady.as_ref().unwrap();
+    assert!(found.is_steady, "{found:?}");
+    assert!(
+        found.rounds.len() > 5,
+        "it was not steady from the beginning: {found:?}"
+    );
+    assert!(
+        found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1],
+        "{found:?}"
+    );
+    let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
+    // Rounds that a window can no longer begin with are one.
+    let approach = kinds.len() - 6;
+    assert!((1..=2).contains(&approach), "{kinds:?}");
+    let of = |segments: std::ops::Range<usize>, kind| kinds[segments].iter().all(|of| *of == kind);
+    assert!(
+        of(0..1, SegmentKind::WarmUp) && of(1..1 + approach, SegmentKind::Approach),
+        "{kinds:?}"
+    );
+    assert!(of(1 + approach..kinds.len(), SegmentKind::Measured), "{kinds:?}");
+    let in_slices: u64 = phase.slices.totals().values().map(|meter| meter.operations).sum();
+    let in_segments: u64 = phase.segments.iter().map(|segment| segment.transactions).sum();
+    assert_eq!(in_slices, in_segments, "nothing is lost");
+    let measured: u64 = phase.measured().map(|segment| segment.transactions).sum();
+    let rate = measured as f64 * 1e9 / phase.measured_ns() as f64;
+    let average = found.snia.unwrap().average;
+    assert!((rate / average - 1.0).abs() < 0.1, "{rate} {average}");
+    let summary = Summary::of(&record);
+    let of_phase = summary.phase(Phase::Transactions).unwrap();
+    assert_eq!(of_phase.last_done.done.count, measured);
+    assert!(of_phase.approach.is_some() && of_phase.warm_up.is_some());
+}
+
+/// Slower and slower without end.
+fn tires_for_ever(number: u64) -> Duration {
+    Duration::from_micros(200 + 20 * number)
+}
+
+#[test]
+fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
+    let round = Duration::from_millis(300);
+    let record = perform(
+        &request(steady(SteadyRule::Snia, 7, round), Crew::ONE),
+        tires_for_ever,
+        &mut NoEvents,
+    );
+    let phase = transactions(&record);
+    let found = phase.steady.as_ref().unwrap();
+    assert!(!found.is_steady && found.rounds.len() == 7, "{found:?}");
+    assert!(found.snia.unwrap().slope_excursion > 0.1, "{found:?}");
+    assert_eq!(phase.measured().count(), 5, "the last window is what was measured");
+}
+
+#[test]
+fn the_slope_rule_judges_the_seconds_of_the_window() {
+    let round = Duration::from_secs(4);
+    let drive = steady(SteadyRule::Slope, 6, round);
+    let record = perform(&request(drive, Crew::ONE), two_milliseconds, &mut NoEvents);
+    let found = transactions(&record).steady.clone().unwrap();
+    assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
+    let slope = found.slope.unwrap();
+    let (low, high) = slope.interval.unwrap();
+    assert!(low < slope.drift && slope.drift < high, "{slope:?}");
+    assert_eq!(found.is_steady, -0.1 <= low && high <= 0.1, "{slope:?}");
+}
+
+#[test]
+fn transactions_that_end_before_a_window_is_full_are_not_steady() {
+    let mut request = request(steady(SteadyRule::Snia, 10, Duration::from_millis(200)), Crew::ONE);
+    request.workload = request.workload.with_transactions(150);
+    let record = perform(&request, two_milliseconds, &mut NoEvents);
+    let phase = transactions(&record);
+    let found = phase.steady.as_ref().unwrap();
+    assert!(
+        !found.is_steady && found.snia.is_none() && found.rounds.len() < 5,
+        "{found:?}"
+    );
+    let measured: u64 = phase.measured().map(|segment| segment.transactions).sum();
+    assert!(measured > 50, "all after the warm-up: {measured}");
+}
