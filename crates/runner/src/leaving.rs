@@ -121,15 +121,8 @@ fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<Cle
             Some(format!("cannot {} {}: {why}", call.what, call.path)),
         ),
     };
-    let done = CleanUp {
-        left: vec![record::Left {
-            path: call.path,
-            why: format!("the pool is there, but cannot be marked as kept: {why}: 'postmark clean' removes it"),
-        }],
-        incomplete: true,
-        ..CleanUp::default()
-    };
-    (Some(done), unanswered)
+    let why = format!("the pool is there, but cannot be marked as kept: {why}: 'postmark clean' removes it");
+    (Some(left(call.path, why)), unanswered)
 }
 
 /// Removes what is left of a run, and waits for that as long as it goes on.
@@ -145,20 +138,14 @@ fn leave(
     };
     let removed = Arc::clone(&call.progress);
     // With the last hold on the place: whoever hears of it may unmount at once.
-    let left = waiter.wait_for(&call, move || {
+    let answer = waiter.wait_for(&call, move || {
         site.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
     });
-    left.map_or_else(
+    answer.map_or_else(
         |why| {
-            let done = CleanUp {
-                left: vec![record::Left {
-                    path: call.path.clone(),
-                    why: format!("{why}; 'postmark clean' removes the rest later"),
-                }],
-                incomplete: true,
-                ..CleanUp::default()
-            };
-            (done, Some(format!("cannot {} {}: {why}", call.what, call.path)))
+            let unanswered = format!("cannot {} {}: {why}", call.what, call.path);
+            let why = format!("{why}; 'postmark clean' removes the rest later");
+            (left(call.path, why), Some(unanswered))
         },
         |done| (done, None),
     )
@@ -174,11 +161,13 @@ pub(crate) fn leave_open<T>(of_target: T) {
 pub(crate) fn not_asked(path: String) -> CleanUp {
     let why = "a call did not return, so nothing more was asked of the file system: 'postmark clean' removes what the run \
                made there later";
+    left(path, why.to_owned())
+}
+
+/// What is there still, and why.
+fn left(path: String, why: String) -> CleanUp {
     CleanUp {
-        left: vec![record::Left {
-            path,
-            why: why.to_owned(),
-        }],
+        left: vec![record::Left { path, why }],
         incomplete: true,
         ..CleanUp::default()
     }

@@ -21,7 +21,8 @@ use crate::own_cost;
 use crate::place;
 use crate::refused::Refused;
 use crate::since::Since;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Supervisor, Watch};
+use crate::taken::Taken;
 use crate::waiting::Waiter;
 
 /// Performs a run of one load, the one of its description, and removes what it made.
@@ -74,7 +75,6 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    let takes_records = events.takes_records();
     let mut waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stuck_after, events);
     let looked = Looked::at(request, storage, &mut waiter)?;
     waiter.control = take_control.take();
@@ -104,41 +104,52 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
             return Ok(Run(Begun::Nowhere(Box::new(head))));
         }
     };
-    let started = open_journal(request, directories, &mut waiter).and_then(|journal| {
-        match crew::start(
-            request,
-            storage,
-            clock,
-            &waiter.control,
-            &taken,
-            journal.as_ref(),
-            origin,
-        ) {
-            Ok(watch) => Ok((journal, watch)),
-            Err(refused) => {
-                leaving::leave_open(journal);
-                Err(refused)
-            }
-        }
-    });
-    let (journal, mut watch) = match started {
+    let site = Arc::clone(&taken.site);
+    let (journal, mut watch) = match start(request, (storage, clock, origin), &taken, directories, &mut waiter) {
         Ok(started) => started,
         Err(refused) => {
-            leaving::give_back(request, taken.site, &mut waiter);
+            drop(taken);
+            leaving::give_back(request, site, &mut waiter);
             return Err(refused);
         }
     };
-    if takes_records {
+    if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
     }
     Ok(Run(Begun::Going(Box::new(Going {
         head,
         since,
-        site: taken.site,
+        site,
         journal,
         supervisor: Supervisor::begin(watch, waiter),
     }))))
+}
+
+/// Begins the journal, where there is to be one, and starts the workers.
+fn start<S: Storage + Clone + Send + 'static, C: Clock>(
+    request: &RunSpec,
+    (storage, clock, origin): (&S, &C, Origin),
+    taken: &Taken,
+    directories: Vec<PathBuf>,
+    waiter: &mut Waiter<'_>,
+) -> Result<(Option<Journal>, Watch), Refused> {
+    let journal = open_journal(request, directories, waiter)?;
+    match crew::start(
+        request,
+        storage,
+        clock,
+        &waiter.control,
+        taken,
+        journal.as_ref(),
+        origin,
+    ) {
+        Ok(watch) => Ok((journal, watch)),
+        Err(refused) => {
+            leaving::leave_open(journal);
+            Err(refused)
+        }
+    }
 }
 
 impl<'e> Run<'e> {
