@@ -34,27 +34,27 @@ pub(crate) fn of_one_pool(
         let Some(phase) = run.apply(load.rate()) else {
             break;
         };
-        steps.push(RungSummary::of(&step(load, phase.clone())));
-        run.tell_load(|phase| Part::Rung(step(load, phase)));
+        steps.push(RungSummary::of(&step(load, Some(phase.clone()))));
+        run.tell_load(|phase| Part::Rung(step(load, Some(phase))));
     }
     let mut record = run.finish();
     let actual = &mut record.actual;
     let phases = std::mem::take(&mut actual.phases).into_iter();
     let (applied, others): (Vec<_>, Vec<_>) = phases.partition(|phase| phase.phase == Phase::Transactions);
     actual.phases = others;
-    let applied = begun.into_iter().zip(applied);
-    actual.rungs = applied.map(|(load, phase)| step(load, phase)).collect();
+    let mut applied = applied.into_iter();
+    actual.rungs = begun.into_iter().map(|load| step(load, applied.next())).collect();
     // The original's report has one load.
     actual.classic = None;
     Ok(record)
 }
 
-/// A step on a pool that all have.
-fn step(load: Load, phase: PhaseRecord) -> Rung {
+/// A step on a pool that all have; nobody has told what was done in one that no worker came back from.
+fn step(load: Load, phase: Option<PhaseRecord>) -> Rung {
     Rung {
         load,
-        workers: phase.workers.len() as u32,
-        phases: vec![phase],
+        workers: phase.as_ref().map_or(0, |phase| phase.workers.len() as u32),
+        phases: phase.into_iter().collect(),
         of_run: None,
     }
 }
