@@ -215,6 +215,11 @@ impl Failures {
         }
     }
 
+    /// The operation of an intent was not performed: a name that it would have given is not there, whatever the pool says.
+    pub(crate) fn skipped(&mut self, intent: &Intent) {
+        self.spoil(intent, Step::Open);
+    }
+
     /// The operation of an intent failed at a step: what it would have changed is not known any more. Gives the names that
     /// it has written in part.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {

@@ -447,6 +447,7 @@ where
                 self.tools.source.completed(&intent, true);
             } else if self.duty.failures.skips(&intent) {
                 done.current.skipped += 1;
+                self.duty.failures.skipped(&intent);
                 self.tools.source.completed(&intent, false);
             } else {
                 self.operation(&intent, done)?;
