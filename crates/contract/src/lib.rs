@@ -6,8 +6,14 @@
 //!
 //! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those asked for.
 //! A failed one says at which step, why, and how many bytes had been moved. A creation never opens a file that
-//! exists. A session keeps the order of operations on one file. It allocates nothing while it performs.
+//! exists. A session allocates nothing while it performs.
+//!
+//! Of operations in flight the loop guarantees: no more than the storage's depth at once, and no two of one session on
+//! one file, whether they share its name, a name that one of them gives or takes, or the file that a link names. A
+//! session may thus perform them in any order. Listings are of directories: what changes these may be in flight with
+//! them.
 
+use core::time::Duration;
 use std::ffi::{CString, OsStr};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +23,7 @@ use std::sync::Arc;
 pub use action::{Action, NameKind};
 pub use durability::{Durability, DurabilityError};
 pub use need::{Need, Unsupported};
-pub use operation::{Bytes, Capability, Name, Operation, OperationKind};
+pub use operation::{Bytes, Capability, Name, Operation, OperationKind, OwnedOperation};
 pub use step::{NoSteps, Part, Step, Steps, When};
 
 pub mod home;
@@ -169,9 +175,28 @@ impl Failure {
 /// What became of an operation.
 pub type Outcome = Result<(), Failure>;
 
-/// The loop's name for an operation that is under way.
+/// The loop's name for an operation that is under way. No two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(pub u64);
+
+impl Ticket {
+    /// Bits of a ticket that have the flight's number.
+    const FLIGHT_BITS: u32 = 16;
+    /// No storage has more operations in flight.
+    pub const FLIGHTS_MAX: usize = 1 << Self::FLIGHT_BITS;
+
+    /// Of an operation of this running number, on the flight of this number.
+    #[inline]
+    pub const fn new(serial: u64, flight: usize) -> Self {
+        Self(serial << Self::FLIGHT_BITS | flight as u64)
+    }
+
+    /// Its place among those in flight: below the storage's depth, and its own until it completes.
+    #[inline]
+    pub const fn flight(self) -> usize {
+        self.0 as usize & (Self::FLIGHTS_MAX - 1)
+    }
+}
 
 /// What a session did with an operation that it was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,31 +240,35 @@ pub fn name_digest(name: &[u8]) -> u64 {
 
 /// One worker's way to a storage.
 pub trait Session {
-    /// How many operations may be in flight at once. 1: each is done when [`submit`](Self::submit) returns.
-    fn depth(&self) -> usize {
-        1
-    }
+    /// Whether every operation is done when [`submit`](Self::submit) returns. The loop has nothing for operations in
+    /// flight then.
+    const IS_SYNCHRONOUS: bool = true;
 
-    /// Performs an operation, or begins to.
+    /// Performs an operation, or begins to. It takes all that it needs of the operation before it returns: names and
+    /// content are the loop's, which uses them for the next one. Never more are in flight than the
+    /// [`depth`](Storage::depth) of the storage.
     fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted;
 
-    /// Waits for an operation in flight; `None` when there is none.
-    fn complete<S: Steps>(&mut self, _steps: &mut S) -> Option<(Ticket, Outcome)> {
+    /// Waits until one of the operations in flight is done, for as long as it takes or so long at most. `None` when none
+    /// is in flight, or none was done in that time.
+    fn complete<S: Steps>(&mut self, _limit: Option<Duration>, _steps: &mut S) -> Option<(Ticket, Outcome)> {
         None
     }
 
-    /// What the last read gave: all of it, or its last part where it did not fit into
-    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept.
-    fn content(&self) -> Option<&[u8]> {
+    /// What a read gave: all of it, or its last part where it did not fit into
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept. To be asked when the
+    /// operation is done, before the next one is submitted or completed.
+    fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }
 
-    /// What the last listing found. `None` where the storage knows no names.
-    fn listing(&self) -> Option<Listing> {
+    /// What a listing found; asked when a content is. `None` where the storage knows no names.
+    fn listing(&self, _ticket: Ticket) -> Option<Listing> {
         None
     }
 
-    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it allocates.
+    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it allocates. Others may be in
+    /// flight.
     ///
     /// # Errors
     /// Where the directory could not be read.
@@ -349,6 +378,12 @@ pub trait Storage: Sync {
 
     /// The name that options take.
     fn name(&self) -> &'static str;
+
+    /// How many operations of a session may be in flight at once; 1 where sessions are synchronous, and never more than
+    /// [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
+    fn depth(&self) -> usize {
+        1
+    }
 
     /// Whether the storage has what a workload needs. To be asked before the run starts: a session that is
     /// given an operation that the storage does not have panics.

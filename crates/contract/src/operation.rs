@@ -2,7 +2,7 @@
 //! them a workload asks for. What speaks of operations elsewhere is derived from here: the mix's words and help, the
 //! record's schema, the table in `docs/measurement.md`, what a storage lacks.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fmt;
 
 use crate::step::{Part, Step};
@@ -16,6 +16,55 @@ pub struct Name<'a> {
     pub location: usize,
     /// The part of `path` behind the location; of the location itself it is empty.
     pub relative: &'a CStr,
+}
+
+/// What is given to an operation, and its copy.
+trait Owning<'a>: Copy {
+    type Owned;
+    fn keep(self) -> Self::Owned;
+    fn get(owned: &'a Self::Owned) -> Self;
+}
+
+/// Things that are their own copies, and things that are copied to others.
+macro_rules! owning {
+    ($($of:ty: $owned:ty, $value:ident => $keep:expr, $kept:ident => $get:expr;)+) => {
+        $(impl<'a> Owning<'a> for $of {
+            type Owned = $owned;
+            fn keep(self) -> $owned {
+                let $value = self;
+                $keep
+            }
+            fn get($kept: &'a $owned) -> Self {
+                $get
+            }
+        })+
+    };
+}
+
+owning! {
+    u32: u32, value => value, kept => *kept;
+    u64: u64, value => value, kept => *kept;
+    i64: i64, value => value, kept => *kept;
+    Option<u64>: Option<u64>, value => value, kept => *kept;
+    &'a [u8]: Vec<u8>, bytes => bytes.to_vec(), kept => kept;
+    &'a CStr: CString, text => text.to_owned(), kept => kept;
+    Name<'a>: OwnedName, name => OwnedName {
+        path: name.path.to_owned(),
+        location: name.location,
+        relative: name.relative.to_owned(),
+    }, kept => Name {
+        path: &kept.path,
+        location: kept.location,
+        relative: &kept.relative,
+    };
+}
+
+/// A [`Name`] of its own.
+#[derive(Clone, Debug)]
+struct OwnedName {
+    path: CString,
+    location: usize,
+    relative: CString,
 }
 
 /// What a storage has or lacks: the operations that need one of these come and go together.
@@ -90,7 +139,33 @@ macro_rules! operations {
             $($(#[$doc])* $variant { $($(#[$of_field])* $field: $of,)+ },)+
         }
 
+        /// An operation that keeps what it was given: for sessions that perform it after
+        /// [`submit`](crate::Session::submit) has returned, and may allocate.
+        #[derive(Clone, Debug)]
+        pub struct OwnedOperation(Owned<'static>);
+
+        #[derive(Clone, Debug)]
+        enum Owned<'a> {
+            $($variant { $($field: <$of as Owning<'a>>::Owned,)+ },)+
+        }
+
+        impl OwnedOperation {
+            /// The operation.
+            pub fn get(&self) -> Operation<'_> {
+                match &self.0 {
+                    $(Owned::$variant { $($field),+ } => Operation::$variant { $($field: Owning::get($field)),+ },)+
+                }
+            }
+        }
+
         impl<'a> Operation<'a> {
+            /// The same with a copy of all it has.
+            pub fn to_owned(&self) -> OwnedOperation {
+                OwnedOperation(match *self {
+                    $(Self::$variant { $($field),+ } => Owned::$variant { $($field: $field.keep()),+ },)+
+                })
+            }
+
             /// What the operation is done to.
             #[inline]
             pub const fn name(&self) -> Name<'a> {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Ticket;
+
 /// Declares [`Step`] with the steps' names.
 macro_rules! steps {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
@@ -134,6 +136,9 @@ impl Step {
 
 /// Told of every step as it ends. Generic, so that one that does nothing compiles to nothing.
 pub trait Steps {
+    /// The steps that follow are of this operation, which is in flight. A synchronous session need not say so.
+    fn of(&mut self, ticket: Ticket);
+
     /// A step has ended well.
     fn ended(&mut self, step: Step);
 }
@@ -143,6 +148,9 @@ pub trait Steps {
 pub struct NoSteps;
 
 impl Steps for NoSteps {
+    #[inline(always)]
+    fn of(&mut self, _: Ticket) {}
+
     #[inline(always)]
     fn ended(&mut self, _: Step) {}
 }

@@ -269,7 +269,8 @@ pub struct PhaseRecord {
     /// Until then every worker had been up to its arrivals at least once more, in nanoseconds since the origin; nothing in a
     /// closed loop, and where one never was.
     pub caught_up_ns: Option<u64>,
-    /// How long workers waited for one another's files; nothing in private pools.
+    /// How long workers waited for one another's files, and for their own operations in flight on the same file; nothing in
+    /// private pools with one operation at a time.
     pub claim_waits: Vec<ClaimWaits>,
     /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups are in it, too.
     pub slices: Slices<(Role, Action)>,

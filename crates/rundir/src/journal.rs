@@ -59,10 +59,12 @@ pub struct Log {
     prefix: Vec<u8>,
     /// Operations that were entered.
     sequence: u64,
-    /// Whether the operation that was begun last is in the journal.
-    is_entered: bool,
     text: Vec<u8>,
 }
+
+/// An operation that has begun, as its worker's log knows it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entered(Option<u64>);
 
 #[derive(Debug)]
 struct Shared {
@@ -199,7 +201,6 @@ impl Journal {
             worker,
             prefix,
             sequence: 0,
-            is_entered: false,
             text: Vec::with_capacity(512),
         }
     }
@@ -341,24 +342,23 @@ impl State {
 
 impl Log {
     /// An operation is about to be issued. What changes something is on disk when this comes back, with all that was
-    /// acknowledged before.
-    pub fn begins(&mut self, intent: &Intent, operation: &Operation<'_>) -> Result<(), NotLogged> {
-        self.is_entered = operation.kind().changes();
-        if !self.is_entered {
-            return Ok(());
+    /// acknowledged before. What it gives is to be given back when the operation is done.
+    pub fn begins(&mut self, intent: &Intent, operation: &Operation<'_>) -> Result<Entered, NotLogged> {
+        if !operation.kind().changes() {
+            return Ok(Entered(None));
         }
         self.sequence += 1;
         let which = (self.worker, self.sequence);
         entry::write_begun(&mut self.text, which, &self.prefix, intent, operation);
-        self.shared.commit(Some(&self.text))
+        self.shared.commit(Some(&self.text))?;
+        Ok(Entered(Some(self.sequence)))
     }
 
-    /// The operation that was begun last is done. To be told before the file is free for others: the order of the
-    /// lines is the order of what was done to it.
-    pub fn acknowledges(&mut self, _: &Intent) {
-        if self.is_entered {
-            self.is_entered = false;
-            entry::write_acknowledged(&mut self.text, (self.worker, self.sequence));
+    /// An operation is done. To be told before the file is free for others: the order of the lines is the order of what
+    /// was done to it.
+    pub fn acknowledges(&mut self, Entered(sequence): Entered) {
+        if let Some(sequence) = sequence {
+            entry::write_acknowledged(&mut self.text, (self.worker, sequence));
             self.shared.lock().enter(&self.text);
         }
     }

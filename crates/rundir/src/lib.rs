@@ -24,6 +24,6 @@ mod removal;
 
 pub use clean::{CleanError, Cleaned, clean};
 pub use journal::loss::{Loss, LossKind, VerifyError};
-pub use journal::{Journal, JournalRefused, Log, NotLogged};
+pub use journal::{Entered, Journal, JournalRefused, Log, NotLogged};
 pub use life::Life;
 pub use verify_after::{Acknowledged, LossCount, Verified, verify_after};

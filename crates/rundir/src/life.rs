@@ -38,13 +38,15 @@ const WORD_DIRECTORIES: usize = 8;
 /// The latest that the wall clock showed: files that were made before it was set back have later stamps than its last.
 const WORD_LATEST: usize = 9;
 /// More lines than any run has.
-const BYTES_MAX: u64 = 1 << 20;
+const BYTES_MAX: u64 = 1 << 26;
 /// Where operations have no stamps, the run may have gone on for so long since its clocks were read.
 const TICK_LATE_NS: i64 = 1_000_000_000;
 /// The signs of a run that goes on.
 #[derive(Clone, Debug)]
 pub struct Life {
     lines: Arc<Lines>,
+    /// Of each worker.
+    depth: usize,
     /// The name of the file, where there is one.
     name: Option<String>,
 }
@@ -66,10 +68,10 @@ fn wall_ns() -> i64 {
 }
 
 impl Life {
-    /// Of a run with so many workers, at this moment of its clock. Where the system has no memory for them the run goes
-    /// without.
-    pub fn begin(workers: u32, began_unix_ns: u64, now_ns: u64) -> Self {
-        let count = 1 + workers as usize;
+    /// Of a run with so many workers that have so many operations in flight each, at this moment of its clock. Where the
+    /// system has no memory for them the run goes without.
+    pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
+        let count = 1 + workers as usize * depth;
         let name = format!(
             "{PREFIX}{}-{}-{began_unix_ns}",
             rustix::process::geteuid().as_raw(),
@@ -78,9 +80,10 @@ impl Life {
         let life = match Lines::create(&path(&name), count) {
             Ok(lines) => Self {
                 lines,
+                depth,
                 name: Some(name),
             },
-            Err(_) => Self::private(workers),
+            Err(_) => Self::private(workers, depth),
         };
         let first = &life.lines[0].0;
         let now = wall_ns() as u64;
@@ -92,9 +95,10 @@ impl Life {
     }
 
     /// Of a run that touches no file system.
-    pub fn private(workers: u32) -> Self {
+    pub fn private(workers: u32, depth: usize) -> Self {
         Self {
-            lines: Lines::private(1 + workers as usize),
+            lines: Lines::private(1 + workers as usize * depth),
+            depth,
             name: None,
         }
     }
@@ -109,11 +113,12 @@ impl Life {
         self.name.as_deref()
     }
 
-    /// What each worker says of itself.
-    pub fn slots(&self) -> Vec<Arc<Slot>> {
-        (1..self.lines.len())
+    /// What each worker says of itself: by worker, of each of its operations in flight.
+    pub fn slots(&self) -> Vec<Vec<Arc<Slot>>> {
+        let lines: Vec<_> = (1..self.lines.len())
             .map(|index| Arc::new(Slot::new(self.lines.line(index))))
-            .collect()
+            .collect();
+        lines.chunks(self.depth).map(<[_]>::to_vec).collect()
     }
 
     /// The run is alive, at this moment of its clock.
@@ -254,7 +259,7 @@ mod tests {
 
     #[test]
     fn signs_are_read_again() {
-        let life = Life::begin(2, 17, 1_000);
+        let life = Life::begin(2, 2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();
         let slots = life.slots();
@@ -263,15 +268,24 @@ mod tests {
             number: 12,
             ..Intent::NOTHING
         };
-        slots[1].issue(&intent);
-        slots[0].issue(&intent);
-        slots[0].failed(&[(NameKind::Temporary, 7)]);
-        slots[0].complete(5_001_000);
+        let [first, second] = &slots[..] else {
+            panic!("{} workers", slots.len());
+        };
+        second[1].issue(&intent);
+        first[0].issue(&intent);
+        first[0].failed(&[(NameKind::Temporary, 7)]);
+        first[0].complete(5_001_000);
+        first[1].issue(&Intent {
+            action: Action::Append,
+            number: 13,
+            ..Intent::NOTHING
+        });
         let signs = read(&name).unwrap();
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
         let expected = [
             (NameKind::File, 12),
+            (NameKind::File, 13),
             (NameKind::Temporary, 12),
             (NameKind::Temporary, 7),
         ];

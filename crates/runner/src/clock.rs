@@ -61,6 +61,10 @@ impl Clock for Simulated {
     fn wall_s(&self) -> i64 {
         (Simulated::now_ns(self) / 1_000_000_000) as i64
     }
+
+    fn sleep(&self, ns: u64) {
+        self.pass(ns);
+    }
 }
 
 /// Nanoseconds of the epoch; 0 before it.

@@ -66,7 +66,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
 ) -> Result<Watch, Refused> {
     let workers = request.workload.crew.workers();
     let slots = taken.site.life().slots();
-    control.engage(&slots);
+    control.engage(&slots.concat());
     let common = Common {
         request,
         storage,
@@ -96,7 +96,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
             answers: from_supervisor,
         };
         namers.push(common.namer(worker));
-        common.start(worker, border, Arc::clone(&slots[worker as usize]), shared.as_ref())?;
+        common.start(worker, border, slots[worker as usize].clone(), shared.as_ref())?;
     }
     let now_ns = clock.clone();
     let landmarks = taken.site.landmarks();
@@ -242,7 +242,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         &self,
         worker: u32,
         border: Border,
-        slot: Arc<Slot>,
+        slots: Vec<Arc<Slot>>,
         shared: Option<&Arc<SharedPool>>,
     ) -> Result<(), Refused> {
         let behind = self
@@ -256,7 +256,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
                 let matter = self.matter(worker, Some(stream.text()));
                 let stream = PrivateStream::Classic(Box::new(stream));
-                self.start_private(worker, border, slot, matter, (stream, None))
+                self.start_private(worker, border, slots, matter, (stream, None))
             }
             (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
                 let source = Shared::new(
@@ -266,8 +266,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     self.control.clone(),
                     self.clock.clone(),
                     (worker, workload.crew.workers()),
+                    slots.len(),
                 );
-                self.start_with(worker, border, slot, self.matter(worker, None), source)
+                self.start_with(worker, border, slots, self.matter(worker, None), source)
             }
             (Work::Mix(mix), _, _) => {
                 let lists = workload::Action::ALL
@@ -276,8 +277,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     .any(|action| mix.weights.get(*action) > 0);
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
                 let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![self.mixer(mix, worker)])));
-                let listings = lists.then(|| Listings::new(self.naming.clone(), places));
-                self.start_private(worker, border, slot, self.matter(worker, None), (stream, listings))
+                let listings = lists.then(|| Listings::new(self.naming.clone(), places, slots.len()));
+                self.start_private(worker, border, slots, self.matter(worker, None), (stream, listings))
             }
         }
     }
@@ -286,7 +287,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         &self,
         worker: u32,
         border: Border,
-        slot: Arc<Slot>,
+        slots: Vec<Arc<Slot>>,
         matter: Matter,
         (stream, listings): (PrivateStream, Option<Listings>),
     ) -> Result<(), Refused> {
@@ -295,14 +296,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         } else {
             stream
         };
-        self.start_with(worker, border, slot, matter, Private { stream, listings })
+        self.start_with(worker, border, slots, matter, Private { stream, listings })
     }
 
     fn start_with<O: Source + Send + 'static>(
         &self,
         worker: u32,
         border: Border,
-        slot: Arc<Slot>,
+        slots: Vec<Arc<Slot>>,
         matter: Matter,
         source: O,
     ) -> Result<(), Refused> {
@@ -311,9 +312,12 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         // What a policy of durability costs is shown as a step, always.
         let steps = self.request.steps || self.request.durability != Durability::None;
         if latencies && steps {
-            self.spawn(worker, border, slot, matter, source, move || TimedSteps::new(clock))
+            let depth = slots.len();
+            self.spawn(worker, border, slots, matter, source, move || {
+                TimedSteps::new(clock, depth)
+            })
         } else {
-            self.spawn(worker, border, slot, matter, source, move || {
+            self.spawn(worker, border, slots, matter, source, move || {
                 Timed::new(clock, latencies)
             })
         }
@@ -323,7 +327,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         &self,
         worker: u32,
         border: Border,
-        slot: Arc<Slot>,
+        slots: Vec<Arc<Slot>>,
         matter: Matter,
         source: O,
         stopwatch: impl FnOnce() -> W + Send + 'static,
@@ -351,6 +355,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     // Without it arrivals are met later, which is in their latencies: no reason not to run.
                     let _ = observe::processors::wake_exactly();
                 }
+                let slot = &slots[0];
                 let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || storage.open(&settings));
                 let tools = Tools {
                     worker,
@@ -359,7 +364,8 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     clock,
                     stopwatch: stopwatch(),
                     control,
-                    slot,
+                    slot: Arc::clone(slot),
+                    slots,
                     origin_ns,
                     log,
                     pacer,

@@ -13,6 +13,7 @@ pub mod room;
 pub mod run;
 
 mod crew;
+mod entries;
 mod failures;
 mod head;
 mod leaving;

@@ -6,6 +6,7 @@
 
 use std::time::{Duration, Instant};
 
+use contract::Storage as _;
 use observe::Fact;
 use record::{Actual, Origin, Outcome, OwnCost, PhaseRecord};
 use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
@@ -137,7 +138,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<OwnCost, String> {
     if let Some(signal) = control.signal_caught() {
         return Err(interrupted(signal));
     }
-    let place = Taken::nowhere(request);
+    let place = Taken::nowhere(request, Null.depth());
     let origin = Origin::from(&SystemClock.clocks());
     let watch = crew::start(request, &Null, &SystemClock, &control, &place, None, origin);
     let nobody = &mut NoEvents;

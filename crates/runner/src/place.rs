@@ -32,17 +32,19 @@ struct Taking {
     devices: Fact<WatchedDevices>,
     /// By the run's clock.
     now_ns: u64,
+    /// Of the storage.
+    depth: usize,
 }
 
 /// Takes the place; inside why where nothing was answered, so that nobody knows what was made.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
-    (devices, now_ns): (&Fact<WatchedDevices>, u64),
+    (devices, now_ns, depth): (&Fact<WatchedDevices>, u64, usize),
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
     let Some(home) = &looked.home else {
-        return Ok(Ok(Taken::nowhere(request)));
+        return Ok(Ok(Taken::nowhere(request, depth)));
     };
     let call = Call::new(TAKE_PLACE, paths(&looked.directories));
     let asked = request.clone();
@@ -52,6 +54,7 @@ pub(crate) fn take(
         hostname: looked.host.hostname.clone(),
         devices: devices.clone(),
         now_ns,
+        depth,
     };
     let is_new = !request.keeping.reuse;
     let taken = waiter.wait_or(
@@ -77,7 +80,12 @@ pub(crate) fn take(
 fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
     refuse_nul(request)?;
     let began_unix_ns = unix_ns();
-    let life = Life::begin(request.workload.crew.workers(), began_unix_ns, taking.now_ns);
+    let life = Life::begin(
+        request.workload.crew.workers(),
+        taking.depth,
+        began_unix_ns,
+        taking.now_ns,
+    );
     take_place_with(request, taking, (life.clone(), began_unix_ns)).inspect_err(|_| life.end())
 }
 

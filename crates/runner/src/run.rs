@@ -79,7 +79,12 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let looked = Looked::at(request, storage, &mut waiter)?;
     waiter.control = take_control.take();
     let devices = WatchedDevices::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
-    let taken = place::take(request, &looked, (&devices, clock.now_ns()), &mut waiter)?;
+    let taken = place::take(
+        request,
+        &looked,
+        (&devices, clock.now_ns(), storage.depth()),
+        &mut waiter,
+    )?;
     let since = Arc::new(Since::now(devices));
     let origin = Origin::from(&clock.clocks());
     let directories: Vec<PathBuf> = match &taken {

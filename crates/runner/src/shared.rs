@@ -3,7 +3,7 @@
 //! after it is completed, so that nothing fails because two workers meet, and waiting is never latency.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::Ordering;
 
 use record::Histogram;
 use workload::extras::{Thing, removal};
@@ -17,21 +17,19 @@ use workload::{Action, End, Intent, Kept, Mix, Phase};
 
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::entries::Seen;
 use crate::source::{Expected, Source};
-use crate::worker::think;
 
 mod pool;
 
 pub(crate) use pool::SharedPool;
-use pool::{Claim, SHARDS, lock};
+use pool::{Claim, Claimed, SHARDS, Waits, lock};
 
-/// What was known of a place when its listing began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    made: i64,
-    removed: i64,
-    moved: i64,
-}
+/// A transaction in which nothing is done.
+const NOTHING: Intent = Intent {
+    ends_transaction: true,
+    ..Intent::NOTHING
+};
 
 /// What an intent that is under way holds.
 #[derive(Clone, Copy, Debug)]
@@ -67,9 +65,14 @@ pub(crate) struct Shared<C> {
     /// Numbers of its own that were given.
     pub(crate) fresh: u64,
     pub(crate) deleting: Deleting,
-    held: Held,
-    seen: Seen,
-    waits: Histogram,
+    /// The draft of the next transaction, once its thinking was asked for.
+    drafted: Option<Draft>,
+    /// The file that it meets was not waited for.
+    wants_one_landed: bool,
+    /// By flight.
+    held: Vec<Held>,
+    seen: Vec<Seen>,
+    waits: Waits,
 }
 
 /// How far a worker's share of the deletion is.
@@ -87,6 +90,7 @@ impl<C: Clock> Shared<C> {
         control: Control,
         clock: C,
         worker: (u32, u32),
+        depth: usize,
     ) -> Self {
         Self {
             pool,
@@ -102,9 +106,11 @@ impl<C: Clock> Shared<C> {
             begun: 0,
             fresh: 0,
             deleting: Deleting::default(),
-            held: Held::Nothing,
-            seen: Seen::default(),
-            waits: Histogram::default(),
+            drafted: None,
+            wants_one_landed: false,
+            held: vec![Held::Nothing; depth],
+            seen: vec![Seen::default(); depth],
+            waits: Waits::default(),
         }
     }
 
@@ -130,30 +136,29 @@ impl<C: Clock> Shared<C> {
         None
     }
 
-    fn create(&mut self, action: Action, number: u64, think_ns: u64) -> Intent {
+    fn create(&mut self, flight: usize, action: Action, number: u64) -> Intent {
         let Some(file) = self.birth(number) else {
-            return asked(Intent::NOTHING, think_ns);
+            return NOTHING;
         };
-        self.held = Held::New(file);
-        creation(action, file, think_ns)
+        self.held[flight] = Held::New(file);
+        creation(action, file, 0)
     }
 
-    fn meet(&mut self, mut draft: Draft) -> Option<Intent> {
-        let nothing = asked(Intent::NOTHING, draft.think_ns);
+    fn meet(&mut self, mut draft: Draft, flight: usize, may_wait: bool) -> Option<Intent> {
         match draft.action {
             Action::Create | Action::Deliver => {
                 let number = self.fresh();
-                return Some(self.create(draft.action, number, draft.think_ns));
+                return Some(self.create(flight, draft.action, number));
             }
-            Action::MakeDirectory | Action::RemoveDirectory => return Some(self.directory(&draft)),
-            Action::ReadLink => match self.lend(draft.pick) {
-                Some(thing) => return Some(read_link(thing, draft.think_ns)),
+            Action::MakeDirectory | Action::RemoveDirectory => return Some(self.directory(flight, &draft)),
+            Action::ReadLink => match self.lend(flight, draft.pick) {
+                Some(thing) => return Some(read_link(thing, 0)),
                 // Making one is for writers; a reader finds none to read.
-                None if !self.mixer.creates() => return Some(nothing),
+                None if !self.mixer.creates() => return Some(NOTHING),
                 None => draft.action = Action::SymbolicLink,
             },
             Action::Link | Action::SymbolicLink => {
-                if let Some(intent) = self.remove_link(&draft) {
+                if let Some(intent) = self.remove_link(flight, &draft) {
                     return Some(intent);
                 }
             }
@@ -162,24 +167,30 @@ impl<C: Clock> Shared<C> {
         let files = self.pool.files.load(Ordering::Relaxed);
         if files == 0 {
             if !self.mixer.creates() {
-                return Some(nothing);
+                return Some(NOTHING);
             }
             let number = self.fresh();
-            return Some(self.create(Action::Create, number, draft.think_ns));
+            return Some(self.create(flight, Action::Create, number));
         }
         let rank = self.ranks.rank(draft.pick, files);
         let exclusive = !draft.action.reads() && !matches!(draft.action, Action::Link | Action::SymbolicLink);
         let clock = &self.clock;
-        let claim = self
+        let now_ns = || clock.now_ns();
+        let claimed = self
             .pool
-            .claim(rank, exclusive, &self.control, || clock.now_ns(), &mut self.waits);
-        let Some(claim) = claim else {
-            return (!self.control.is_stopping()).then_some(nothing);
-        };
-        Some(self.claimed(claim, &draft))
+            .claim(rank, exclusive, may_wait, &self.control, now_ns, &mut self.waits);
+        match claimed {
+            Claimed::Claim(claim) => Some(self.claimed(flight, claim, &draft)),
+            Claimed::Later => {
+                self.wants_one_landed = true;
+                None
+            }
+            Claimed::Nothing if self.control.is_stopping() => None,
+            Claimed::Nothing => Some(NOTHING),
+        }
     }
 
-    fn claimed(&mut self, claim: Claim, draft: &Draft) -> Intent {
+    fn claimed(&mut self, flight: usize, claim: Claim, draft: &Draft) -> Intent {
         let kind = match draft.action {
             Action::Link => Some(NameKind::Link),
             Action::SymbolicLink => Some(NameKind::SymbolicLink),
@@ -187,7 +198,7 @@ impl<C: Clock> Shared<C> {
         };
         if kind.is_some() && !self.pool.takes_one_more(claim.file.place) {
             self.pool.give_back(claim, Change::None);
-            return asked(Intent::NOTHING, draft.think_ns);
+            return NOTHING;
         }
         let fresh = match draft.action {
             Action::Link | Action::SymbolicLink | Action::Rename => self.fresh(),
@@ -202,7 +213,7 @@ impl<C: Clock> Shared<C> {
             self.pool.give_back(claim, Change::None);
             return intent;
         }
-        self.held = match kind {
+        self.held[flight] = match kind {
             Some(kind) => {
                 let thing = Thing {
                     place: claim.file.place,
@@ -212,12 +223,7 @@ impl<C: Clock> Shared<C> {
                 Held::Linked(claim, kind, thing)
             }
             None => {
-                let entries = &self.pool.places[claim.file.place as usize];
-                match intent.action {
-                    Action::Delete => entries.removing.fetch_add(1, Ordering::AcqRel),
-                    Action::Rename | Action::Replace => entries.moving.fetch_add(1, Ordering::AcqRel),
-                    _ => 0,
-                };
+                self.pool.places[claim.file.place as usize].begins(intent.action);
                 Held::Claimed(claim, change)
             }
         };
@@ -225,19 +231,19 @@ impl<C: Clock> Shared<C> {
     }
 
     /// A symbolic link to be read, which nobody else gets meanwhile.
-    fn lend(&mut self, pick: u64) -> Option<Thing> {
+    fn lend(&mut self, flight: usize, pick: u64) -> Option<Thing> {
         let mut links = self.pool.ring(NameKind::SymbolicLink);
         if links.is_empty() {
             return None;
         }
         let index = below(pick, links.len() as u64) as usize;
         let thing = links.swap_remove(index);
-        self.held = Held::Lent(thing);
+        self.held[flight] = Held::Lent(thing);
         Some(thing)
     }
 
     /// The removal of a link, where there are enough.
-    fn remove_link(&mut self, draft: &Draft) -> Option<Intent> {
+    fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
         let kind = if draft.action == Action::Link {
             NameKind::Link
         } else {
@@ -250,34 +256,34 @@ impl<C: Clock> Shared<C> {
         let index = below(draft.pick, things.len() as u64) as usize;
         let thing = things.swap_remove(index);
         drop(things);
-        Some(self.remove(kind, thing, draft.think_ns))
+        Some(self.remove(flight, kind, thing))
     }
 
-    fn remove(&mut self, kind: NameKind, thing: Thing, think_ns: u64) -> Intent {
-        self.held = Held::Gone;
-        let entries = &self.pool.places[thing.place as usize];
-        entries.removing.fetch_add(1, Ordering::AcqRel);
-        asked(removal(kind, thing), think_ns)
+    fn remove(&mut self, flight: usize, kind: NameKind, thing: Thing) -> Intent {
+        self.held[flight] = Held::Gone;
+        let intent = asked(removal(kind, thing), 0);
+        self.pool.places[thing.place as usize].begins(intent.action);
+        intent
     }
 
-    fn directory(&mut self, draft: &Draft) -> Intent {
+    fn directory(&mut self, flight: usize, draft: &Draft) -> Intent {
         let mut things = self.pool.ring(NameKind::Directory);
         let full = things.len() as u64 >= self.pool.extras_max;
         if !things.is_empty() && (full || draft.action == Action::RemoveDirectory) {
             let index = below(draft.pick, things.len() as u64) as usize;
             let thing = things.swap_remove(index);
             drop(things);
-            return self.remove(NameKind::Directory, thing, draft.think_ns);
+            return self.remove(flight, NameKind::Directory, thing);
         }
         drop(things);
         let number = self.fresh();
         let place = self.mixer.births().file(number).place;
         if !self.pool.takes_one_more(place) {
-            return asked(Intent::NOTHING, draft.think_ns);
+            return NOTHING;
         }
         let thing = Thing { place, number, of: 0 };
-        self.held = Held::Directory(thing);
-        make_directory(thing, draft.think_ns)
+        self.held[flight] = Held::Directory(thing);
+        make_directory(thing, 0)
     }
 
     fn next_in_delete(&mut self) -> Option<Intent> {
@@ -303,31 +309,23 @@ impl<C: Clock> Shared<C> {
         }
         None
     }
-
-    /// What becomes of the entries of an intent's place.
-    fn count_entries(&self, intent: &Intent, well: bool) {
-        let entries = &self.pool.places[intent.place as usize];
-        let one = |count: &AtomicI64| {
-            count.fetch_add(1, Ordering::AcqRel);
-        };
-        match intent.action {
-            Action::Create | Action::Deliver | Action::Link | Action::SymbolicLink | Action::MakeDirectory if well => {
-                one(&entries.made);
-            }
-            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink | Action::RemoveDirectory if well => {
-                one(&entries.removed);
-            }
-            // A move that failed goes on for ever, as far as listings are concerned.
-            Action::Rename | Action::Replace if well => one(&entries.moved),
-            _ => {}
-        }
-    }
 }
 
 impl<C: Clock> Source for Shared<C> {
     const IS_PURE: bool = false;
 
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
+    /// Before the claim: nobody is to wait for somebody who thinks.
+    fn think_ns(&mut self, phase: Phase) -> u64 {
+        if phase != Phase::Transactions || self.begun == self.transactions {
+            return 0;
+        }
+        let mut draft = self.drafted.take().unwrap_or_else(|| self.mixer.draft(self.begun));
+        let think_ns = std::mem::take(&mut draft.think_ns);
+        self.drafted = Some(draft);
+        think_ns
+    }
+
+    fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent> {
         match phase {
             Phase::Prepare => {
                 if self.prepared == self.share_of_files() {
@@ -335,7 +333,7 @@ impl<C: Clock> Source for Shared<C> {
                 }
                 let number = 1 + self.worker + self.prepared * self.workers;
                 self.prepared += 1;
-                let intent = self.create(Action::Create, number, 0);
+                let intent = self.create(flight, Action::Create, number);
                 Some(Intent {
                     ends_transaction: false,
                     ..intent
@@ -345,22 +343,26 @@ impl<C: Clock> Source for Shared<C> {
                 if self.begun == self.transactions {
                     return None;
                 }
-                let mut draft = self.mixer.draft(self.begun);
-                // Before the claim: nobody is to wait for somebody who thinks.
-                if !think(&self.clock, &self.control, std::mem::take(&mut draft.think_ns)) {
-                    return None;
-                }
-                let intent = self.meet(draft)?;
+                let draft = self.drafted.unwrap_or_else(|| self.mixer.draft(self.begun));
+                self.wants_one_landed = false;
+                let intent = self.meet(draft, flight, may_wait)?;
                 self.begun += 1;
+                self.drafted = None;
                 Some(intent)
             }
             Phase::Delete => self.next_in_delete(),
         }
     }
 
-    fn completed(&mut self, intent: &Intent, well: bool) {
-        self.count_entries(intent, well);
-        match std::mem::replace(&mut self.held, Held::Nothing) {
+    fn wants_one_landed(&self) -> bool {
+        self.wants_one_landed
+    }
+
+    fn completed(&mut self, flight: usize, intent: &Intent, well: bool) {
+        if well {
+            self.pool.places[intent.place as usize].done(intent.action);
+        }
+        match std::mem::replace(&mut self.held[flight], Held::Nothing) {
             Held::New(file) if well => self.pool.publish(file),
             Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
             // What it holds now is not known: nobody is to meet it again.
@@ -437,24 +439,16 @@ impl<C: Clock> Source for Shared<C> {
         self.worker == 0
     }
 
-    fn listing_begins(&mut self, place: u32) {
-        let entries = &self.pool.places[place as usize];
-        self.seen = Seen {
-            made: entries.made.load(Ordering::Acquire),
-            removed: entries.removed.load(Ordering::Acquire),
-            moved: entries.moved.load(Ordering::Acquire),
-        };
+    fn listing_begins(&mut self, flight: usize, place: u32) {
+        self.seen[flight] = self.pool.places[place as usize].seen();
     }
 
-    fn listing(&self, place: u32) -> Expected {
-        let entries = &self.pool.places[place as usize];
-        let moves = entries.moving.load(Ordering::Acquire) - self.seen.moved;
-        let least = self.seen.made - entries.removing.load(Ordering::Acquire) - moves;
-        let most = entries.making.load(Ordering::Acquire) - self.seen.removed + moves;
-        Expected::Between(least.max(0) as u64, most.max(0) as u64)
+    fn listing(&self, flight: usize, place: u32) -> Expected {
+        let (least, most) = self.pool.places[place as usize].since(self.seen[flight]);
+        Expected::Between(least, most)
     }
 
     fn take_waits(&mut self) -> Option<Histogram> {
-        Some(std::mem::take(&mut self.waits))
+        Some(std::mem::take(&mut self.waits.histogram))
     }
 }

@@ -6,6 +6,7 @@ use workload::names::NameKind;
 use workload::prepared::Prepared;
 use workload::{Action, ClassicStream, End, Intent, Kept, MixStream, Phase, Stream};
 
+use crate::entries::{Entries, Seen};
 use crate::naming::Naming;
 
 /// What a listing may show.
@@ -19,16 +20,25 @@ pub(crate) enum Expected {
     Unknown,
 }
 
-/// See the module's text. An intent that is given is performed before the next one is asked for, and its end told.
+/// See the module's text. An intent is given to a flight, and its end is told before that flight gets another.
 pub(crate) trait Source {
     /// Whether the intents are a function of the workload alone.
     const IS_PURE: bool;
 
-    /// The next intent of a phase; nothing at its end, or where the run stops while a file is waited for.
-    fn next(&mut self, phase: Phase) -> Option<Intent>;
+    /// What is thought, in nanoseconds, before the next intent of a phase can be asked for. Asked again it gives 0.
+    fn think_ns(&mut self, phase: Phase) -> u64;
 
-    /// The intent that was given last has been performed, well or not.
-    fn completed(&mut self, intent: &Intent, well: bool);
+    /// The next intent of a phase, for the flight of this number; nothing at its end, where the run stops while a file is
+    /// waited for, and where one [is not to be waited for](Source::wants_one_landed). Others' files are waited for only where
+    /// none of the worker's own operations is in flight.
+    fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent>;
+
+    /// Whether the last answer was nothing because a file is somebody's: one of the worker's own operations in flight must
+    /// complete before it is asked for again.
+    fn wants_one_landed(&self) -> bool;
+
+    /// The intent of a flight has been performed, well or not.
+    fn completed(&mut self, flight: usize, intent: &Intent, well: bool);
 
     /// How many files or transactions this worker still has in a phase.
     fn remaining(&self, phase: Phase) -> u64;
@@ -45,31 +55,40 @@ pub(crate) trait Source {
     /// Whether it is this worker that lists the pool's directories when the names are checked.
     fn lists(&self) -> bool;
 
-    /// A listing of a place is about to be issued.
-    fn listing_begins(&mut self, place: u32);
+    /// A listing of a place is about to be issued, on a flight.
+    fn listing_begins(&mut self, flight: usize, place: u32);
 
-    /// What the listing of a place that has just ended may show.
-    fn listing(&self, place: u32) -> Expected;
+    /// What the listing of a place that has just ended, on a flight, may show.
+    fn listing(&self, flight: usize, place: u32) -> Expected;
 
     /// Waits for claimed files since the last time this was asked.
     fn take_waits(&mut self) -> Option<Histogram>;
 }
 
 /// What the directories of a private pool hold: kept where a workload lists them.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Listings {
     naming: Naming,
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
+    /// By place, what is in flight, and by flight what was known when a listing began; empty where one operation is done
+    /// after the other.
+    entries: Vec<Entries>,
+    seen: Vec<Seen>,
 }
 
 impl Listings {
     /// So many empty directories.
-    pub(crate) fn new(naming: Naming, places: u64) -> Self {
+    pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
+        let may_meet = depth > 1;
         Self {
             naming,
             places: vec![Some(Listing::default()); places as usize],
             name: Vec::with_capacity(256),
+            entries: (0..if may_meet { places } else { 0 })
+                .map(|_| Entries::default())
+                .collect(),
+            seen: vec![Seen::default(); if may_meet { depth } else { 0 }],
         }
     }
 
@@ -81,14 +100,36 @@ impl Listings {
         }
     }
 
-    /// What a place holds, where that is known.
-    pub(crate) fn get(&self, place: u32) -> Option<Listing> {
-        self.places[place as usize]
+    fn begins(&self, intent: &Intent) {
+        if let Some(entries) = self.entries.get(intent.place as usize) {
+            entries.begins(intent.action);
+        }
+    }
+
+    fn listing_begins(&mut self, flight: usize, place: u32) {
+        if let Some(entries) = self.entries.get(place as usize) {
+            self.seen[flight] = entries.seen();
+        }
+    }
+
+    /// What a listing that has just ended may show of a place.
+    fn expected(&self, flight: usize, place: u32) -> Expected {
+        let Some(known) = self.places[place as usize] else {
+            return Expected::Unknown;
+        };
+        let since = |entries: &Entries| entries.since(self.seen[flight]);
+        match self.entries.get(place as usize).map(since) {
+            Some((least, most)) if least < most => Expected::Between(least, most),
+            _ => Expected::Exactly(known),
+        }
     }
 
     #[inline]
     fn completed(&mut self, intent: &Intent, well: bool) {
         let Intent { place, number, .. } = *intent;
+        if let (true, Some(entries)) = (well, self.entries.get(place as usize)) {
+            entries.done(intent.action);
+        }
         if !well {
             // Whether the name is there now is not known.
             if !intent.action.reads() {
@@ -167,12 +208,26 @@ impl Source for Private {
     const IS_PURE: bool = true;
 
     #[inline]
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
-        self.stream.next(phase)
+    fn think_ns(&mut self, _: Phase) -> u64 {
+        0
     }
 
     #[inline]
-    fn completed(&mut self, intent: &Intent, well: bool) {
+    fn next(&mut self, phase: Phase, _: usize, _: bool) -> Option<Intent> {
+        let intent = self.stream.next(phase);
+        if let (Some(listings), Some(intent)) = (&self.listings, &intent) {
+            listings.begins(intent);
+        }
+        intent
+    }
+
+    #[inline]
+    fn wants_one_landed(&self) -> bool {
+        false
+    }
+
+    #[inline]
+    fn completed(&mut self, _: usize, intent: &Intent, well: bool) {
         if let Some(listings) = &mut self.listings {
             listings.completed(intent, well);
         }
@@ -198,11 +253,15 @@ impl Source for Private {
         true
     }
 
-    fn listing_begins(&mut self, _: u32) {}
+    fn listing_begins(&mut self, flight: usize, place: u32) {
+        if let Some(listings) = &mut self.listings {
+            listings.listing_begins(flight, place);
+        }
+    }
 
-    fn listing(&self, place: u32) -> Expected {
-        let known = self.listings.as_ref().and_then(|listings| listings.get(place));
-        known.map_or(Expected::Unknown, Expected::Exactly)
+    fn listing(&self, flight: usize, place: u32) -> Expected {
+        let listings = self.listings.as_ref();
+        listings.map_or(Expected::Unknown, |listings| listings.expected(flight, place))
     }
 
     fn take_waits(&mut self) -> Option<Histogram> {

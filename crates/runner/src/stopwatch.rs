@@ -1,6 +1,6 @@
 //! How latencies are taken: not at all, of operations, or of their steps, too.
 
-use contract::{NoSteps, Step, Steps};
+use contract::{NoSteps, Step, Steps, Ticket};
 use measure::{Histogram, Meter, SliceMeter, Slowest};
 use record::{OperationRecord, StepRecord};
 use workload::{Action, Intent, Role};
@@ -189,11 +189,14 @@ pub(crate) trait Stopwatch {
     /// Now.
     fn moment(&self) -> u64;
 
-    /// Who is to be told of the steps of an operation that is issued now.
-    fn steps(&mut self, issued: u64) -> &mut Self::Steps;
+    /// Who is to be told of the steps of an operation that is issued now, on a flight.
+    fn steps(&mut self, flight: usize, issued: u64) -> &mut Self::Steps;
 
-    /// Counts a completed operation's time.
-    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments);
+    /// Who is to be told of the steps of operations in flight.
+    fn steps_in_flight(&mut self) -> &mut Self::Steps;
+
+    /// Counts the time of an operation that has completed on a flight.
+    fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments);
 }
 
 /// Every operation is timed, or nothing but phases is.
@@ -224,12 +227,17 @@ impl<C: Clock> Stopwatch for Timed<C> {
     }
 
     #[inline]
-    fn steps(&mut self, _: u64) -> &mut NoSteps {
+    fn steps(&mut self, _: usize, _: u64) -> &mut NoSteps {
         &mut self.steps
     }
 
     #[inline]
-    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments) {
+    fn steps_in_flight(&mut self) -> &mut NoSteps {
+        &mut self.steps
+    }
+
+    #[inline]
+    fn record(&mut self, _: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
         if self.is_on {
             meters.record(intent, moments, || None);
         }
@@ -239,29 +247,46 @@ impl<C: Clock> Stopwatch for Timed<C> {
 /// Every operation and every step of it is timed.
 pub(crate) struct TimedSteps<C>(Laps<C>);
 
-/// The steps of the operation that is under way.
+/// The steps of the operations that are under way.
 pub(crate) struct Laps<C> {
     clock: C,
+    /// By flight.
+    flights: Vec<LapsOfOne>,
+    /// Whose step ends next.
+    current: usize,
+}
+
+struct LapsOfOne {
     last_ns: u64,
     laps: Vec<(Step, u64)>,
 }
 
 impl<C: Clock> Steps for Laps<C> {
     #[inline]
+    fn of(&mut self, ticket: Ticket) {
+        self.current = ticket.flight();
+    }
+
+    #[inline]
     fn ended(&mut self, step: Step) {
         let now_ns = self.clock.now_ns();
-        self.laps.push((step, now_ns.saturating_sub(self.last_ns)));
-        self.last_ns = now_ns;
+        let flight = &mut self.flights[self.current];
+        flight.laps.push((step, now_ns.saturating_sub(flight.last_ns)));
+        flight.last_ns = now_ns;
     }
 }
 
 impl<C: Clock> TimedSteps<C> {
-    pub(crate) fn new(clock: C) -> Self {
-        Self(Laps {
-            clock,
+    pub(crate) fn new(clock: C, depth: usize) -> Self {
+        let none = || LapsOfOne {
             last_ns: 0,
             // More than any operation has.
             laps: Vec::with_capacity(32),
+        };
+        Self(Laps {
+            clock,
+            flights: (0..depth).map(|_| none()).collect(),
+            current: 0,
         })
     }
 }
@@ -275,17 +300,23 @@ impl<C: Clock> Stopwatch for TimedSteps<C> {
     }
 
     #[inline]
-    fn steps(&mut self, issued: u64) -> &mut Laps<C> {
-        self.0.last_ns = issued;
-        self.0.laps.clear();
+    fn steps(&mut self, flight: usize, issued: u64) -> &mut Laps<C> {
+        self.0.current = flight;
+        let of_flight = &mut self.0.flights[flight];
+        of_flight.last_ns = issued;
+        of_flight.laps.clear();
         &mut self.0
     }
 
-    fn record(&mut self, intent: &Intent, meters: &mut Meters, moments: Moments) {
-        meters.record(intent, moments, || {
-            self.0.laps.iter().copied().max_by_key(|(_, ns)| *ns)
-        });
-        for (step, ns) in &self.0.laps {
+    #[inline]
+    fn steps_in_flight(&mut self) -> &mut Laps<C> {
+        &mut self.0
+    }
+
+    fn record(&mut self, flight: usize, intent: &Intent, meters: &mut Meters, moments: Moments) {
+        let laps = &self.0.flights[flight].laps;
+        meters.record(intent, moments, || laps.iter().copied().max_by_key(|(_, ns)| *ns));
+        for (step, ns) in laps {
             meters.step(intent.action, *step, *ns);
         }
     }

@@ -173,7 +173,8 @@ pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
     /// By worker.
     pub answers: Vec<Sender<Answer>>,
-    pub slots: Vec<Arc<Slot>>,
+    /// By worker, of each of its flights.
+    pub slots: Vec<Vec<Arc<Slot>>>,
     /// By worker, to name what one is stuck in.
     pub namers: Vec<Namer>,
     pub site: Arc<dyn Site>,
@@ -194,9 +195,11 @@ pub(crate) struct Watch {
     pub mounts: Option<OwnedFd>,
 }
 
-/// One worker as its supervisor sees it.
+/// What a worker has on one of its flights, as its supervisor sees it.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
+    worker: usize,
+    flight: usize,
     under_way: Option<UnderWay>,
     since: Instant,
     /// Its place among those that are stuck.
@@ -245,11 +248,16 @@ impl<'e> Supervisor<'e> {
     /// Looks on until the pool is there and all workers wait for a load, or the run is over.
     pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
         let workers = watch.answers.len();
-        let seen = Seen {
+        let seen = |worker, flight| Seen {
+            worker,
+            flight,
             under_way: None,
             since: Instant::now(),
             stuck: None,
         };
+        let flights = watch.slots.iter().enumerate();
+        let flights = flights.flat_map(|(worker, slots)| (0..slots.len()).map(move |flight| (worker, flight)));
+        let seen = flights.map(|(worker, flight)| seen(worker, flight)).collect();
         let mut supervisor = Self {
             free_before: None,
             machine: MachineWatch::new(watch.devices.clone()),
@@ -260,7 +268,7 @@ impl<'e> Supervisor<'e> {
                 phases: (0..workers).map(|_| Vec::new()).collect(),
                 ..Watched::default()
             },
-            seen: vec![seen; workers],
+            seen,
             waiting: 0,
             totals: vec![0; workers],
             alive: workers as u32,
@@ -491,8 +499,8 @@ impl<'e> Supervisor<'e> {
         }
         let goes_on = !self.waiter.control.is_stopping();
         if goes_on {
-            for (slot, total) in self.watch.slots.iter().zip(&self.totals) {
-                slot.begin(*total);
+            for (slots, total) in self.watch.slots.iter().zip(&self.totals) {
+                slots[0].begin(*total);
             }
             if let Stage::Phase(_) = stage {
                 self.machine.begin(self.now_ns());

@@ -25,10 +25,10 @@ pub(crate) struct Taken {
 
 impl Taken {
     /// A place that touches no file system.
-    pub(crate) fn nowhere(request: &RunSpec) -> Self {
+    pub(crate) fn nowhere(request: &RunSpec, depth: usize) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {
-            site: Arc::new(NoSite(Life::private(request.workload.crew.workers()))),
+            site: Arc::new(NoSite(Life::private(request.workload.crew.workers(), depth))),
             grounds: locations
                 .map(|(number, target)| TakenLocation::new(target, target, None, number))
                 .collect(),

@@ -6,8 +6,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use contract::{Failure, NoSteps, Operation, Session, Steps, Submitted, Ticket};
+use contract::{Failure, NoSteps, Operation, Outcome, Session, Steps, Submitted, Ticket};
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord};
 use spec::Cache;
@@ -28,11 +29,13 @@ use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot, WrittenName};
 
 mod done;
+mod flights;
 mod look;
 mod segments;
 
 use done::Done;
 pub(crate) use done::SegmentReport;
+use flights::{Flight, Flights, Issued};
 
 /// Meeting the other workers, and those who decide, at the borders of phases.
 pub(crate) trait Rendezvous {
@@ -69,7 +72,10 @@ pub(crate) struct Tools<O, S, C, W> {
     pub clock: C,
     pub stopwatch: W,
     pub control: Control,
+    /// What it says of itself: what it is about, or the operation on its first flight.
     pub slot: Arc<Slot>,
+    /// Of the operations on each of its flights, the first included.
+    pub slots: Vec<Arc<Slot>>,
     /// The origin of the record's moments.
     pub origin_ns: u64,
     /// Acknowledged operations are logged there.
@@ -203,6 +209,7 @@ struct Worker<O, S, C, W, R> {
     tools: Tools<O, S, C, W>,
     duty: Duty,
     rendezvous: R,
+    flights: Flights,
     tickets: u64,
     /// When the operation that comes next was due, where arrivals say so.
     due_ns: Option<u64>,
@@ -221,6 +228,7 @@ where
     R: Rendezvous,
 {
     let mut worker = Worker {
+        flights: Flights::new(tools.slots.len()),
         tools,
         duty,
         rendezvous,
@@ -325,7 +333,7 @@ where
             };
             let which = (*location as u32, NameKind::Directory, *number);
             let outcome = self.tools.slot.aside(aside, which, || {
-                submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps)
+                submit(&mut self.tools.session, &mut self.tickets, &operation, &mut NoSteps).1
             });
             outcome.map_err(|failure| {
                 let failed = Failed::operation(aside.name(), name.path.to_string_lossy().into_owned(), failure);
@@ -348,6 +356,7 @@ where
             self.tools.pacer.begin(phase_began_ns, self.tools.control.rate());
         }
         let mut done = Done {
+            phase,
             origin_ns: self.tools.origin_ns,
             phase_began_ns,
             role: self.duty.role,
@@ -358,11 +367,14 @@ where
                 u64::MAX
             },
             ended: Vec::new(),
+            published: 0,
             first_round: self.duty.first_round,
             slowest: BTreeMap::new(),
             current: self.segment(phase, self.tools.clock.now_ns()),
         };
-        let left = self.intents(phase, &mut done);
+        let left = self.intents(&mut done);
+        // Whatever ended them, what is in flight is done and counted.
+        let left = left.and(self.land_all(&mut done));
         let ended_ns = self.tools.clock.now_ns();
         let done_by_all = self.tools.control.progress().done;
         // One that was waited for until the end was not begun.
@@ -376,6 +388,7 @@ where
         self.end_slice(&mut done, ended_ns);
         let segments = done.finish(ended_ns);
         let slowest = self.name_slowest(done.slowest);
+        let waits = self.take_waits();
         self.rendezvous.reports(PhaseReport {
             phase,
             role: self.duty.role,
@@ -385,13 +398,13 @@ where
             segments,
             waiting,
             caught_up_ns: caught_up_ns.map(|ns| ns.saturating_sub(self.tools.origin_ns)),
-            waits: self.tools.source.take_waits(),
+            waits,
             done_by_all,
         });
         if left.is_err() {
             self.report.borders_s.push(self.tools.clock.wall_s());
         }
-        let performed = left?;
+        left?;
         let end = match phase {
             Phase::Transactions => self.tools.source.end(),
             Phase::Prepare | Phase::Delete => End::Complete,
@@ -408,88 +421,192 @@ where
                 self.report.stream_hash = Some(hasher.finish());
             }
         }
-        self.rendezvous.ended(Stage::Phase(phase), performed, end);
+        self.rendezvous.ended(Stage::Phase(phase), done.published, end);
         Ok(())
     }
 
-    /// The loop. Gives the number of files or transactions that it came to.
-    fn intents(&mut self, phase: Phase, done: &mut Done) -> Result<u64, Left> {
+    /// The loop.
+    fn intents(&mut self, done: &mut Done) -> Result<(), Left> {
+        let phase = done.phase;
         let driven = phase == Phase::Transactions;
-        let mut published = 0;
         let mut is_at_border = driven;
         loop {
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
+            let flight = self.room(done)?;
             if is_at_border {
-                if !self.wait_until_due()? {
-                    return Ok(published);
+                if !self.wait_until_due(done)? {
+                    return Ok(());
                 }
-                self.turn_where_due(phase, done);
+                self.turn_where_due(done);
             }
-            let Some(intent) = self.tools.source.next(phase) else {
-                if self.tools.control.is_stopping() {
-                    return Err(Left::Stopped);
+            let think_ns = self.tools.source.think_ns(phase);
+            if think_ns > 0 && !self.think(think_ns, is_at_border, done)? {
+                return Ok(());
+            }
+            let intent = loop {
+                let may_wait = S::IS_SYNCHRONOUS || self.flights.is_empty();
+                match self.tools.source.next(phase, flight, may_wait) {
+                    Some(intent) => break intent,
+                    None if self.tools.control.is_stopping() => return Err(Left::Stopped),
+                    None if self.tools.source.wants_one_landed() => self.land(None, done)?,
+                    None => return Ok(()),
                 }
-                return Ok(published);
             };
             if O::IS_PURE {
                 self.duty.hasher.take(&intent);
             }
-            self.think(phase, intent.think_ns, is_at_border, done)?;
+            if intent.think_ns > 0 {
+                // Nobody waits for its end: at the end of the transactions what is drawn is performed at once, since the
+                // pool that comes after counts on it.
+                self.think(intent.think_ns, is_at_border, done)?;
+            }
             if is_at_border {
-                // Thought may have been taken for it since the last look.
-                self.turn_where_due(phase, done);
+                // Time may have passed since the last look.
+                self.turn_where_due(done);
             }
             self.report.position.intents += u64::from(driven);
+            self.keep_off(&intent, done)?;
             if intent.action == Action::Nothing {
                 done.current.nothing += 1;
-                self.tools.source.completed(&intent, true);
+                self.tools.source.completed(flight, &intent, true);
+                self.count(&intent, done);
             } else if self.duty.failures.skips(&intent) {
                 done.current.skipped += 1;
                 self.duty.failures.skipped(&intent);
-                self.tools.source.completed(&intent, false);
+                self.tools.source.completed(flight, &intent, false);
+                self.count(&intent, done);
             } else {
-                self.operation(&intent, done)?;
+                self.operation(flight, &intent, done)?;
             }
-            done.current.transactions += u64::from(intent.ends_transaction);
-            published += u64::from(intent.ends_transaction || !driven);
             is_at_border = driven && intent.ends_transaction;
-            self.tools.slot.publish(published);
         }
+    }
+
+    /// The number of a flight that is free.
+    #[inline]
+    fn room(&mut self, done: &mut Done) -> Result<usize, Left> {
+        if S::IS_SYNCHRONOUS {
+            return Ok(0);
+        }
+        loop {
+            match self.flights.room() {
+                Some(flight) => return Ok(flight),
+                None => self.land(None, done)?,
+            }
+        }
+    }
+
+    /// Waits until none of the operations in flight is on a file of the intent's. The stream's order stays: nothing
+    /// overtakes it.
+    #[inline]
+    fn keep_off(&mut self, intent: &Intent, done: &mut Done) -> Result<(), Left> {
+        if S::IS_SYNCHRONOUS || intent.action == Action::Nothing || !self.flights.meet(intent) {
+            return Ok(());
+        }
+        let since_ns = self.tools.clock.now_ns();
+        while self.flights.meet(intent) {
+            self.land(None, done)?;
+        }
+        let waited_ns = self.tools.clock.now_ns().saturating_sub(since_ns);
+        self.flights.waited(waited_ns);
+        Ok(())
+    }
+
+    /// Waits for one of the operations in flight, or so many nanoseconds at most, and counts it.
+    fn land(&mut self, limit_ns: Option<u64>, done: &mut Done) -> Result<(), Left> {
+        // Said here, so that the compiler leaves out the rest.
+        assert!(!S::IS_SYNCHRONOUS, "nothing is in flight in a synchronous session");
+        let steps = self.tools.stopwatch.steps_in_flight();
+        let landed = self.tools.session.complete(limit_ns.map(Duration::from_nanos), steps);
+        let Some((ticket, outcome)) = landed else {
+            assert!(limit_ns.is_some(), "one of the operations in flight completes");
+            return Ok(());
+        };
+        let completed_ns = self.tools.stopwatch.moment();
+        let Flight { intent, issued } = self.flights.ends(ticket);
+        // It belongs to the segment in which it completes.
+        self.turn_where_due(done);
+        self.completes(&intent, issued, outcome, completed_ns, done)
+    }
+
+    /// Waits for all operations in flight and counts them. Gives the first reason to end the run that came of them.
+    fn land_all(&mut self, done: &mut Done) -> Result<(), Left> {
+        let mut left = Ok(());
+        while !S::IS_SYNCHRONOUS && !self.flights.is_empty() {
+            left = left.and(self.land(None, done));
+        }
+        left
+    }
+
+    /// Waits of intents for files: for those of others, and for those of operations in flight.
+    fn take_waits(&mut self) -> Option<Histogram> {
+        let of_others = self.tools.source.take_waits();
+        if S::IS_SYNCHRONOUS || self.tools.slots.len() == 1 {
+            return of_others;
+        }
+        let mut waits = self.flights.take_waits();
+        if let Some(of_others) = of_others {
+            waits.merge(&of_others);
+        }
+        Some(waits)
+    }
+
+    /// An intent is done with.
+    #[inline]
+    fn count(&mut self, intent: &Intent, done: &mut Done) {
+        done.current.transactions += u64::from(intent.ends_transaction);
+        done.published += u64::from(intent.ends_transaction || done.phase != Phase::Transactions);
+        self.tools.slot.publish(done.published);
     }
 
     /// Goes on in another segment, where one has begun.
     #[inline]
-    fn turn_where_due(&mut self, phase: Phase, done: &mut Done) {
-        if self.tools.control.segment() != done.current.number {
+    fn turn_where_due(&mut self, done: &mut Done) {
+        if done.phase == Phase::Transactions && self.tools.control.segment() != done.current.number {
             let now_ns = self.tools.clock.now_ns();
             self.end_slice(done, now_ns);
-            done.turn(self.segment(phase, now_ns), now_ns);
+            done.turn(self.segment(done.phase, now_ns), now_ns);
         }
     }
 
-    /// Lets the time pass that is thought before an operation. Nobody waits for it: at the end of the transactions what is
-    /// drawn is performed at once, since the pool that comes after counts on it, and segments turn meanwhile.
-    #[inline]
-    fn think(&mut self, phase: Phase, ns: u64, is_at_border: bool, done: &mut Done) -> Result<(), Left> {
-        let mut left = ns;
-        while left > 0 && think_on(&self.tools.clock, &self.tools.control, &mut left) {
+    /// Lets time pass. Operations in flight that complete meanwhile are counted when they do, and cut it short.
+    fn pass(&mut self, ns: u64, done: &mut Done) -> Result<(), Left> {
+        if S::IS_SYNCHRONOUS || self.flights.is_empty() {
+            self.tools.clock.sleep(ns);
+            return Ok(());
+        }
+        self.land(Some(ns), done)
+    }
+
+    /// Lets the time pass that is thought before an operation; segments turn meanwhile. Gives `false` where the transactions
+    /// are over before that.
+    #[cold]
+    fn think(&mut self, ns: u64, is_at_border: bool, done: &mut Done) -> Result<bool, Left> {
+        let until_ns = self.tools.clock.now_ns().saturating_add(ns);
+        loop {
+            let left_ns = until_ns.saturating_sub(self.tools.clock.now_ns());
+            if left_ns == 0 {
+                return Ok(true);
+            }
+            self.pass(left_ns.min(LOOK_EVERY_NS), done)?;
+            if self.tools.control.is_stopping() {
+                return Err(Left::Stopped);
+            }
+            if self.tools.control.is_over() {
+                return Ok(false);
+            }
             if is_at_border {
-                self.turn_where_due(phase, done);
+                self.turn_where_due(done);
             }
         }
-        if self.tools.control.is_stopping() && ns > 0 {
-            return Err(Left::Stopped);
-        }
-        Ok(())
     }
 
     /// Waits until the next transaction is due. Gives `false` where the transactions are over.
     #[inline]
-    fn wait_until_due(&mut self) -> Result<bool, Left> {
-        let control = &self.tools.control;
-        if control.is_over() {
+    fn wait_until_due(&mut self, done: &mut Done) -> Result<bool, Left> {
+        if self.tools.control.is_over() {
             return Ok(false);
         }
         // After the last one nothing is waited for.
@@ -506,91 +623,147 @@ where
                 return Ok(true);
             };
             self.caught_up_ns = Some(now_ns);
-            self.tools.clock.sleep(left_ns.min(LOOK_EVERY_NS));
-            if control.is_stopping() {
+            self.pass(left_ns.min(LOOK_EVERY_NS), done)?;
+            if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
-            if control.is_over() {
+            if self.tools.control.is_over() {
                 return Ok(false);
             }
         }
     }
 
     #[inline]
-    fn operation(&mut self, intent: &Intent, done: &mut Done) -> Result<(), Left> {
+    fn operation(&mut self, number: usize, intent: &Intent, done: &mut Done) -> Result<(), Left> {
         let Tools {
             source,
             session,
             stopwatch,
             slot,
+            slots,
             log,
             ..
         } = &mut self.tools;
         let content = self.duty.matter.of(intent);
         let operation = self.duty.namer.operation(intent, content);
-        let lists = matches!(intent.action, Action::List | Action::ListWithStat);
-        if lists {
-            source.listing_begins(intent.place);
+        let slot = if S::IS_SYNCHRONOUS { &*slot } else { &slots[number] };
+        if lists(intent.action) {
+            source.listing_begins(number, intent.place);
         }
+        let mut entered = None;
         if let Some(log) = log {
             let which = (intent.place, intent.action.named(), intent.number);
-            if let Err(not_logged) = slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
-                let failed = Failed::from(not_logged);
-                // It ends the run, whatever errors are allowed: what is not logged proves nothing.
-                let _ = self.duty.failures.count(failed.clone());
-                return Err(Left::Failed(failed));
+            match slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
+                Ok(is) => entered = Some(is),
+                Err(not_logged) => {
+                    let failed = Failed::from(not_logged);
+                    // It ends the run, whatever errors are allowed: what is not logged proves nothing.
+                    let _ = self.duty.failures.count(failed.clone());
+                    return Err(Left::Failed(failed));
+                }
             }
         }
+        let ticket = Ticket::new(self.tickets, number);
+        self.tickets += 1;
         // The first operation of a transaction is due with it; what follows is due when that is done.
         let due_ns = self.due_ns.take();
         slot.issue(intent);
-        let issued = stopwatch.moment();
-        let outcome = submit(session, &mut self.tickets, &operation, stopwatch.steps(issued));
-        let completed = stopwatch.moment();
+        let issued_ns = stopwatch.moment();
+        let submitted = session.submit(ticket, &operation, stopwatch.steps(number, issued_ns));
+        let completed_ns = stopwatch.moment();
+        let issued = Issued {
+            ticket,
+            due_ns,
+            issued_ns,
+            entered,
+        };
+        match submitted {
+            Submitted::Done(outcome) => self.completes(intent, issued, outcome, completed_ns, done),
+            Submitted::InFlight => {
+                assert!(!S::IS_SYNCHRONOUS, "a synchronous session is done when it returns");
+                self.flights.begins(Flight {
+                    intent: *intent,
+                    issued,
+                });
+                Ok(())
+            }
+        }
+    }
+
+    /// An operation has completed. One copy for those that are done at once, one for those in flight.
+    #[inline(always)]
+    fn completes(
+        &mut self,
+        intent: &Intent,
+        issued: Issued,
+        outcome: Outcome,
+        completed_ns: u64,
+        done: &mut Done,
+    ) -> Result<(), Left> {
+        let number = if S::IS_SYNCHRONOUS { 0 } else { issued.ticket.flight() };
         if let Err(failure) = outcome {
-            return self.fails(intent, failure, completed, &mut done.current.meters);
+            self.fails(number, intent, failure, completed_ns, &mut done.current.meters)?;
+            self.count(intent, done);
+            return Ok(());
         }
-        slot.complete(completed);
-        if let Some(log) = log {
-            log.acknowledges(intent);
+        let Tools {
+            source,
+            slot,
+            slots,
+            log,
+            ..
+        } = &mut self.tools;
+        let slot = if S::IS_SYNCHRONOUS { &*slot } else { &slots[number] };
+        slot.complete(completed_ns);
+        if let (Some(log), Some(entered)) = (log, issued.entered) {
+            log.acknowledges(entered);
         }
-        let expected = if lists {
-            source.listing(intent.place)
+        let expected = if lists(intent.action) {
+            source.listing(number, intent.place)
         } else {
             Expected::Unknown
         };
-        source.completed(intent, true);
-        if completed >= done.slice_ends_ns {
-            self.end_slice(done, completed);
+        source.completed(number, intent, true);
+        if completed_ns >= done.slice_ends_ns {
+            self.end_slice(done, completed_ns);
         }
         let moments = Moments {
-            due_ns,
-            issued_ns: issued,
-            completed_ns: completed,
+            due_ns: issued.due_ns,
+            issued_ns: issued.issued_ns,
+            completed_ns,
         };
         let meters = &mut done.current.meters;
-        self.tools.stopwatch.record(intent, meters, moments);
+        self.tools.stopwatch.record(number, intent, meters, moments);
         meters.of(intent.action).count(intent.bytes);
         if intent.action.moves_bytes_in() {
             self.report.classic_bytes_read += intent.bytes as f32;
             if self.duty.verify {
-                self.verify(intent)?;
+                self.verify(issued.ticket, intent)?;
             }
         } else if intent.action.moves_bytes_out() {
             self.report.classic_bytes_written += intent.bytes as f32;
-        } else if lists {
-            self.verify_listing(intent, expected)?;
+        } else if lists(intent.action) {
+            self.verify_listing(issued.ticket, intent, expected)?;
         }
+        self.count(intent, done);
         Ok(())
     }
 
     #[cold]
-    fn fails(&mut self, intent: &Intent, failure: Failure, completed_ns: u64, meters: &mut Meters) -> Result<(), Left> {
+    fn fails(
+        &mut self,
+        number: usize,
+        intent: &Intent,
+        failure: Failure,
+        completed_ns: u64,
+        meters: &mut Meters,
+    ) -> Result<(), Left> {
+        let slot = &self.tools.slots[number];
         // Until its names are kept it counts as being under way.
         let written = self.duty.failures.spoil(intent, failure.step);
-        self.tools.slot.failed(&written);
-        self.tools.slot.complete(completed_ns);
-        self.tools.source.completed(intent, false);
+        slot.failed(&written);
+        slot.complete(completed_ns);
+        self.tools.source.completed(number, intent, false);
         meters.of(intent.action).failed += 1;
         let path = self.duty.namer.operation(intent, &[]).name().path;
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
@@ -601,41 +774,29 @@ where
 /// Who thinks, or waits for an arrival, looks this often whether the run stops.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
-/// Lets time pass before an operation. Gives `false` where the run is to stop meanwhile, or the transactions are over.
-pub(crate) fn think<C: Clock>(clock: &C, control: &Control, ns: u64) -> bool {
-    let mut left = ns;
-    while left > 0 {
-        if !think_on(clock, control, &mut left) {
-            return false;
-        }
-    }
-    true
+/// Whether it shows what a directory holds.
+#[inline]
+fn lists(action: Action) -> bool {
+    matches!(action, Action::List | Action::ListWithStat)
 }
 
-/// Lets a little of it pass.
-fn think_on<C: Clock>(clock: &C, control: &Control, left: &mut u64) -> bool {
-    let slice = (*left).min(LOOK_EVERY_NS);
-    clock.sleep(slice);
-    *left -= slice;
-    !control.is_stopping() && !control.is_over()
-}
-
-/// Performs one operation to its end.
+/// Performs one operation to its end, while no other is in flight. Its ticket is told as well.
 #[inline]
 fn submit<S: Session, P: Steps>(
     session: &mut S,
     tickets: &mut u64,
     operation: &Operation<'_>,
     steps: &mut P,
-) -> Result<(), Failure> {
-    let ticket = Ticket(*tickets);
+) -> (Ticket, Outcome) {
+    let ticket = Ticket::new(*tickets, 0);
     *tickets += 1;
-    match session.submit(ticket, operation, steps) {
+    let outcome = match session.submit(ticket, operation, steps) {
         Submitted::Done(outcome) => outcome,
         Submitted::InFlight => {
-            let (completed, outcome) = session.complete(steps).expect("an operation is in flight");
+            let (completed, outcome) = session.complete(None, steps).expect("an operation is in flight");
             assert_eq!(completed, ticket, "one operation is in flight at a time");
             outcome
         }
-    }
+    };
+    (ticket, outcome)
 }

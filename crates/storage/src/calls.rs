@@ -175,11 +175,11 @@ impl<S: System, T: Style> Session for Calls<S, T> {
         Submitted::Done(self.perform(operation, steps))
     }
 
-    fn content(&self) -> Option<&[u8]> {
+    fn content(&self, _: Ticket) -> Option<&[u8]> {
         self.reads.content()
     }
 
-    fn listing(&self) -> Option<Listing> {
+    fn listing(&self, _: Ticket) -> Option<Listing> {
         Some(self.listing)
     }
 
@@ -195,12 +195,12 @@ impl<S: System, T: Style> Session for Calls<S, T> {
 /// What a session that is made of others' calls answers: what they answer.
 macro_rules! asks_its_calls {
     ($calls:tt) => {
-        fn content(&self) -> Option<&[u8]> {
-            self.$calls.content()
+        fn content(&self, ticket: contract::Ticket) -> Option<&[u8]> {
+            self.$calls.content(ticket)
         }
 
-        fn listing(&self) -> Option<contract::Listing> {
-            self.$calls.listing()
+        fn listing(&self, ticket: contract::Ticket) -> Option<contract::Listing> {
+            self.$calls.listing(ticket)
         }
 
         fn names(&mut self, directory: contract::Name<'_>) -> Result<Vec<Vec<u8>>, contract::Failure> {

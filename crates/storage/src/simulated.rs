@@ -10,20 +10,18 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
 
 use crate::calls::Calls;
-use crate::posix::PosixStyle;
-use crate::raw::RawStyle;
 use contract::home::Home;
-use contract::{
-    Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Steps, Storage, Submitted, Ticket,
-    Unsupported,
-};
+use contract::{Need, OpenError, Settings, Storage, Unsupported};
 pub use corruption::Corruption;
+use session::AnyCalls;
+pub use session::SimulatedSession;
 use state::{Kind, Shared, State};
 use system::SimulatedSystem;
 pub use truth::{Fault, Struck, Truth};
 
 mod corruption;
 mod home;
+mod session;
 mod state;
 mod system;
 mod truth;
@@ -55,6 +53,8 @@ pub struct Attributes {
 pub struct Simulated {
     code: Code,
     shared: Arc<Shared>,
+    depth: usize,
+    seed: u64,
 }
 
 impl Simulated {
@@ -63,6 +63,8 @@ impl Simulated {
         let simulated = Self {
             code,
             shared: Arc::default(),
+            depth: 1,
+            seed: 0,
         };
         simulated.state().call_cost_ns = call_cost_ns;
         simulated
@@ -79,6 +81,12 @@ impl Simulated {
     pub fn corrupt_at(self, nth: u64, corruption: Corruption) -> Self {
         self.state().corruptions.ask(nth, corruption);
         self
+    }
+
+    /// Sessions have so many operations in flight. When each is performed, and in which order they complete, follows from
+    /// the seed.
+    pub fn with_depth(self, depth: usize, seed: u64) -> Self {
+        Self { depth, seed, ..self }
     }
 
     /// Makes a directory, in which runs can be at home.
@@ -124,6 +132,21 @@ impl Simulated {
     /// Nanoseconds that the calls so far took.
     pub fn now_ns(&self) -> u64 {
         self.shared.clock_ns.load(Ordering::Relaxed)
+    }
+
+    /// Lets time pass.
+    pub fn pass(&self, ns: u64) {
+        self.shared.clock_ns.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// The most operations that a session has had in flight.
+    pub fn in_flight_max(&self) -> usize {
+        self.state().in_flight_max
+    }
+
+    /// Names that two operations of a session have had to do with while both were in flight: there must be none.
+    pub fn meetings(&self) -> Vec<String> {
+        self.state().meetings.clone()
     }
 
     /// How many calls were made so far.
@@ -188,6 +211,10 @@ impl Storage for Simulated {
         "simulated"
     }
 
+    fn depth(&self) -> usize {
+        self.depth
+    }
+
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         match self.code {
             Code::Raw if need.direct => Err(Unsupported::Direct { storage: self.name() }),
@@ -208,55 +235,13 @@ impl Storage for Simulated {
             self.state().make_root(root);
         }
         let system = SimulatedSystem::new(Arc::clone(&self.shared), roots);
-        Ok(match self.code {
-            Code::Raw => SimulatedSession::Raw(Calls::new(system, settings)?),
-            Code::Posix => SimulatedSession::Posix(Calls::new(system, settings)?),
-        })
-    }
-}
-
-/// A worker's session of [`Simulated`].
-#[derive(Debug)]
-#[expect(private_interfaces, reason = "the variants are made and matched here only")]
-pub enum SimulatedSession {
-    /// See [`Code::Raw`].
-    Raw(Calls<SimulatedSystem, RawStyle>),
-    /// See [`Code::Posix`].
-    Posix(Calls<SimulatedSystem, PosixStyle>),
-}
-
-impl Session for SimulatedSession {
-    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted {
-        match self {
-            Self::Raw(calls) => calls.submit(ticket, operation, steps),
-            Self::Posix(calls) => calls.submit(ticket, operation, steps),
-        }
-    }
-    fn content(&self) -> Option<&[u8]> {
-        match self {
-            Self::Raw(calls) => calls.content(),
-            Self::Posix(calls) => calls.content(),
-        }
-    }
-
-    fn listing(&self) -> Option<Listing> {
-        match self {
-            Self::Raw(calls) => calls.listing(),
-            Self::Posix(calls) => calls.listing(),
-        }
-    }
-
-    fn names(&mut self, directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
-        match self {
-            Self::Raw(calls) => calls.names(directory),
-            Self::Posix(calls) => calls.names(directory),
-        }
-    }
-
-    fn sync_file_system(&mut self, location: usize) -> Outcome {
-        match self {
-            Self::Raw(calls) => calls.sync_file_system(location),
-            Self::Posix(calls) => calls.sync_file_system(location),
-        }
+        let calls = match self.code {
+            Code::Raw => AnyCalls::Raw(Calls::new(system, settings)?),
+            Code::Posix => AnyCalls::Posix(Calls::new(system, settings)?),
+        };
+        // Each session has an order of its own.
+        self.state().sessions += 1;
+        let seed = self.seed ^ self.state().sessions.wrapping_mul(0xA076_1D64_78BD_642F);
+        Ok(SimulatedSession::new(calls, Arc::clone(&self.shared), self.depth, seed))
     }
 }

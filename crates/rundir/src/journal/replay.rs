@@ -110,9 +110,8 @@ pub(crate) struct Replay {
     pub objects: Vec<Object>,
     /// Acknowledged operations by action.
     pub acknowledged: HashMap<Action, u64>,
-    /// Operations that began and were given up: they failed.
-    given_up: u64,
-    flights: HashMap<u32, Flight>,
+    /// By worker and sequence, operations that began and were not acknowledged: of one that failed nothing more is told.
+    flights: HashMap<(u32, u64), Flight>,
     /// By worker.
     sequences: HashMap<u32, u64>,
     /// Whether the pools of workers are told apart.
@@ -129,7 +128,7 @@ impl Replay {
 
     /// Operations that were not acknowledged.
     pub(crate) fn in_flight(&self) -> u64 {
-        self.given_up + self.flights.len() as u64
+        self.flights.len() as u64
     }
 
     /// Whether all that was acknowledged is that names are gone.
@@ -180,16 +179,14 @@ impl Replay {
             }
             _ => {}
         }
-        if self.flights.insert(entry.worker, Flight { entry, object }).is_some() {
-            self.given_up += 1;
-        }
+        self.flights
+            .insert((entry.worker, entry.sequence), Flight { entry, object });
         Ok(())
     }
 
-    /// The operation that a worker has begun last is done.
+    /// An operation that a worker has begun is done.
     pub(crate) fn acknowledges(&mut self, worker: u32, sequence: u64) -> Result<(), String> {
-        let flight = self.flights.remove(&worker);
-        let Some(Flight { entry, object }) = flight.filter(|flight| flight.entry.sequence == sequence) else {
+        let Some(Flight { entry, object }) = self.flights.remove(&(worker, sequence)) else {
             return Err(format!(
                 "operation {sequence} of worker {worker} is acknowledged and had not begun"
             ));

@@ -2,7 +2,7 @@
 //!
 //! The pool is cut into shards with a lock each. A file's popularity is that of its rank over all shards.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use workload::names::NameKind;
 use workload::pool::{File, Packed};
 
 use crate::control::Control;
+use crate::entries::Entries;
 
 pub(super) const SHARDS: usize = 64;
 /// Who waits for a file looks this often whether the run stops.
@@ -61,24 +62,30 @@ pub(super) struct Slot {
     wanted: u16,
 }
 
-/// How many entries a place has, from what was begun and what was done: a listing lies in between.
-#[derive(Debug, Default)]
-pub(super) struct Entries {
-    pub(super) making: AtomicI64,
-    pub(super) made: AtomicI64,
-    pub(super) removing: AtomicI64,
-    pub(super) removed: AtomicI64,
-    /// Renamings and replacements: names that come and go.
-    pub(super) moving: AtomicI64,
-    pub(super) moved: AtomicI64,
-}
-
 /// A file that one worker has for itself, or together with other readers. A value: who gives it may be elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     shard: usize,
     slot: u32,
     pub(super) file: File,
+}
+
+/// What came of asking for a file.
+#[derive(Debug)]
+pub(super) enum Claimed {
+    Claim(Claim),
+    /// It is somebody's, and was not waited for.
+    Later,
+    /// There is no file, or the run stops.
+    Nothing,
+}
+
+/// How long files were waited for that were somebody's.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    /// Of the file that is asked for: when it was refused first.
+    since_ns: Option<u64>,
+    pub(super) histogram: Histogram,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -126,39 +133,44 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file at a rank, or another one where that shard is empty. Gives `None` where there is no file, or the
-    /// run stops. `waited` is told how long it had to wait, where it had to.
+    /// Claims the file at a rank, or another one where that shard is empty. Waits for it, or says that it is to be asked
+    /// for again.
     pub(super) fn claim(
         &self,
         rank: u64,
         exclusive: bool,
+        may_wait: bool,
         control: &Control,
         now_ns: impl Fn() -> u64,
-        waits: &mut Histogram,
-    ) -> Option<Claim> {
-        let mut waiting_since = None;
-        let claim = (0..SHARDS).find_map(|offset| {
+        waits: &mut Waits,
+    ) -> Claimed {
+        let claimed = (0..SHARDS).find_map(|offset| {
             let number = (rank as usize + offset) % SHARDS;
-            self.claim_in(number, rank / SHARDS as u64, exclusive, control, || {
-                if waiting_since.is_none() {
-                    waiting_since = Some(now_ns());
-                }
-            })
+            let refused = || {
+                waits.since_ns.get_or_insert_with(&now_ns);
+                may_wait
+            };
+            self.claim_in(number, rank / SHARDS as u64, exclusive, control, refused)
         });
-        if let Some(since_ns) = waiting_since {
-            waits.record(now_ns().saturating_sub(since_ns));
+        let claimed = claimed.unwrap_or(Claimed::Nothing);
+        if !matches!(claimed, Claimed::Later) {
+            if let Some(since_ns) = waits.since_ns.take() {
+                waits.histogram.record(now_ns().saturating_sub(since_ns));
+            }
         }
-        claim
+        claimed
     }
 
+    /// Gives `None` where the shard is empty. `refused` is told when the file is not free, and says whether it is waited
+    /// for.
     fn claim_in(
         &self,
         number: usize,
         rank: u64,
         exclusive: bool,
         control: &Control,
-        mut waits: impl FnMut(),
-    ) -> Option<Claim> {
+        mut refused: impl FnMut() -> bool,
+    ) -> Option<Claimed> {
         let shard = &self.shards[number];
         let mut inner = lock(&shard.inner);
         loop {
@@ -176,13 +188,15 @@ impl SharedPool {
             };
             if free {
                 found.claims = if exclusive { -1 } else { found.claims + 1 };
-                return Some(Claim {
+                return Some(Claimed::Claim(Claim {
                     shard: number,
                     slot,
                     file: File::unpack(file),
-                });
+                }));
             }
-            waits();
+            if !refused() {
+                return Some(Claimed::Later);
+            }
             found.wanted += u16::from(exclusive);
             inner = self.wait(shard, inner, slot, exclusive, control)?;
         }
@@ -252,12 +266,6 @@ impl SharedPool {
 
     /// Whether a place takes one more entry; counts it as being made.
     pub(super) fn takes_one_more(&self, place: u32) -> bool {
-        let entries = &self.places[place as usize];
-        let now = entries.making.fetch_add(1, Ordering::AcqRel) + 1 - entries.removed.load(Ordering::Acquire);
-        if self.entries_max.is_some_and(|max| now > max as i64) {
-            entries.making.fetch_sub(1, Ordering::AcqRel);
-            return false;
-        }
-        true
+        self.places[place as usize].takes_one_more(self.entries_max)
     }
 }

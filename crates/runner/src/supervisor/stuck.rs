@@ -16,7 +16,8 @@ impl Supervisor<'_> {
         self.waiter.stuck.push(stuck);
     }
 
-    /// Looks at what each worker is about, and names those who have been about it for as long as nobody should.
+    /// Looks at what each worker is about, on each of its flights, and names those who have been about it for as long as
+    /// nobody should.
     pub(super) fn look_for_stuck(&mut self) {
         self.name_those_after(self.waiter.stuck_after);
     }
@@ -27,9 +28,9 @@ impl Supervisor<'_> {
     }
 
     fn name_those_after(&mut self, limit: Duration) {
-        for worker in 0..self.seen.len() {
-            let under_way = self.watch.slots[worker].under_way();
-            let seen = &mut self.seen[worker];
+        for index in 0..self.seen.len() {
+            let seen = &mut self.seen[index];
+            let under_way = self.watch.slots[seen.worker][seen.flight].under_way();
             if under_way != seen.under_way {
                 if let Some(index) = seen.stuck.take() {
                     let stuck = &mut self.waiter.stuck[index];
@@ -48,6 +49,7 @@ impl Supervisor<'_> {
                 Some(index) => self.waiter.stuck[index].ns = elapsed.as_nanos() as u64,
                 None if elapsed >= limit => {
                     seen.stuck = Some(self.waiter.stuck.len());
+                    let worker = seen.worker;
                     let stuck = self.describe(worker, under_way, elapsed);
                     self.name_stuck(stuck);
                 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
 use record::OperationRecord;
-use workload::{Action, Role};
+use workload::{Action, Phase, Role};
 
 use crate::operations;
 use crate::stopwatch::{Meters, SlowThing};
@@ -27,6 +27,7 @@ pub(crate) struct SegmentReport {
 
 /// What was done in a phase so far.
 pub(super) struct Done {
+    pub(super) phase: Phase,
     pub(super) origin_ns: u64,
     pub(super) phase_began_ns: u64,
     pub(super) role: Role,
@@ -34,6 +35,8 @@ pub(super) struct Done {
     pub(super) slice: u64,
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
+    /// Files or transactions that are done.
+    pub(super) published: u64,
     /// The number of the first segment after a warm-up.
     pub(super) first_round: u32,
     /// Of the whole phase.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use contract::{Listing, Name, NoSteps, Operation, Session};
+use contract::{Listing, Name, NoSteps, Operation, Session, Ticket};
 use record::Check;
 use spec::Cache;
 use workload::names::NameKind;
@@ -38,8 +38,9 @@ where
     R: Rendezvous,
 {
     /// Compares what was read with what the file must hold.
-    pub(super) fn verify(&mut self, intent: &Intent) -> Result<(), Left> {
-        let (Matter::Made { contents, .. }, Some(found)) = (&self.duty.matter, self.tools.session.content()) else {
+    pub(super) fn verify(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
+        let (Matter::Made { contents, .. }, Some(found)) = (&self.duty.matter, self.tools.session.content(ticket))
+        else {
             return Ok(());
         };
         // Of what does not fit into the session's buffer the last part is there.
@@ -54,17 +55,18 @@ where
     }
 
     /// Compares a listing with what it must show.
-    pub(super) fn verify_listing(&mut self, intent: &Intent, expected: Expected) -> Result<(), Left> {
-        let Some(found) = self.tools.session.listing() else {
+    pub(super) fn verify_listing(&mut self, ticket: Ticket, intent: &Intent, expected: Expected) -> Result<(), Left> {
+        let flight = ticket.flight();
+        let Some(found) = self.tools.session.listing(ticket) else {
             return Ok(());
         };
         let message = match expected {
             Expected::Exactly(listing) if listing != found => {
-                self.explain_listing(intent.place, &listing.entries.to_string(), found)
+                self.explain_listing(flight, intent.place, &listing.entries.to_string(), found)
             }
             Expected::Between(least, most) if found.entries < least || found.entries > most => {
                 let text = format!("{least} to {most}");
-                self.explain_listing(intent.place, &text, found)
+                self.explain_listing(flight, intent.place, &text, found)
             }
             Expected::Exactly(_) | Expected::Between(..) | Expected::Unknown => return Ok(()),
         };
@@ -80,22 +82,23 @@ where
     }
 
     /// Says what is wrong with a directory that shows something else than it must. In a shared pool that others are
-    /// working on, some of these names may be on the move.
-    fn explain_listing(&mut self, place: u32, expected: &str, found: Listing) -> String {
+    /// working on, and where others are in flight, some of these names may be on the move.
+    fn explain_listing(&mut self, flight: usize, place: u32, expected: &str, found: Listing) -> String {
         let text = format!("the listing shows {} entries where {expected} must be", found.entries);
         if found.entries > EXPLAINED_MAX {
             return text;
         }
-        match self.differences(place, &BTreeSet::new()) {
+        match self.differences(flight, place, &BTreeSet::new()) {
             Ok(differences) => format!("{text}{}", differences.unwrap_or_default()),
             Err(failure) => format!("{text}; it cannot be listed again: {}", failure.cause),
         }
     }
 
     /// Lists a directory and says which names are missing, foreign or there twice, but for those of which it is not known
-    /// whether they must be there; nothing where all is well.
+    /// whether they must be there; nothing where all is well. It is done on a flight that is free.
     fn differences(
         &mut self,
+        flight: usize,
         place: u32,
         uncertain: &BTreeSet<(NameKind, u64)>,
     ) -> Result<Option<String>, contract::Failure> {
@@ -113,12 +116,9 @@ where
         });
         let mut seen: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
         let directory = self.duty.namer.directory(place);
-        let names = self
-            .tools
-            .slot
-            .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
-                self.tools.session.names(directory)
-            })?;
+        let names = self.tools.slots[flight].aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
+            self.tools.session.names(directory)
+        })?;
         for name in names.into_iter().filter(|name| !name.starts_with(b".")) {
             *seen.entry(name).or_default() += 1;
         }
@@ -187,7 +187,7 @@ where
             let wrong = match uncertain.remove(&place) {
                 Some(uncertain) => {
                     looked.left_out += uncertain.len() as u64;
-                    self.differences(place, &uncertain)
+                    self.differences(0, place, &uncertain)
                         .map(|differences| differences.map(|text| format!("the listing is wrong{text}")))
                 }
                 None => self.listing_differs(place, expected),
@@ -210,13 +210,16 @@ where
             tools, duty, tickets, ..
         } = self;
         let name = duty.namer.directory(place);
-        tools
+        let (ticket, listed) = tools
             .slot
             .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
                 submit(&mut tools.session, tickets, &Operation::List { name }, &mut NoSteps)
-            })?;
-        Ok(match self.tools.session.listing() {
-            Some(found) if found != expected => Some(self.explain_listing(place, &expected.entries.to_string(), found)),
+            });
+        listed?;
+        Ok(match self.tools.session.listing(ticket) {
+            Some(found) if found != expected => {
+                Some(self.explain_listing(0, place, &expected.entries.to_string(), found))
+            }
             _ => None,
         })
     }
@@ -232,10 +235,10 @@ where
                 position.intents
             };
             while left > 0 && !self.tools.control.is_stopping() {
-                let Some(intent) = self.tools.source.next(phase) else {
+                let Some(intent) = self.tools.source.next(phase, 0, true) else {
                     break;
                 };
-                self.tools.source.completed(&intent, true);
+                self.tools.source.completed(0, &intent, true);
                 left -= 1;
             }
         }
@@ -312,7 +315,7 @@ where
             let aside = if stage == Stage::Warm { Aside::Warm } else { Aside::Cool };
             let operation = operation(&mut duty.namer, kept, stage);
             let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
-                submit(session, tickets, &operation, &mut NoSteps)
+                submit(session, tickets, &operation, &mut NoSteps).1
             });
             if let Err(failure) = outcome {
                 let path = operation.name().path.to_string_lossy().into_owned();
@@ -375,7 +378,7 @@ fn look_at<S: Session>(
     // Directories are looked at by the listings of those above.
     if kept.kind != NameKind::Directory {
         let looked = slot.aside(Aside::Look, which, || {
-            submit(session, tickets, &Operation::Stat { name, bytes }, &mut NoSteps)
+            submit(session, tickets, &Operation::Stat { name, bytes }, &mut NoSteps).1
         });
         if let Err(failure) = looked {
             return Some(Failed::operation(CHECK_NAMES, path(), failure));
@@ -384,13 +387,13 @@ fn look_at<S: Session>(
     let (true, Some(bytes), Matter::Made { contents, .. }) = (verify, bytes, matter) else {
         return None;
     };
-    let read = slot.aside(Aside::ReadToLook, which, || {
+    let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {
         submit(session, tickets, &Operation::Read { name, bytes }, &mut NoSteps)
     });
     if let Err(failure) = read {
         return Some(Failed::operation(CHECK_CONTENTS, path(), failure));
     }
-    let found = session.content().unwrap_or_default();
+    let found = session.content(ticket).unwrap_or_default();
     let offset = bytes - found.len() as u64;
     let mismatch = contents.check(kept.file, kept.version, offset, found).err()?;
     Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))

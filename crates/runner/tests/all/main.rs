@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod corruptions;
+mod depth;
 mod driving;
 mod faults;
 mod home;

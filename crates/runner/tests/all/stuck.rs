@@ -1,11 +1,13 @@
 //! A worker that does not come back from the storage: it is named, and the record is written all the same.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{
-    Need, OpenError, Operation, OperationKind, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported,
+    Need, OpenError, Operation, OperationKind, Outcome as Done, Session, Settings, Steps, Storage, Submitted, Ticket,
+    Unsupported,
 };
 use record::{Outcome, Stuck};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
@@ -29,6 +31,8 @@ struct Hanging {
     has_hung: Arc<AtomicBool>,
     at: At,
     lasts: Duration,
+    /// With more than 1 the operation that hangs keeps no other from being done.
+    depth: usize,
 }
 
 impl Hanging {
@@ -39,7 +43,11 @@ impl Hanging {
     }
 }
 
-struct HangingSession(Hanging);
+struct HangingSession {
+    storage: Hanging,
+    in_flight: VecDeque<Ticket>,
+    hanging: Option<(Ticket, Instant)>,
+}
 
 impl Storage for Hanging {
     type Session = HangingSession;
@@ -60,22 +68,49 @@ impl Storage for Hanging {
         if let At::Open = self.at {
             self.hang_once();
         }
-        Ok(HangingSession(self.clone()))
+        Ok(HangingSession {
+            storage: self.clone(),
+            in_flight: VecDeque::new(),
+            hanging: None,
+        })
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
     }
 }
 
 impl Session for HangingSession {
-    fn submit<S: Steps>(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
-        let number = self.0.operations.fetch_add(1, Ordering::SeqCst);
-        let hangs = match self.0.at {
+    const IS_SYNCHRONOUS: bool = false;
+
+    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+        let number = self.storage.operations.fetch_add(1, Ordering::SeqCst);
+        let hangs = match self.storage.at {
             At::Nth(nth) => number == nth,
             At::First(kind) => operation.kind() == kind,
             At::Open => false,
         };
+        if self.storage.depth > 1 {
+            if hangs && !self.storage.has_hung.swap(true, Ordering::SeqCst) {
+                self.hanging = Some((ticket, Instant::now() + self.storage.lasts));
+            } else {
+                self.in_flight.push_back(ticket);
+            }
+            return Submitted::InFlight;
+        }
         if hangs {
-            self.0.hang_once();
+            self.storage.hang_once();
         }
         Submitted::Done(Ok(()))
+    }
+
+    fn complete<S: Steps>(&mut self, _: Option<Duration>, _: &mut S) -> Option<(Ticket, Done)> {
+        if let Some(ticket) = self.in_flight.pop_front() {
+            return Some((ticket, Ok(())));
+        }
+        let (ticket, until) = self.hanging.take()?;
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        Some((ticket, Ok(())))
     }
 }
 
@@ -91,6 +126,10 @@ impl Events for Told {
 }
 
 fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
+    run_at_depth(1, at, lasts)
+}
+
+fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told, Duration) {
     let classic = Classic {
         subdirectories: 4,
         ..Classic::default()
@@ -115,6 +154,7 @@ fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
         has_hung: Arc::default(),
         at,
         lasts,
+        depth,
     };
     let mut told = Told::default();
     let began = Instant::now();
@@ -139,6 +179,23 @@ fn one_that_comes_back_is_named_and_the_run_goes_on() {
         told.0[0]
     );
     assert!(["create", "read", "append", "delete"].contains(&told.0[0].operation.as_str()));
+}
+
+#[test]
+fn of_several_in_flight_the_one_that_is_stuck_is_named() {
+    let (record, told, _) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_millis(1_200));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let [stuck] = &record.actual.stuck[..] else {
+        panic!("{:?}", record.actual.stuck);
+    };
+    assert!(stuck.came_back && stuck.ns > 1_000_000_000, "{stuck:?}");
+    assert_eq!(told.0[0].operation, "append");
+    let worker = told.0[0].worker.unwrap();
+    assert!(told.0[0].path.starts_with(&format!("/hanging/w{worker}/")));
+    let (record, _, took) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_secs(3_600));
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    assert!(matches!(record.actual.outcome, Outcome::Failed { .. }));
+    assert_eq!(record.actual.stuck.len(), 1, "{:?}", record.actual.stuck);
 }
 
 #[test]

@@ -34,6 +34,10 @@ pub(super) struct State {
     pub(super) corruptions: Corruptions,
     pub(super) truth: Truth,
     pub(super) calls: u64,
+    /// Sessions that were opened; the most operations that one had in flight; names that two of these had to do with.
+    pub(super) sessions: u64,
+    pub(super) in_flight_max: usize,
+    pub(super) meetings: Vec<String>,
     pub(super) call_cost_ns: u64,
     /// When the call that goes on was made.
     pub(super) now_ns: u64,

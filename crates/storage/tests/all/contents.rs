@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use crate::support::{FilePath, done, failed, make, settings};
+use crate::support::{FilePath, TICKET, done, failed, make, settings};
 use contract::{Cause, DIRECT_ALIGNMENT, Durability, Name, Operation, Session, Settings, Storage};
 use proptest::prelude::*;
 use storage::posix::Posix;
@@ -25,7 +25,7 @@ fn keeps<S: Storage>(storage: &S, settings: &Settings, name: Name<'_>, content: 
     let (block, kept) = (settings.read_block_bytes, settings.keep_contents_bytes);
     let mut look = |operation: Operation<'_>, expected: &[u8]| {
         done(&mut session, &operation);
-        let Some(found) = session.content() else {
+        let Some(found) = session.content(TICKET) else {
             assert_eq!(kept, 0, "{operation:?}");
             return;
         };
@@ -113,12 +113,15 @@ fn direct_input_and_output_moves_the_same_contents() {
         let bytes = whole.len() as u64;
         done(session, &make::create(name, whole));
         done(session, &make::read(name, bytes));
-        assert_eq!(session.content(), Some(whole));
+        assert_eq!(session.content(TICKET), Some(whole));
         done(session, &make::append(name, piece));
         done(session, &make::overwrite(name, piece));
         let offset = DIRECT_ALIGNMENT as u64;
         done(session, &make::read_range(name, offset, bytes));
-        assert_eq!(session.content().unwrap(), [&whole[DIRECT_ALIGNMENT..], piece].concat());
+        assert_eq!(
+            session.content(TICKET).unwrap(),
+            [&whole[DIRECT_ALIGNMENT..], piece].concat()
+        );
         let longer = failed(session, &make::read(name, 2 * bytes));
         let read = bytes + DIRECT_ALIGNMENT as u64;
         assert_eq!(

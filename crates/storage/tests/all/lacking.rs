@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::support::work::{Names, steps_of, work};
-use crate::support::{FilePath, POLICIES, done, failed, make, settings};
+use crate::support::{FilePath, POLICIES, TICKET, done, failed, make, settings};
 use contract::{Cause, Durability, Need, Operation, OperationKind, Session, Settings, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
@@ -70,10 +70,10 @@ fn stdio_does_what_it_has() {
             assert_eq!(done(session, &operation), expected, "{durability}: {operation:?}");
         }
         done(session, &make::read(names.of("d/5"), 20));
-        assert_eq!(session.content(), Some(&b"01234567890123456789"[..]));
+        assert_eq!(session.content(TICKET), Some(&b"01234567890123456789"[..]));
         let failure = failed(session, &make::stat(names.of("d/5"), Some(3)));
         assert_eq!(failure.cause, Cause::WrongSize { found: 20, expected: 3 });
-        assert_eq!(session.listing().map(|listing| listing.entries), Some(1));
+        assert_eq!(session.listing(TICKET).map(|listing| listing.entries), Some(1));
     }
 }
 
@@ -128,6 +128,6 @@ fn null_does_everything_and_knows_nothing() {
     for (operation, _) in work(&names) {
         done(&mut session, &operation);
     }
-    assert_eq!((session.content(), session.listing()), (None, None));
+    assert_eq!((session.content(TICKET), session.listing(TICKET)), (None, None));
     assert_eq!(session.sync_file_system(0), Ok(()));
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use crate::support::work::{KEY, MODE, Names, TIMES_NS, steps_of, work};
-use crate::support::{FilePath, POLICIES, TEXT, done, failed, make, settings};
+use crate::support::{FilePath, POLICIES, TEXT, TICKET, done, failed, make, settings};
 use contract::{Cause, Durability, Failure, Listing, Name, Operation, OperationKind, Session, Settings, Step, Storage};
 use storage::posix::Posix;
 use storage::raw::Raw;
@@ -33,12 +33,12 @@ fn does_everything<S: Storage>(storage: &S, directory: &Path, block: usize, dura
         assert_eq!(listed, list, "the list of operations has the steps of {what}");
         assert_eq!(done(session, &operation), steps_of(&steps, kind, durability), "{what}");
         match operation {
-            Operation::Read { .. } => assert_eq!(session.content(), Some(&b"abc34567890123456789"[..]), "{what}"),
-            Operation::ReadRange { .. } => assert_eq!(session.content(), Some(&b"c3456789012"[..]), "{what}"),
+            Operation::Read { .. } => assert_eq!(session.content(TICKET), Some(&b"abc34567890123456789"[..]), "{what}"),
+            Operation::ReadRange { .. } => assert_eq!(session.content(TICKET), Some(&b"c3456789012"[..]), "{what}"),
             Operation::List { .. } | Operation::ListWithStat { .. } => {
                 let mut expected = Listing::default();
                 ["5", "6", "3"].iter().for_each(|name| expected.add(name.as_bytes()));
-                assert_eq!(session.listing(), Some(expected), "{what}");
+                assert_eq!(session.listing(TICKET), Some(expected), "{what}");
                 let mut names = session.names(operation.name()).unwrap();
                 names.sort();
                 assert_eq!(names, [b"3", b"5", b"6"], "{what}");
@@ -88,9 +88,9 @@ fn refuses_what_is_wrong<S: Session>(session: &mut S, names: &Names) {
     finds_what_is_wrong(session, names);
     // Whatever was refused has changed nothing.
     done(session, &make::read(five, 7));
-    assert_eq!(session.content(), Some(&TEXT[..7]));
+    assert_eq!(session.content(TICKET), Some(&TEXT[..7]));
     done(session, &make::read(six, 8));
-    assert_eq!(session.content(), Some(&TEXT[..8]));
+    assert_eq!(session.content(TICKET), Some(&TEXT[..8]));
 }
 
 /// Answers that are not what they must be.
@@ -213,7 +213,12 @@ fn long_directories_are_listed_to_their_end() {
         let mut session = storage.open(&settings(directory, 16)).unwrap();
         for operation in [make::list(name), make::list_with_stat(name)] {
             done(&mut session, &operation);
-            assert_eq!(session.listing(), Some(expected), "{} {operation:?}", storage.name());
+            assert_eq!(
+                session.listing(TICKET),
+                Some(expected),
+                "{} {operation:?}",
+                storage.name()
+            );
         }
         assert_eq!(session.names(name).unwrap().len(), FILES + 1);
         assert_eq!(session.sync_file_system(0), Ok(()));

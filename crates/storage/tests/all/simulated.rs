@@ -2,9 +2,10 @@
 //! several sessions at once.
 
 use std::path::Path;
+use std::time::Duration;
 
-use crate::support::{FilePath, POLICIES, Seen, TEXT, done, failed, make, perform, settings};
-use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage};
+use crate::support::{FilePath, POLICIES, Seen, TEXT, TICKET, done, failed, make, perform, settings};
+use contract::{Durability, Listing, Location, Name, Operation, Session, Settings, Step, Storage, Submitted, Ticket};
 use storage::simulated::{Code, Corruption, Fault, Simulated, SimulatedSession};
 
 const ROOT: &str = "/sim";
@@ -235,15 +236,15 @@ fn a_flipped_byte_is_in_what_is_read_only() {
     assert_eq!(storage.corruptions_struck(), []);
     done(&mut session, &make::read(name, 10));
     let differing = |found: &[u8]| found.iter().zip(TEXT).filter(|(found, meant)| found != meant).count();
-    assert_eq!(differing(session.content().unwrap()), 1);
+    assert_eq!(differing(session.content(TICKET).unwrap()), 1);
     assert_eq!(storage.corruptions_struck(), [(1, Corruption::FlipByte)]);
     done(&mut session, &make::read(name, 10));
-    assert_eq!(differing(session.content().unwrap()), 0);
+    assert_eq!(differing(session.content(TICKET).unwrap()), 0);
     let storage = Simulated::new(Code::Raw, 1).corrupt_at(0, Corruption::FlipByte);
     let mut session = open(&storage);
     done(&mut session, &make::create(name, &TEXT[..10]));
     done(&mut session, &make::read_range(name, 0, 10));
-    assert_eq!(differing(session.content().unwrap()), 1);
+    assert_eq!(differing(session.content(TICKET).unwrap()), 1);
 }
 
 #[test]
@@ -283,7 +284,7 @@ fn an_old_version_is_what_was_there_before() {
         done(&mut session, &change);
         for expected in [b"changed", b"earlier", b"changed"] {
             done(&mut session, &make::read(name, 7));
-            assert_eq!(session.content().unwrap(), expected, "{change:?}");
+            assert_eq!(session.content(TICKET).unwrap(), expected, "{change:?}");
         }
         assert_eq!(storage.corruptions_struck(), [(2, Corruption::OldVersion)]);
     }
@@ -305,7 +306,7 @@ fn names_are_lost_or_doubled() {
     let mut both = Listing::default();
     both.add(b"1");
     both.add(b"3");
-    assert_eq!(session.listing(), Some(both));
+    assert_eq!(session.listing(TICKET), Some(both));
     assert_eq!(storage.files().len(), 2);
     assert_eq!(storage.attributes_of("/sim/1").unwrap().names, 2);
     let struck = [(1, Corruption::LoseName), (0, Corruption::DoubleName)];
@@ -322,7 +323,7 @@ fn names_of_one_file_share_its_content() {
     done(&mut session, &make::link(one, two));
     done(&mut session, &make::append(two, b" more"));
     done(&mut session, &make::read(one, 8));
-    assert_eq!(session.content(), Some(&b"one more"[..]));
+    assert_eq!(session.content(TICKET), Some(&b"one more"[..]));
     done(&mut session, &make::delete(one));
     assert_eq!(storage.attributes_of("/sim/2").unwrap().names, 1);
     done(&mut session, &make::symbolic_link(three, c"2"));
@@ -353,17 +354,68 @@ fn sessions_of_several_threads_share_files_and_clock() {
                     let content = &TEXT[..thread + 5];
                     done(&mut session, &make::create(name, content));
                     done(&mut session, &make::read(name, content.len() as u64));
-                    assert_eq!(session.content(), Some(content));
+                    assert_eq!(session.content(TICKET), Some(content));
                 }
                 done(
                     &mut session,
                     &make::list(path.with(|to| to.extend(format!("s{directory}").bytes()))),
                 );
-                assert_eq!(session.listing().unwrap().entries, FILES);
+                assert_eq!(session.listing(TICKET).unwrap().entries, FILES);
             });
         }
     });
     assert_eq!(storage.files().len(), THREADS * FILES as usize);
     assert_eq!(storage.now_ns(), storage.calls() * COST_NS);
     assert_eq!(storage.open_files(), 0);
+}
+
+/// The loop uses names and contents again as soon as an operation is submitted.
+#[test]
+fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket() {
+    for seed in 0..50 {
+        let storage = Simulated::new(Code::Posix, 7).with_depth(4, seed);
+        let mut session = open(&storage);
+        let mut steps = Seen::default();
+        assert_eq!(storage.depth(), 4);
+        let mut order = Vec::new();
+        let complete = |session: &mut SimulatedSession| {
+            let (ticket, outcome) = session.complete(None, &mut Seen::default()).unwrap();
+            assert_eq!(outcome, Ok(()));
+            ticket
+        };
+        let mut content = [0; 8];
+        for number in 0..4 {
+            let name = file(&number.to_string());
+            content.fill(number as u8);
+            let submitted = session.submit(Ticket::new(9, number), &make::create(name.name(), &content), &mut steps);
+            assert_eq!(submitted, Submitted::InFlight);
+        }
+        for _ in 0..4 {
+            order.push(complete(&mut session).flight());
+        }
+        assert_eq!(session.complete(None, &mut steps), None);
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2, 3], "each once");
+        for number in 0..4 {
+            let name = file(&number.to_string());
+            session.submit(Ticket::new(10, number), &make::read(name.name(), 8), &mut steps);
+        }
+        for _ in 0..4 {
+            let ticket = complete(&mut session);
+            assert_eq!(session.content(ticket), Some(&[ticket.flight() as u8; 8][..]));
+        }
+        assert_eq!(storage.meetings(), Vec::<String>::new());
+        // Time passes while nothing is done, and no more of it than is asked for.
+        let (a, b, c) = (file("0"), file("4"), file("5"));
+        session.submit(Ticket::new(11, 0), &make::rename(a.name(), b.name()), &mut steps);
+        let before_ns = storage.now_ns();
+        let answer = session.complete(Some(Duration::from_nanos(100)), &mut steps);
+        let calls_ns = 7 * 2;
+        assert!(storage.now_ns() <= before_ns + 100 + calls_ns);
+        if answer.is_none() {
+            assert!(storage.now_ns() >= before_ns + 100);
+            session.submit(Ticket::new(12, 1), &make::link(c.name(), b.name()), &mut steps);
+            assert_eq!(storage.meetings().len(), 1, "both give one name");
+        }
+    }
 }

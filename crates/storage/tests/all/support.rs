@@ -48,19 +48,24 @@ impl FilePath {
     }
 }
 
+/// Of every operation: there is one at a time.
+pub const TICKET: Ticket = Ticket(1);
+
 #[derive(Default)]
 pub struct Seen(pub Vec<Step>);
 
 impl Steps for Seen {
+    fn of(&mut self, _: Ticket) {}
+
     fn ended(&mut self, step: Step) {
         self.0.push(step);
     }
 }
 
 pub fn perform<S: Session>(session: &mut S, operation: &Operation<'_>, steps: &mut Seen) -> Outcome {
-    match session.submit(Ticket(1), operation, steps) {
+    match session.submit(TICKET, operation, steps) {
         Submitted::Done(outcome) => outcome,
-        Submitted::InFlight => session.complete(steps).expect("an operation is in flight").1,
+        Submitted::InFlight => session.complete(None, steps).expect("an operation is in flight").1,
     }
 }
 

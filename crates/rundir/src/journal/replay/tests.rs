@@ -125,6 +125,22 @@ fn what_is_in_flight_may_be_either() {
 }
 
 #[test]
+fn a_workers_operations_in_flight_are_told_apart() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
+    fed.begins(Action::Create, ("2", ""), 0, 0, 5);
+    fed.begins(Action::Create, ("3", ""), 0, 0, 6);
+    // The last one is done first, and the first one fails.
+    fed.replay.acknowledges(0, 4).unwrap();
+    fed.replay.acknowledges(0, 3).unwrap();
+    assert_eq!((fed.expected("2"), fed.expected("3")), (whole(0, 5), whole(0, 6)));
+    assert_eq!(fed.name("1").may, [May::Gone]);
+    assert_eq!(fed.replay.in_flight(), 1);
+    assert!(fed.replay.acknowledges(0, 3).is_err(), "it is told once");
+}
+
+#[test]
 fn names_in_flight_keep_what_was_acknowledged() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);

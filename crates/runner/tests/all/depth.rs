@@ -1,0 +1,432 @@
+//! Several operations in flight, on the simulated storage: each is performed at a random moment between its submission
+//! and its completion, and they complete in a random order. What a run does, counts and leaves is what it is with one at
+//! a time.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use contract::home::Home;
+use proptest::prelude::*;
+use record::{Fact, Meter, Outcome, PhaseRecord, Record};
+use runner::{Clock, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec};
+use storage::simulated::{Code, Fault, Simulated};
+use workload::arrivals::ArrivalProcess;
+use workload::contents::{ContentKind, ContentSpec};
+use workload::layout::{Layout, Shape};
+use workload::mix::Think;
+use workload::sizes::Sizes;
+use workload::{Action, Classic, Crew, Mix, Phase, Planner, Weights, Workload};
+
+const AT: &str = "/files";
+const COST_NS: u64 = 7;
+const EIO: i32 = 5;
+const TRANSACTIONS: u64 = 300;
+
+fn storage(depth: usize, seed: u64) -> Simulated {
+    Simulated::new(Code::Posix, COST_NS)
+        .with_directory(AT)
+        .with_depth(depth, seed)
+}
+
+fn depths() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(1_usize), Just(8), Just(64)]
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    prop_oneof![Just(Shape::Flat), Just(Shape::Subdirectories(3))]
+}
+
+/// Few files, so that operations meet; a subset of the operations, so that they meet in all ways.
+fn mixes() -> impl Strategy<Value = Mix> {
+    let weights = prop::collection::vec(0_u32..4, Action::asked_for().count());
+    (
+        weights,
+        shapes(),
+        1_u64..40,
+        any::<u64>(),
+        prop_oneof![Just(0_u64), Just(50)],
+    )
+        .prop_map(|(weights, shape, files, seed, think_ns)| Mix {
+            files,
+            transactions: TRANSACTIONS,
+            seed,
+            weights: Action::asked_for()
+                .zip(weights)
+                .fold(Weights::default(), |weights, (action, weight)| {
+                    weights.with(action, weight)
+                })
+                .with(Action::Create, 2)
+                .with(Action::Read, 2),
+            sizes: Sizes::Uniform { low: 0, high: 5_000 },
+            append_sizes: Sizes::Uniform { low: 1, high: 3_000 },
+            range_sizes: Sizes::Fixed(700),
+            size_max_bytes: 12_000,
+            layout: Layout {
+                shape,
+                entries_max: None,
+                maildir: true,
+            },
+            think: if think_ns > 0 {
+                Think::Exponential(think_ns)
+            } else {
+                Think::None
+            },
+            ..Mix::default()
+        })
+}
+
+fn of_mix(mix: Mix, crew: Crew) -> Workload {
+    Workload {
+        crew,
+        contents: Some(ContentSpec {
+            kind: ContentKind::Incompressible,
+            dedup: 1.0,
+        }),
+        ..mix.into()
+    }
+}
+
+fn private() -> impl Strategy<Value = Workload> {
+    let crew = (1_u32..4).prop_map(|workers| Crew::Private { workers });
+    let classic = (1_u64..40, any::<u32>(), 1_u32..3).prop_map(|(files, seed, subdirectories)| Classic {
+        files,
+        seed,
+        subdirectories,
+        transactions: TRANSACTIONS,
+        size_low_bytes: 1,
+        size_high_bytes: 2_000,
+        ..Classic::default()
+    });
+    prop_oneof![
+        (mixes(), crew.clone()).prop_map(|(mix, crew)| of_mix(mix, crew)),
+        (classic, crew).prop_map(|(classic, crew)| Workload { crew, ..classic.into() }),
+    ]
+}
+
+fn shared() -> impl Strategy<Value = Workload> {
+    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| of_mix(mix, Crew::Shared { writers, readers }))
+}
+
+fn request(workload: &Workload) -> RunSpec {
+    RunSpec {
+        room_check: false,
+        own_cost: false,
+        check: true,
+        verify: workload.contents.is_some(),
+        steps: true,
+        slices: true,
+        ..RunSpec::classic(workload.clone(), vec![AT.into()], Place::OwnDirectory)
+    }
+}
+
+fn run(request: &RunSpec, storage: &Simulated) -> Record {
+    runner::run(request, storage, storage, &mut Control::default, &mut NoEvents).unwrap()
+}
+
+fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
+    let phase = record.actual.phases.iter().find(|of| of.phase == phase).unwrap();
+    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    operations
+        .map(|operation| (operation.action, &operation.meter))
+        .collect()
+}
+
+fn transactions(record: &Record) -> &PhaseRecord {
+    let mut phases = record.actual.phases.iter();
+    phases.find(|phase| phase.phase == Phase::Transactions).unwrap()
+}
+
+/// What is in the run's directory, whatever that is called: by path what each file holds.
+fn kept(storage: &Simulated) -> BTreeMap<String, Vec<u8>> {
+    let files = storage.files().into_keys();
+    let inside = files.filter_map(|path| {
+        let (_, inside) = path.strip_prefix(AT)?.strip_prefix('/')?.split_once('/')?;
+        let is_own = inside.contains("postmark");
+        (!is_own).then(|| (inside.to_owned(), storage.content_of(&path).unwrap()))
+    });
+    inside.collect()
+}
+
+fn nothing_is_left(storage: &Simulated) {
+    assert_eq!(storage.files(), BTreeMap::new());
+    assert_eq!(storage.open_files(), 0);
+    let mut entries = 0;
+    let at = Home::open(storage, Path::new(AT)).unwrap();
+    at.list(&mut |_| {
+        entries += 1;
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(entries, 0, "directories");
+    assert_eq!(storage.meetings(), Vec::<String>::new());
+}
+
+fn is_whole(record: &Record, storage: &Simulated) {
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+    assert!(matches!(record.actual.check, Fact::Known(check) if check.wrong == 0 && check.left_out == 0));
+    let of_workers = record.actual.phases.iter().flat_map(|phase| &phase.segments);
+    for operation in of_workers.flat_map(|segment| &segment.operations) {
+        let meter = &operation.meter;
+        assert_eq!(meter.latency.count(), meter.operations, "each has a latency, and one");
+        for step in &operation.steps {
+            assert!(step.latency.max_ns() <= meter.latency.max_ns(), "{step:?} of {meter:?}");
+        }
+    }
+    let of_slices: u64 = transactions(record)
+        .slices
+        .totals()
+        .values()
+        .map(|of| of.operations)
+        .sum();
+    let of_phase: u64 = meters(record, Phase::Transactions)
+        .values()
+        .map(|of| of.operations)
+        .sum();
+    assert_eq!(of_slices, of_phase);
+    assert_eq!(storage.meetings(), Vec::<String>::new());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn private_pools_do_what_was_planned(workload in private(), depth in depths(), seed in any::<u64>()) {
+        let storage = storage(depth, seed);
+        let record = run(&request(&workload), &storage);
+        is_whole(&record, &storage);
+        nothing_is_left(&storage);
+        let plan = Planner::new(&workload).plan().unwrap();
+        assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash));
+        for phase in Phase::ALL {
+            let meters = meters(&record, phase);
+            for action in Action::operations() {
+                let tally = plan.tally(phase, action);
+                let counted = meters.get(&action).map_or((0, 0), |meter| (meter.operations, meter.bytes));
+                assert_eq!(counted, (tally.operations, tally.bytes), "{phase:?} {action:?}");
+            }
+        }
+        assert!(storage.in_flight_max() <= depth);
+        assert!(depth == 1 || storage.in_flight_max() > 1 || workload.files() == 1);
+        let waits: u64 = transactions(&record).claim_waits.iter().map(|waits| waits.wait.count()).sum();
+        assert!(depth > 1 || waits == 0);
+    }
+
+    #[test]
+    fn shared_pools_are_what_their_claims_say(workload in shared(), depth in depths(), seed in any::<u64>()) {
+        let storage = storage(depth, seed);
+        let record = run(&request(&workload), &storage);
+        is_whole(&record, &storage);
+        nothing_is_left(&storage);
+        let workers = u64::from(workload.crew.workers());
+        assert_eq!(transactions(&record).transactions(), workers * TRANSACTIONS);
+    }
+
+    #[test]
+    fn the_pool_at_the_end_is_the_same(workload in private(), depth in depths(), seed in any::<u64>()) {
+        let request = RunSpec {
+            keeping: Keeping { keep: true, reuse: false },
+            ..request(&workload)
+        };
+        let (one, several) = (storage(1, 0), storage(depth, seed));
+        is_whole(&run(&request, &one), &one);
+        is_whole(&run(&request, &several), &several);
+        assert_eq!(kept(&several), kept(&one));
+        // And it is gone on with.
+        let again = RunSpec {
+            keeping: Keeping { keep: true, reuse: true },
+            ..request
+        };
+        is_whole(&run(&again, &one), &one);
+        is_whole(&run(&again, &several), &several);
+        assert_eq!(kept(&several), kept(&one));
+    }
+
+    #[test]
+    fn failures_are_those_that_struck(
+        workload in prop_oneof![private(), shared()],
+        depth in depths(),
+        seed in any::<u64>(),
+        at in prop::collection::btree_set(1_u64..100, 1..12),
+    ) {
+        let request = RunSpec {
+            on_error: OnError::Count(1_000),
+            place: Place::Nowhere,
+            ..request(&workload)
+        };
+        let whole = storage(1, 0);
+        let of_whole = run(&request, &whole);
+        // So far apart that no operation meets two.
+        let first = whole.calls() / 10;
+        let faulty = at.iter().fold(storage(depth, seed), |storage, at| {
+            storage.fault_at(first + 40 * at, Fault::Error(EIO))
+        });
+        let record = run(&request, &faulty);
+        let segments = record.actual.phases.iter().flat_map(|phase| &phase.segments);
+        let failed: u64 = segments.flat_map(|segment| &segment.operations).map(|of| of.meter.failed).sum();
+        let errors = &record.actual.errors;
+        let of_directories = errors.iter().filter(|error| error.operation.ends_with(" directory"));
+        let of_directories: u64 = of_directories.map(|error| error.count).sum();
+        let wrong = record.actual.check.known().map_or(0, |check| check.wrong);
+        let counted: u64 = errors.iter().map(|error| error.count).sum();
+        assert_eq!(counted, faulty.struck().len() as u64, "each is one error: {errors:?}");
+        assert_eq!(counted, failed + of_directories + wrong, "and nothing else is wrong: {errors:?}");
+        if of_directories == 0 {
+            assert_eq!(record.actual.outcome, Outcome::Complete);
+            assert_eq!(transactions(&record).transactions(), transactions(&of_whole).transactions());
+            let hashes = [&record, &of_whole].map(|record| record.actual.stream_hash.known());
+            assert_eq!(hashes[0], hashes[1]);
+        }
+        assert_eq!(faulty.open_files(), 0);
+        assert_eq!(faulty.meetings(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_stop_at_any_moment_leaves_nothing(
+        workload in prop_oneof![private(), shared()],
+        depth in depths(),
+        seed in any::<u64>(),
+        part in 0.0..1.0,
+    ) {
+        let whole = storage(depth, seed);
+        run(&request(&workload), &whole);
+        let storage = storage(depth, seed);
+        let clock = StopsAt {
+            storage: storage.clone(),
+            at_ns: (whole.now_ns() as f64 * part) as u64,
+            signal: Arc::default(),
+        };
+        let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
+        let record = runner::run(&request(&workload), &storage, &clock, &mut control, &mut NoEvents);
+        if let Ok(record) = record {
+            let outcome = &record.actual.outcome;
+            assert!(matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete), "{outcome:?}");
+            assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
+        }
+        nothing_is_left(&storage);
+    }
+
+    #[test]
+    fn a_cut_at_any_call_loses_nothing_acknowledged_and_is_cleaned(
+        workload in prop_oneof![private(), shared()],
+        depth in depths(),
+        seed in any::<u64>(),
+        part in 0.0..1.0,
+    ) {
+        let logs = tempfile::tempdir().unwrap();
+        let request = RunSpec {
+            journal: Some(logs.path().join("log")),
+            ..request(&workload.with_transactions(40))
+        };
+        let whole = storage(depth, seed);
+        run(&RunSpec { journal: None, ..request.clone() }, &whole);
+        let storage = storage(depth, seed).cut_at((whole.calls() as f64 * part) as u64);
+        let record = runner::run(&request, &storage, &storage, &mut Control::default, &mut NoEvents);
+        storage.restart();
+        if record.is_ok() {
+            let log = logs.path().join("log");
+            if let Ok(verified) = rundir::verify_after(&storage, Path::new(AT), &log) {
+                assert_eq!(verified.lost, []);
+            }
+        }
+        let home: Arc<dyn Home> = Arc::new(storage.clone());
+        // What was not begun has no manifest.
+        let _ = rundir::clean(&home, Path::new(AT));
+        assert_eq!(kept(&storage), BTreeMap::new());
+        assert_eq!(storage.meetings(), Vec::<String>::new());
+    }
+}
+
+/// The storage's clock, which sends a signal at a moment.
+#[derive(Clone)]
+struct StopsAt {
+    storage: Simulated,
+    at_ns: u64,
+    signal: Arc<AtomicUsize>,
+}
+
+impl Clock for StopsAt {
+    fn now_ns(&self) -> u64 {
+        let now_ns = self.storage.now_ns();
+        if now_ns >= self.at_ns {
+            self.signal.store(2, Ordering::Relaxed);
+        }
+        now_ns
+    }
+
+    fn wall_s(&self) -> i64 {
+        0
+    }
+
+    fn sleep(&self, ns: u64) {
+        self.storage.pass(ns);
+    }
+}
+
+fn open_loop(period_ns: u64) -> RunSpec {
+    let mix = Mix {
+        files: 200,
+        transactions: 2_000,
+        weights: "stat=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    RunSpec {
+        drive: Drive {
+            pace: Pace::Open {
+                per_second: 1e9 / period_ns as f64,
+                arrivals: ArrivalProcess::Constant,
+            },
+            ..Drive::default()
+        },
+        ..request(&of_mix(mix, Crew::ONE))
+    }
+}
+
+#[test]
+fn arrivals_are_kept_to_with_operations_in_flight() {
+    for depth in [1, 8, 64] {
+        let storage = storage(depth, 3);
+        let record = run(&open_loop(1_000), &storage);
+        let phase = transactions(&record);
+        let segment = phase.measured().next().unwrap();
+        let took_ns = segment.ended_ns - segment.began_ns;
+        // The last one is due after as many periods as there are others, and may wait for its completion.
+        assert!((1_999_000..2_020_000).contains(&took_ns), "depth {depth}: {took_ns}");
+        let meter = meters(&record, Phase::Transactions)[&Action::Stat];
+        let service = meter.service.as_ref().unwrap();
+        assert_eq!((meter.latency.count(), service.count()), (2_000, 2_000));
+        let late_ns = meter.latency.mean_ns().unwrap() - service.mean_ns().unwrap();
+        assert!(
+            (0.0..200.0).contains(&late_ns),
+            "depth {depth}: issued {late_ns} ns after they were due"
+        );
+    }
+}
+
+#[test]
+fn what_is_due_and_not_begun_is_counted() {
+    for depth in [1, 8, 64] {
+        let storage = storage(depth, 3);
+        let clock = StopsAt {
+            storage: storage.clone(),
+            at_ns: 6_000,
+            signal: Arc::default(),
+        };
+        let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
+        // More arrive than can be done.
+        let record = runner::run(&open_loop(2), &storage, &clock, &mut control, &mut NoEvents).unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
+        let phase = transactions(&record);
+        let segment = phase.segments.last().unwrap();
+        let begun = meters(&record, Phase::Transactions)[&Action::Stat].operations;
+        let arrived = (segment.ended_ns - segment.began_ns) / 2 + 1;
+        assert_eq!(begun + phase.waiting.unwrap(), arrived, "depth {depth}");
+        assert!(
+            begun > 100 && arrived > 2 * begun,
+            "depth {depth}: {begun} of {arrived}"
+        );
+        nothing_is_left(&storage);
+    }
+}
