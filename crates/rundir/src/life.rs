@@ -5,7 +5,6 @@
 //! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is written to the target. They
 //! are lost when the machine restarts; then what needs them stays, and is named.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -17,7 +16,7 @@ use observe::shared::LINE_WORDS;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::slot::{Slot, WrittenName};
+use crate::slot::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
@@ -57,7 +56,7 @@ pub(crate) struct LastSigns {
     /// When the last operation was completed, or the latest that the wall clock showed, in nanoseconds of the epoch.
     pub last_ns: i64,
     /// Names that operations were writing that were under way, or had failed.
-    pub partly_written: BTreeSet<WrittenName>,
+    pub partly_written: PartlyWritten,
 }
 
 fn wall_ns() -> i64 {
@@ -217,7 +216,10 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
     Some(LastSigns {
         set_back_ns: set_back_ns(first),
         last_ns: (wall_ns as i64).saturating_add(since).max(first[WORD_LATEST] as i64),
-        partly_written: workers.iter().flat_map(Slot::partly_written).collect(),
+        partly_written: (0..)
+            .zip(workers)
+            .flat_map(|(worker, line)| Slot::partly_written(line).into_iter().map(move |name| (name, worker)))
+            .collect(),
     })
 }
 
@@ -271,9 +273,9 @@ mod tests {
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
         let expected = [
-            (NameKind::File, 12),
-            (NameKind::Temporary, 12),
-            (NameKind::Temporary, 7),
+            ((NameKind::File, 12), 1),
+            ((NameKind::Temporary, 12), 1),
+            ((NameKind::Temporary, 7), 0),
         ];
         assert_eq!(signs.partly_written, expected.into());
         let all_may_write = std::fs::Permissions::from_mode(0o666);
