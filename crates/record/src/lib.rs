@@ -22,7 +22,7 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};
-pub use headline::{Entry, Headline, State};
+pub use headline::{Headline, ListedRun, State};
 pub use id::RunId;
 pub use ladder::{GoalSummary, LadderSummary, Limit, RungOperation, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};

@@ -21,7 +21,7 @@ pub struct Evidence {
     /// By how much the wall clock was set back while the run went on.
     pub set_back_ns: i64,
     /// When the run ended; nothing where that is not known.
-    pub until: Option<Until>,
+    pub until: Option<EndStamps>,
     /// The run goes on, or has ended by itself: what is not among `partly_written` was written to its end.
     pub is_complete: bool,
 }
@@ -29,7 +29,7 @@ pub struct Evidence {
 /// When a run ended, by the times at which its files were made. The kernel stamps files by a clock that is read every few
 /// milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Until {
+pub struct EndStamps {
     /// What was made before this was certainly made while the run went on.
     pub certainly: Stamp,
     /// No file that was completed was made later.
@@ -38,7 +38,7 @@ pub struct Until {
     pub under_way: Stamp,
 }
 
-impl Until {
+impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
         /// More than the time between two readings of that clock.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
@@ -201,7 +201,7 @@ impl<'a> Ownership<'a> {
             None if is_told_by_them => facts.modified,
             _ => born,
         };
-        let is_too_late = |until: Until| {
+        let is_too_late = |until: EndStamps| {
             let last = if is_under_way { until.under_way } else { until.completed };
             made.is_some_and(|made| made > last)
         };
@@ -268,7 +268,7 @@ impl<'a> Ownership<'a> {
         // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
         // In a directory of its own it is enough that it was made while the run went on.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
-        let was_certainly_there = |until: Until| facts.born_or_changed().is_none_or(|born| born < until.certainly);
+        let was_certainly_there = |until: EndStamps| facts.born_or_changed().is_none_or(|born| born < until.certainly);
         let may_be_cut_short = is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
@@ -415,7 +415,7 @@ mod tests {
         let name = (NameKind::File, 12);
         let evidence = Evidence {
             partly_written: [(name, 1)].into(),
-            until: Some(Until::new(seconds * 1_000_000_000 + i64::from(nanoseconds))),
+            until: Some(EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))),
             ..Evidence::default()
         };
         let mut ownership = Ownership::new(&manifest, &evidence, facts.owner, None);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::calls::{Calls, asks_its_calls, at};
 use crate::home::KernelHome;
 use crate::raw::RawStyle;
-use crate::system::{Kernel, System, last_errno};
+use crate::system::{KernelCalls, System, last_errno};
 use contract::home::Home;
 use contract::{
     Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step,
@@ -27,7 +27,7 @@ const NAME: &str = "stdio";
 #[derive(Debug)]
 pub struct StdioSession {
     /// For all that has nothing to do with contents, and for the buffer that reads go to.
-    calls: Calls<Kernel, RawStyle>,
+    calls: Calls<KernelCalls, RawStyle>,
     write_block: usize,
     durability: Durability,
 }
@@ -61,7 +61,7 @@ impl Storage for Stdio {
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
         supports_policy(settings.durability, settings.direct)?;
         Ok(StdioSession {
-            calls: Calls::new(Kernel::new(settings)?, settings)?,
+            calls: Calls::new(KernelCalls::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
             durability: settings.durability,
         })
