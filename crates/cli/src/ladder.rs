@@ -2,7 +2,8 @@
 
 use record::ladder::next_load;
 use record::{
-    Check, Completed, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Part, Record, Rung, RungRun, RungSummary,
+    Check, Completed, CompletedPart, Crew, End, ErrorRecord, Fact, Fetched, Load, Outcome, Record, Rung, RungRun,
+    RungSummary,
 };
 use runner::{Event, Events, Pace, Refused, RunSpec, SystemClock};
 use workload::arrivals::ArrivalProcess;
@@ -71,7 +72,7 @@ pub fn climb(spec: &RunSpec, signals: &mut Signals, events: &mut dyn Events) -> 
         };
         if events.takes_records() && is_whole {
             events.event(Event::Completed(Box::new(Completed {
-                part: Part::Rung(climbed_now.clone()),
+                part: CompletedPart::Rung(climbed_now.clone()),
                 during: sum.during.clone(),
             })));
         }

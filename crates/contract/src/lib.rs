@@ -167,7 +167,7 @@ impl Failure {
 }
 
 /// What became of an operation.
-pub type Outcome = Result<(), Failure>;
+pub type OperationOutcome = Result<(), Failure>;
 
 /// The loop's name for an operation that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ pub struct Ticket(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     /// It is done.
-    Done(Outcome),
+    Done(OperationOutcome),
     /// It is under way; [`Session::complete`] will give its outcome.
     InFlight,
 }
@@ -224,7 +224,7 @@ pub trait Session {
     fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, steps: &mut S) -> Submitted;
 
     /// Waits for an operation in flight; `None` when there is none.
-    fn complete<S: Steps>(&mut self, _steps: &mut S) -> Option<(Ticket, Outcome)> {
+    fn complete<S: Steps>(&mut self, _steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
         None
     }
 
@@ -251,7 +251,7 @@ pub trait Session {
     ///
     /// # Errors
     /// Where that failed.
-    fn sync_file_system(&mut self, _location: usize) -> Outcome {
+    fn sync_file_system(&mut self, _location: usize) -> OperationOutcome {
         Ok(())
     }
 }

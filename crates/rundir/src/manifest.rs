@@ -75,7 +75,7 @@ pub(crate) struct Manifest {
     pub life: Option<String>,
     /// Whether the pool was left for a later run, and how far its workers had come.
     #[serde(default)]
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptPool>,
     /// The user's directory before the run.
     pub before: Before,
     /// The directories that the same run uses besides, the first few of them, and how many more there are.
@@ -151,7 +151,7 @@ pub enum Begins {
 
 /// A pool that was left for a later run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptPool {
     /// What the pool was made of, in a fixed form: seed and all.
     pub pool: String,
     /// The workload without its number of transactions, in a fixed form.

@@ -24,7 +24,7 @@ use crate::failures::{Failures, Spoiled};
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
 use crate::refused::Refused;
-use crate::shared::{Shared, SharedPool};
+use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, supervise, watch_mounts};
@@ -285,7 +285,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 self.start_private(worker, border, slot, matter, (stream, None))
             }
             (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
-                let source = Shared::new(
+                let source = SharedSource::new(
                     Arc::clone(pool),
                     mix,
                     self.mixer(mix, worker),

@@ -27,7 +27,7 @@ use crate::waiting::{Call, NoAnswer, Waiter};
 use rundir::Life;
 use rundir::journal::{self, Journal};
 use rundir::kept::take_kept;
-use rundir::manifest::{BEGINS_BYTES, Begins, Kept, Makes, MixNames, Position};
+use rundir::manifest::{BEGINS_BYTES, Begins, KeptPool, Makes, MixNames, Position};
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, Wish};
 use rundir::site::Site;
@@ -674,7 +674,7 @@ fn clean_up(
     }
     let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
     if let (true, true, Some(positions)) = (request.keeping.keep, whole, &performed.positions) {
-        let kept = Kept {
+        let kept = KeptPool {
             pool: request.workload.pool_canonical(),
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
@@ -709,7 +709,7 @@ fn clean_up(
 }
 
 /// Leaves the pool for a later run.
-fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
+fn keep(site: Arc<dyn Site>, kept: KeptPool, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
     let call = Call::new("write the manifest of the kept pool in", site.describe());
     let marked = waiter.wait_for(&call, move || site.keep(kept));
     let (why, unanswered) = match marked {

@@ -27,7 +27,7 @@ use pool::{Claim, SHARDS, lock};
 
 /// What was known of a place when its listing began.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct EntriesBefore {
     made: i64,
     removed: i64,
     moved: i64,
@@ -52,7 +52,7 @@ enum Held {
 
 /// What one worker does on a shared pool.
 #[derive(Debug)]
-pub(crate) struct Shared<C> {
+pub(crate) struct SharedSource<C> {
     pub(crate) pool: Arc<SharedPool>,
     pub(crate) mixer: Mixer,
     pub(crate) ranks: Ranks,
@@ -68,7 +68,7 @@ pub(crate) struct Shared<C> {
     pub(crate) fresh: u64,
     pub(crate) deleting: Deleting,
     held: Held,
-    seen: Seen,
+    seen: EntriesBefore,
     waits: Histogram,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Deleting {
     position: usize,
 }
 
-impl<C: Clock> Shared<C> {
+impl<C: Clock> SharedSource<C> {
     pub(crate) fn new(
         pool: Arc<SharedPool>,
         mix: &Mix,
@@ -103,7 +103,7 @@ impl<C: Clock> Shared<C> {
             fresh: 0,
             deleting: Deleting::default(),
             held: Held::Nothing,
-            seen: Seen::default(),
+            seen: EntriesBefore::default(),
             waits: Histogram::default(),
         }
     }
@@ -324,7 +324,7 @@ impl<C: Clock> Shared<C> {
     }
 }
 
-impl<C: Clock> Source for Shared<C> {
+impl<C: Clock> Source for SharedSource<C> {
     const IS_PURE: bool = false;
 
     fn next(&mut self, phase: Phase) -> Option<Intent> {
@@ -439,7 +439,7 @@ impl<C: Clock> Source for Shared<C> {
 
     fn listing_begins(&mut self, place: u32) {
         let entries = &self.pool.places[place as usize];
-        self.seen = Seen {
+        self.seen = EntriesBefore {
             made: entries.made.load(Ordering::Acquire),
             removed: entries.removed.load(Ordering::Acquire),
             moved: entries.moved.load(Ordering::Acquire),

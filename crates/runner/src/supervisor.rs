@@ -199,7 +199,7 @@ pub(crate) struct Watch<'a> {
 
 /// One worker as its supervisor sees it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct SeenWorker {
     under_way: Option<UnderWay>,
     since: Instant,
     /// Its place among those that are stuck.
@@ -210,7 +210,7 @@ struct Supervisor<'a, 'e> {
     watch: Watch<'a>,
     events: &'e mut dyn Events,
     watched: Watched,
-    seen: Vec<Seen>,
+    seen: Vec<SeenWorker>,
     /// Workers that wait at a border, and what each has to do behind it.
     waiting: u32,
     totals: Vec<u64>,
@@ -244,7 +244,7 @@ struct Supervisor<'a, 'e> {
 /// Looks on until all workers are done, or do not come back.
 pub(crate) fn supervise(watch: Watch<'_>, events: &mut dyn Events) -> Watched {
     let workers = watch.answers.len();
-    let seen = Seen {
+    let seen = SeenWorker {
         under_way: None,
         since: Instant::now(),
         stuck: None,

@@ -14,8 +14,8 @@ use crate::posix::PosixStyle;
 use crate::raw::RawStyle;
 use contract::home::Home;
 use contract::{
-    Failure, Listing, Name, Need, OpenError, Operation, Outcome, Session, Settings, Steps, Storage, Submitted, Ticket,
-    Unsupported,
+    Failure, Listing, Name, Need, OpenError, Operation, OperationOutcome, Session, Settings, Steps, Storage, Submitted,
+    Ticket, Unsupported,
 };
 pub use corruption::Corruption;
 use state::{Kind, Shared, State};
@@ -253,7 +253,7 @@ impl Session for SimulatedSession {
         }
     }
 
-    fn sync_file_system(&mut self, location: usize) -> Outcome {
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
         match self {
             Self::Raw(calls) => calls.sync_file_system(location),
             Self::Posix(calls) => calls.sync_file_system(location),

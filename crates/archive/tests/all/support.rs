@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use archive::{Archive, ArchiveError, JournalMode, Opening};
-use record::{Completed, Origin, Outcome, Part, Record, RunId};
+use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 
 /// A record that a run wrote.
 pub fn kept() -> Record {
@@ -36,7 +36,7 @@ pub fn head(record: &Record) -> Record {
 /// What it tells phase by phase.
 pub fn parts(record: &Record) -> Vec<Completed> {
     let part = |phase: &record::PhaseRecord| Completed {
-        part: Part::Phase(Box::new(phase.clone())),
+        part: CompletedPart::Phase(Box::new(phase.clone())),
         during: record.during.clone(),
     };
     record.actual.phases.iter().map(part).collect()

@@ -1,6 +1,6 @@
 //! What is completed is told as a part of the record: at borders, where all workers wait, for those who take records.
 
-use record::{Completed, Part};
+use record::{Completed, CompletedPart};
 use workload::Phase;
 
 use super::{Beside, Supervisor};
@@ -47,11 +47,11 @@ impl Supervisor<'_, '_> {
         };
         let record = sum::phase_record(phase, workers, self.watch.drive, beside);
         if record.complete {
-            self.tell_part(Part::Phase(Box::new(record)));
+            self.tell_part(CompletedPart::Phase(Box::new(record)));
         }
     }
 
-    pub(super) fn tell_part(&mut self, part: Part) {
+    pub(super) fn tell_part(&mut self, part: CompletedPart) {
         if let Some(during) = self.watch.during {
             let completed = Completed { part, during: during() };
             self.events.event(Event::Completed(Box::new(completed)));

@@ -1,7 +1,7 @@
 //! Which load the transactions begin with: the one that was said, or the rungs of a ladder one after another.
 
 use record::ladder::next_load;
-use record::{Load, Part, Rung, RungSummary};
+use record::{CompletedPart, Load, Rung, RungSummary};
 use spec::Pace;
 use workload::Phase;
 use workload::arrivals::check_rate;
@@ -60,7 +60,7 @@ impl Supervisor<'_, '_> {
             of_run: None,
         };
         if self.watch.during.is_some() {
-            self.tell_part(Part::Rung(rung.clone()));
+            self.tell_part(CompletedPart::Rung(rung.clone()));
         }
         self.watched.rungs.push(rung);
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use record::{Climb, Completed, Ladder, Outcome, Part, Phase, Record};
+use record::{Climb, Completed, CompletedPart, Ladder, Outcome, Phase, Record};
 use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, Stop, SystemClock};
 use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
@@ -152,8 +152,8 @@ fn rungs_are_told_as_they_are_climbed() {
     let mut kinds = Vec::new();
     for completed in told.parts {
         kinds.push(match &completed.part {
-            Part::Phase(phase) => phase.phase.name(),
-            Part::Rung(_) => "rung",
+            CompletedPart::Phase(phase) => phase.phase.name(),
+            CompletedPart::Rung(_) => "rung",
         });
         so_far.add(completed);
     }
@@ -179,12 +179,12 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
     let (record, told) = run(&request);
     let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions]);
-    let parts: Vec<Part> = told.parts.into_iter().map(|completed| completed.part).collect();
+    let parts: Vec<CompletedPart> = told.parts.into_iter().map(|completed| completed.part).collect();
     let of_record = record
         .actual
         .phases
         .into_iter()
-        .map(|phase| Part::Phase(Box::new(phase)));
+        .map(|phase| CompletedPart::Phase(Box::new(phase)));
     assert_eq!(parts, of_record.collect::<Vec<_>>());
 }
 
