@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use ::archive::{Archive, Journal, Opening};
+use ::archive::{Archive, JournalMode, Opening};
 use record::{Fact, Record, RunId};
 
 use crate::process::{output, output_and_memory};
@@ -15,13 +15,13 @@ use crate::statistics::median;
 const LIST_MAX_MS: f64 = 100.0;
 
 /// What is asked of the archive.
-pub struct Size {
+pub struct ArchiveSize {
     pub runs: u64,
     pub rounds: usize,
 }
 
 /// Fills an archive with runs, and times what is done with them. Whether a list with a filter is fast enough.
-pub fn compare(ours: &Path, size: &Size) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, size: &ArchiveSize) -> Result<bool, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
     let record = performed(ours, directory.path())?;
@@ -125,7 +125,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
     const EVERY_NS: u64 = 600_000_000_000;
     let mut archive = Archive::open(&Opening {
         path,
-        journal: Journal::WriteAhead,
+        journal: JournalMode::WriteAhead,
         owner: None,
         make: true,
         patience: std::time::Duration::from_secs(20),

@@ -7,7 +7,7 @@ use std::process::Command;
 use observe::child::ChildCost;
 
 use crate::Arguments;
-use crate::mounts::{Mounted, settle, touch_memory};
+use crate::mounts::{MountedVolume, settle, touch_memory};
 use crate::process::{cost, cost_with_input};
 use crate::statistics::median;
 
@@ -85,7 +85,7 @@ pub fn compare(
         "on", "mode", "files", "transactions", "wall", "user CPU", "system CPU"
     );
     for kind in on {
-        let mounted = Mounted::new(kind)?;
+        let mounted = MountedVolume::new(kind)?;
         touch_memory();
         for pairing in &SAME_POOL {
             let work = Work {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use record::{Limit, Load, Outcome, Phase, PhaseRecord, Record, Summary};
 
-use crate::mounts::{Mounted, settle, touch_memory};
+use crate::mounts::{MountedVolume, settle, touch_memory};
 use crate::noise::Noise;
 use crate::process::{output, output_and_memory_over_time};
 use crate::statistics::median;
@@ -34,7 +34,7 @@ pub fn ladders(ours: &Path, asked: &Ladders<'_>) -> Result<(), Box<dyn Error>> {
         let mut how = "";
         for round in 0..asked.rounds {
             // Made anew: what the last ladder has left is no part of this one.
-            let mounted = Mounted::new(kind)?;
+            let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
             let mut command = Command::new(ours);
             command.args(["run", "--quiet", "--format", "json", "--preset", asked.preset]);
@@ -129,7 +129,7 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
         ("files that are read as a whole and grow", growing),
     ] {
         for rule in ["snia", "slope"] {
-            let mounted = Mounted::new("ext4")?;
+            let mounted = MountedVolume::new("ext4")?;
             let noise = Noise::begin();
             let mut command = Command::new(ours);
             command.args(["run", "--quiet"]).args(words.split(' '));
@@ -155,7 +155,7 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
     const GROWTH_MAX: i64 = 4_000_000;
     /// The record of a day may have 50 MB; that of an hour has no more slices than it.
     const RECORD_MAX: usize = 50_000_000;
-    let mounted = Mounted::new("ext4")?;
+    let mounted = MountedVolume::new("ext4")?;
     settle(&mounted.path())?;
     let noise = Noise::begin();
     let began = Instant::now();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use workload::{Classic, Crew, Workload};
 
-use crate::mounts::{Mounted, touch_memory};
+use crate::mounts::{MountedVolume, touch_memory};
 use crate::noise::Noise;
 use crate::phases::{Cost, Costs};
 use crate::process::output;
@@ -26,14 +26,14 @@ const USER_LIMIT_US: f64 = 0.3;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct FloorSize {
     pub files: u64,
     pub transactions: u64,
 }
 
 /// The two programs, in directories of equal path length on one file system.
 struct Rivals {
-    mounted: Mounted,
+    mounted: MountedVolume,
     workload: Workload,
     program: PathBuf,
     list: PathBuf,
@@ -41,8 +41,8 @@ struct Rivals {
 }
 
 impl Rivals {
-    fn new(size: Size, workers: u32) -> Result<Self, Box<dyn Error>> {
-        let mounted = Mounted::new("tmpfs")?;
+    fn new(size: FloorSize, workers: u32) -> Result<Self, Box<dyn Error>> {
+        let mounted = MountedVolume::new("tmpfs")?;
         let workload = Workload {
             crew: Crew::Private { workers },
             ..Classic {
@@ -115,7 +115,7 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box
 }
 
 /// Prints the ratios for one worker and two. Whether all limits hold.
-pub fn compare(pairs: usize, size: Size) -> Result<bool, Box<dyn Error>> {
+pub fn compare(pairs: usize, size: FloorSize) -> Result<bool, Box<dyn Error>> {
     println!(
         "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: {} files, {} transactions a worker",
         size.files, size.transactions
@@ -187,7 +187,7 @@ pub fn verdict(holds: bool, limit: f64) -> String {
 }
 
 /// Shows by strace that both make the same calls in the same order. Whether they do.
-pub fn show_calls(size: Size) -> Result<bool, Box<dyn Error>> {
+pub fn show_calls(size: FloorSize) -> Result<bool, Box<dyn Error>> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",
         size.files, size.transactions

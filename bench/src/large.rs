@@ -10,7 +10,7 @@ use std::process::Command;
 use record::summary::{OperationSummary, PhaseSummary, Summary};
 use record::{Outcome, Record};
 
-use crate::mounts::{Mounted, settle};
+use crate::mounts::{MountedVolume, settle};
 use crate::noise::Noise;
 use crate::process::output_and_memory;
 
@@ -23,15 +23,15 @@ const FILES_OF_A_DIRECTORY: u64 = 10_000;
 
 /// What is performed.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
+pub struct LargeSize {
     pub files: u64,
     pub transactions: u64,
-    pub part: Part,
+    pub part: LargePart,
 }
 
 /// Which runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
+pub enum LargePart {
     /// All of them.
     All,
     /// One worker from the preparation to the deletion.
@@ -41,14 +41,14 @@ pub enum Part {
 }
 
 /// Performs it all and prints what it came to. Whether the memory stayed below its limit.
-pub fn perform(ours: &Path, size: Size) -> Result<bool, Box<dyn Error>> {
-    let Size {
+pub fn perform(ours: &Path, size: LargeSize) -> Result<bool, Box<dyn Error>> {
+    let LargeSize {
         files,
         transactions,
         part,
     } = size;
     // Files that transactions make are on top, and so are directories.
-    let mounted = Mounted::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
+    let mounted = MountedVolume::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
     println!(
         "{files} files of 1 to 1,024 bytes, {transactions} transactions, ext4 ({}), blocks of 1 KiB",
         mounted.how
@@ -84,9 +84,9 @@ pub fn perform(ours: &Path, size: Size) -> Result<bool, Box<dyn Error>> {
     ];
     let mut holds = true;
     let runs = match part {
-        Part::All => &runs[..],
-        Part::Whole => &runs[..1],
-        Part::Kept => &runs[1..],
+        LargePart::All => &runs[..],
+        LargePart::Whole => &runs[..1],
+        LargePart::Kept => &runs[1..],
     };
     for (name, words) in runs {
         settle(&mounted.path())?;

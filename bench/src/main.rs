@@ -37,7 +37,7 @@ use clap::{Parser, Subcommand};
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: Benchmark,
     /// Our binary.
     #[arg(long, global = true, default_value = "target/release/postmark")]
     ours: PathBuf,
@@ -50,7 +50,7 @@ struct Arguments {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Benchmark {
     /// Ours against the original: wall time, user CPU, system CPU.
     Classic {
         /// File systems: tmpfs, ext4, xfs.
@@ -106,7 +106,7 @@ enum What {
         transactions: u64,
         /// Which of its runs.
         #[arg(long, value_enum, default_value = "all")]
-        part: large::Part,
+        part: large::LargePart,
         /// End with code 1 where the memory's limit is exceeded.
         #[arg(long)]
         check: bool,
@@ -213,18 +213,18 @@ impl Arguments {
 
 /// Does what is asked. Whether the limits that are to be checked hold.
 fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
-    if let What::Ours { workload, at, prepared } = &arguments.what {
+    if let Benchmark::Ours { workload, at, prepared } = &arguments.what {
         return ours::perform(workload, at, *prepared).map(|()| true);
     }
     process::watch_signals()?;
     let strict_pairs = arguments.pairs.unwrap_or(15);
     match &arguments.what {
-        What::Classic {
+        Benchmark::Classic {
             on,
             transactions,
             no_large_pool,
         } => classic::compare(arguments, on, *transactions, !no_large_pool)?,
-        What::Floor {
+        Benchmark::Floor {
             files,
             transactions,
             calls,
@@ -232,17 +232,17 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         } => {
             let (files, transactions) = (*files, *transactions);
             let holds = if *calls {
-                floor::show_calls(floor::Size {
+                floor::show_calls(floor::FloorSize {
                     files: (files / 20).max(1),
                     transactions: transactions / 20,
                 })
             } else {
-                floor::compare(strict_pairs, floor::Size { files, transactions })
+                floor::compare(strict_pairs, floor::FloorSize { files, transactions })
             };
             return Ok(holds? || !check);
         }
-        What::Peers { calls: true, .. } => peers::show_calls()?,
-        What::Peers {
+        Benchmark::Peers { calls: true, .. } => peers::show_calls()?,
+        Benchmark::Peers {
             on,
             workers,
             files,
@@ -257,30 +257,30 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             };
             return Ok(peers::compare(&choice)? || !check);
         }
-        What::Large {
+        Benchmark::Large {
             files,
             transactions,
             part,
             check,
         } => {
-            let size = large::Size {
+            let size = large::LargeSize {
                 files: *files,
                 transactions: *transactions,
                 part: *part,
             };
             return Ok(large::perform(&arguments.ours, size)? || !check);
         }
-        What::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
-        What::Null {
+        Benchmark::Presets { on } => presets::show(&arguments.ours, on, arguments.pairs.unwrap_or(5))?,
+        Benchmark::Null {
             instructions: true,
             beside,
             ..
         } => own::instructions(arguments, beside.as_deref())?,
-        What::Null { transactions, .. } => own::null(arguments, *transactions)?,
-        What::Seeing { transactions, check } => {
+        Benchmark::Null { transactions, .. } => own::null(arguments, *transactions)?,
+        Benchmark::Seeing { transactions, check } => {
             return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
         }
-        What::Ladders {
+        Benchmark::Ladders {
             on,
             preset,
             ladder,
@@ -295,19 +295,19 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 rounds: arguments.pairs.unwrap_or(5),
             },
         )?,
-        What::Steady => driving::steady(&arguments.ours)?,
-        What::Soak { run_for, rate, check } => {
+        Benchmark::Steady => driving::steady(&arguments.ours)?,
+        Benchmark::Soak { run_for, rate, check } => {
             return Ok(driving::soak(&arguments.ours, run_for, *rate)? || !check);
         }
-        What::Plan => own::plan(arguments)?,
-        What::Archive { runs, check } => {
-            let size = archive::Size {
+        Benchmark::Plan => own::plan(arguments)?,
+        Benchmark::Archive { runs, check } => {
+            let size = archive::ArchiveSize {
                 runs: *runs,
                 rounds: arguments.pairs(),
             };
             return Ok(archive::compare(&arguments.ours, &size)? || !check);
         }
-        What::Safety {
+        Benchmark::Safety {
             on,
             rounds,
             seed,
@@ -321,7 +321,7 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             };
             return safety::perform(&arguments.ours, &campaign);
         }
-        What::Ours { .. } => {}
+        Benchmark::Ours { .. } => {}
     }
     Ok(true)
 }

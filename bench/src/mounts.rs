@@ -18,7 +18,7 @@ const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
 /// A mounted file system.
-pub struct Mounted {
+pub struct MountedVolume {
     directory: TempDir,
     is_mounted: bool,
     /// Served by this process, in the place of a file system of the kernel's.
@@ -29,7 +29,7 @@ pub struct Mounted {
     pub how: &'static str,
 }
 
-impl Mounted {
+impl MountedVolume {
     /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse loop image.
     pub fn new(kind: &str) -> Result<Self, Box<dyn Error>> {
         let mut mounted = Self::nothing_yet()?;
@@ -151,7 +151,7 @@ fn detach(device: &str) -> std::io::Result<()> {
     Command::new("losetup").args(["--detach", device]).status().map(drop)
 }
 
-impl Drop for Mounted {
+impl Drop for MountedVolume {
     /// In a way that also works when a signal has come.
     fn drop(&mut self) {
         drop(self.served.take());

@@ -16,7 +16,7 @@ use workload::popularity::Popularity;
 use workload::sizes::Sizes;
 use workload::{Action, Crew, Weights, Workload};
 
-use crate::mounts::{Mounted, settle, touch_memory};
+use crate::mounts::{MountedVolume, settle, touch_memory};
 use crate::noise::Noise;
 use crate::ours;
 use crate::phases::{Cost, Costs, sums_of_rates};
@@ -44,8 +44,8 @@ pub struct Choice {
 }
 
 /// Where and how much, for one worker or several.
-pub struct Ground {
-    mounted: Mounted,
+pub struct PeerLoad {
+    mounted: MountedVolume,
     files: u64,
     workers: u32,
     /// The observer of fs_mark.
@@ -54,7 +54,7 @@ pub struct Ground {
 
 /// What one phase came to.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct PhaseSample {
     files_per_s: f64,
     user_us_per_file: f64,
 }
@@ -66,15 +66,15 @@ struct Contest {
     rows: &'static [(Operation, &'static str)],
     /// Bytes of our files, and our names.
     ours: (u64, &'static str),
-    commands: fn(&Ground) -> Vec<Command>,
-    run: fn(&Ground) -> Samples,
+    commands: fn(&PeerLoad) -> Vec<Command>,
+    run: fn(&PeerLoad) -> Samples,
     /// Whether its workers do not wait for one another between phases, so that rates of workers are added up, ours too;
     /// else a rate is all files over the time until the last worker was done.
     adds_rates: bool,
 }
 
 /// A sample of every row, in their order.
-type Samples = Result<Vec<Sample>, Box<dyn Error>>;
+type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
 
 const FIO_CREATES: &str =
     "fio gives whole paths; it looks every name up before its clock starts, which a remount makes forgotten";
@@ -129,9 +129,9 @@ const CONTESTS: [Contest; 4] = [
     },
 ];
 
-impl Ground {
+impl PeerLoad {
     fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
-        let mounted = Mounted::new(kind)?;
+        let mounted = MountedVolume::new(kind)?;
         let borders = fs_mark::compile(&mounted.path())?;
         Ok(Self {
             mounted,
@@ -208,8 +208,8 @@ impl Ground {
         (self.files * u64::from(self.workers)) as f64
     }
 
-    fn sample(&self, cost: Cost) -> Sample {
-        Sample {
+    fn sample(&self, cost: Cost) -> PhaseSample {
+        PhaseSample {
             files_per_s: self.sum_files() / cost.wall_s,
             user_us_per_file: cost.user_s / self.sum_files() * 1e6,
         }
@@ -218,12 +218,12 @@ impl Ground {
 
 impl Contest {
     /// Our run: without reads where none are compared, since files that were read go otherwise than those that were not.
-    fn our_command(&self, ground: &Ground) -> Result<Command, Box<dyn Error>> {
+    fn our_command(&self, ground: &PeerLoad) -> Result<Command, Box<dyn Error>> {
         let reads = self.rows.iter().any(|(operation, _)| *operation == Operation::Read);
         ground.ours(self.ours, if reads { ground.files } else { 1 })
     }
 
-    fn ours(&self, ground: &Ground) -> Samples {
+    fn ours(&self, ground: &PeerLoad) -> Samples {
         let text = output(&mut self.our_command(ground)?)?;
         let (costs, rates) = (Costs::parse(&text)?, sums_of_rates(&text)?);
         let of = |operation: &Operation| match operation {
@@ -243,7 +243,7 @@ impl Contest {
     }
 
     /// One pair: ours and theirs of every row.
-    fn pair(&self, ground: &Ground, ours_first: bool) -> Result<Vec<[Sample; 2]>, Box<dyn Error>> {
+    fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>, Box<dyn Error>> {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
         for is_ours in [ours_first, !ours_first] {
             ground.renew()?;
@@ -261,7 +261,7 @@ impl Contest {
     }
 
     /// Says what calls each of the two makes for a file.
-    fn show_calls(&self, ground: &Ground) -> Result<(), Box<dyn Error>> {
+    fn show_calls(&self, ground: &PeerLoad) -> Result<(), Box<dyn Error>> {
         let log = ground.beside("strace");
         ground.renew()?;
         let ours = trace(&self.our_command(ground)?, &log, is_file)?;
@@ -298,7 +298,7 @@ pub fn show_calls() -> Result<(), Box<dyn Error>> {
     println!(
         "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; and what else differs:"
     );
-    let ground = Ground::new("tmpfs", TRACED_FILES, 1)?;
+    let ground = PeerLoad::new("tmpfs", TRACED_FILES, 1)?;
     CONTESTS.iter().try_for_each(|contest| contest.show_calls(&ground))
 }
 
@@ -312,7 +312,7 @@ pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
     let mut holds = true;
     for kind in &choice.on {
         for workers in &choice.workers {
-            let ground = Ground::new(kind, choice.files, *workers)?;
+            let ground = PeerLoad::new(kind, choice.files, *workers)?;
             touch_memory();
             let noise = Noise::begin();
             let mut rounds = Vec::new();
@@ -333,7 +333,7 @@ pub fn compare(choice: &Choice) -> Result<bool, Box<dyn Error>> {
     Ok(holds)
 }
 
-fn print(rounds: &[Vec<[Sample; 2]>]) -> bool {
+fn print(rounds: &[Vec<[PhaseSample; 2]>]) -> bool {
     println!(
         "  {:26} {:7} {:>10} {:>10}  {:32} {:>6} {:>7}",
         "against", "phase", "ours/s", "theirs/s", "ours / theirs", "user", "theirs"
@@ -343,9 +343,10 @@ fn print(rounds: &[Vec<[Sample; 2]>]) -> bool {
         .flat_map(|contest| contest.rows.iter().map(|(operation, _)| (contest.tool, *operation)));
     let mut holds = true;
     for (index, (tool, operation)) in rows.enumerate() {
-        let over =
-            |of: &dyn Fn(&[Sample; 2]) -> f64| -> Vec<f64> { rounds.iter().map(|round| of(&round[index])).collect() };
-        let middle = |of: &dyn Fn(&[Sample; 2]) -> f64| median(&over(of)).unwrap_or_default();
+        let over = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| -> Vec<f64> {
+            rounds.iter().map(|round| of(&round[index])).collect()
+        };
+        let middle = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| median(&over(of)).unwrap_or_default();
         let ratio = middle(&|[ours, theirs]| ours.files_per_s / theirs.files_per_s);
         // Of few ticks each: their mean says more than their median.
         let user = [0, 1].map(|who| over(&|pair| pair[who].user_us_per_file).iter().sum::<f64>() / rounds.len() as f64);

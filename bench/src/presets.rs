@@ -8,14 +8,14 @@ use record::summary::Summary;
 use record::{Outcome, Phase, Record};
 use workload::presets::{self, Machine};
 
-use crate::mounts::{Mounted, settle, touch_memory};
+use crate::mounts::{MountedVolume, settle, touch_memory};
 use crate::noise::Noise;
 use crate::process::output;
 use crate::statistics::median;
 
 /// One run.
 #[derive(Clone, Copy, Debug)]
-struct Sample {
+struct RunSample {
     /// Transactions a second, until the last worker was done.
     per_s: f64,
     /// The same until all was on the device.
@@ -35,7 +35,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
     println!("transactions a second [interval]; until durable; the greatest p99 of its operations in microseconds");
     println!("medians of {rounds} rounds, a file system after the other");
     for kind in on {
-        let mounted = Mounted::new(kind)?;
+        let mounted = MountedVolume::new(kind)?;
         let noise = Noise::begin();
         let mut samples = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
@@ -46,8 +46,8 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
         }
         println!("{kind} ({}); {}", mounted.how, noise.end());
         for (name, samples) in names.iter().zip(&samples) {
-            let of = |part: fn(&Sample) -> f64| median(&samples.iter().map(part).collect::<Vec<f64>>());
-            let show = |part: fn(&Sample) -> f64| of(part).unwrap_or_default();
+            let of = |part: fn(&RunSample) -> f64| median(&samples.iter().map(part).collect::<Vec<f64>>());
+            let show = |part: fn(&RunSample) -> f64| of(part).unwrap_or_default();
             println!(
                 "  {name:12} {:>30} {:>10.0} {:>10.0}",
                 show(|sample| sample.per_s).show(0),
@@ -59,7 +59,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-fn once(ours: &Path, preset: &str, at: &Path) -> Result<Sample, Box<dyn Error>> {
+fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
     let mut command = Command::new(ours);
     command.args(["run", "--quiet", "--format", "json", "--preset", preset, "--at"]);
     let record = Record::from_json(&output(command.arg(at))?)?;
@@ -72,7 +72,7 @@ fn once(ours: &Path, preset: &str, at: &Path) -> Result<Sample, Box<dyn Error>> 
     let rate = |until: Option<f64>| until.ok_or("no time has passed");
     let durable = phase.until_durable.as_ref().unwrap_or(&phase.last_done);
     let p99s = phase.operations.iter().flat_map(|operation| &operation.percentiles);
-    Ok(Sample {
+    Ok(RunSample {
         per_s: rate(phase.last_done.done.per_second)?,
         until_durable_per_s: rate(durable.done.per_second)?,
         p99_us: p99s

@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use nix::sched::{CloneFlags, unshare};
 
-use crate::mounts::Mounted;
+use crate::mounts::MountedVolume;
 use crate::process::{caught, output};
 
 use dice::Dice;
@@ -57,7 +57,8 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
     println!("seed {seed}");
     have_own_memory()?;
     let began = Instant::now();
-    let mut volumes: Vec<(&str, Option<Mounted>)> = campaign.on.iter().map(|kind| (kind.as_str(), None)).collect();
+    let mut volumes: Vec<(&str, Option<MountedVolume>)> =
+        campaign.on.iter().map(|kind| (kind.as_str(), None)).collect();
     if volumes.is_empty() {
         return Err("no file system is given: take some of --on".into());
     }
@@ -72,7 +73,7 @@ pub fn perform(ours: &Path, campaign: &Campaign<'_>) -> Result<bool, Box<dyn Err
         // One file system serves many rounds.
         let mounted = match volume {
             Some(mounted) => mounted,
-            None => volume.insert(Mounted::in_memory(kind)?),
+            None => volume.insert(MountedVolume::in_memory(kind)?),
         };
         let mut dice = Dice::of_round(seed, round);
         let scene = mounted.path().join(format!("round-{round}"));

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{FILE_BYTES, Ground, Sample, Samples};
+use super::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::Cost;
 use crate::process::output;
 
@@ -17,7 +17,7 @@ const CREATE_ONLY: [&str; 1] = ["--ioengine=filecreate"];
 
 /// A run with a job, which is a thread, for each worker. Names are plain numbers, as ours; files are served one after
 /// the other, the calls that fio makes besides (advice, allocation) are left out.
-fn command(ground: &Ground, work: &[&str]) -> Command {
+fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     let mut command = Command::new("fio");
     command
         .current_dir(ground.theirs())
@@ -47,43 +47,43 @@ fn command(ground: &Ground, work: &[&str]) -> Command {
 
 /// A run that creates. fio looks every name up when it starts, so that the file system would know at the creation
 /// that there is none, which saves ext4 and xfs a search: a remount, before the clock starts, makes it forget.
-fn creation(ground: &Ground, work: &[&str]) -> Command {
+fn creation(ground: &PeerLoad, work: &[&str]) -> Command {
     let forget = format!("--exec_prerun=mount -o remount {}", ground.mounted.path().display());
     let mut work = work.to_vec();
     work.push(&forget);
     command(ground, &work)
 }
 
-pub fn commands(ground: &Ground) -> Vec<Command> {
+pub fn commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE), command(ground, &DELETE)]
 }
 
-pub fn reading_commands(ground: &Ground) -> Vec<Command> {
+pub fn reading_commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE), command(ground, &READ)]
 }
 
-pub fn creation_commands(ground: &Ground) -> Vec<Command> {
+pub fn creation_commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE_ONLY)]
 }
 
 /// Creates and deletes.
-pub fn run(ground: &Ground) -> Samples {
+pub fn run(ground: &PeerLoad) -> Samples {
     let commands = commands(ground);
     commands.into_iter().map(|command| perform(ground, command)).collect()
 }
 
 /// Reads at random.
-pub fn read(ground: &Ground) -> Samples {
+pub fn read(ground: &PeerLoad) -> Samples {
     ground.create_shuffled()?;
     Ok(vec![perform(ground, command(ground, &READ))?])
 }
 
 /// Creates empty files.
-pub fn create_only(ground: &Ground) -> Samples {
+pub fn create_only(ground: &PeerLoad) -> Samples {
     Ok(vec![perform(ground, creation(ground, &CREATE_ONLY))?])
 }
 
-fn perform(ground: &Ground, mut command: Command) -> Result<Sample, Box<dyn Error>> {
+fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample, Box<dyn Error>> {
     let text = output(&mut command)?;
     // Notes may stand before the object.
     let json = &text[text.find('{').ok_or("fio printed no JSON")?..];

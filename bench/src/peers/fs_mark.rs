@@ -5,7 +5,7 @@ use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{FILE_BYTES, Ground, Sample, Samples};
+use super::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::{self, Cost};
 use crate::process::output;
 
@@ -18,7 +18,7 @@ pub fn compile(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
     crate::floor::compile(OBSERVER, &mounted.with_file_name("borders.so"), &["-shared", "-fPIC"])
 }
 
-fn command(ground: &Ground) -> Command {
+fn command(ground: &PeerLoad) -> Command {
     let mut command = Command::new("fs_mark");
     let bytes = FILE_BYTES.to_string();
     command
@@ -34,12 +34,12 @@ fn command(ground: &Ground) -> Command {
     command
 }
 
-pub fn commands(ground: &Ground) -> Vec<Command> {
+pub fn commands(ground: &PeerLoad) -> Vec<Command> {
     vec![command(ground)]
 }
 
 /// Creates and deletes.
-pub fn run(ground: &Ground) -> Samples {
+pub fn run(ground: &PeerLoad) -> Samples {
     let borders = ground.beside("borders");
     if borders.exists() {
         std::fs::remove_file(&borders)?;
@@ -68,9 +68,9 @@ fn parse(text: &str) -> Result<Vec<[Cost; 2]>, Box<dyn Error>> {
 }
 
 /// Its processes do not wait for one another between phases, so rates are added up, as it does itself.
-fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> Sample {
+fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> PhaseSample {
     let files = files as f64;
-    let mut sum = Sample {
+    let mut sum = PhaseSample {
         files_per_s: 0.0,
         user_us_per_file: 0.0,
     };

@@ -26,7 +26,7 @@ impl Face {
 
 /// What happens while the run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Incident {
     /// It comes to its end by itself.
     Nothing,
     Kill,
@@ -42,7 +42,7 @@ pub enum Event {
 
 /// When it happens.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct IncidentMoment {
     /// Not before the run has marked its place.
     pub after_mark: bool,
     pub after: Duration,
@@ -61,8 +61,8 @@ pub enum Cleaning {
 #[derive(Clone, Debug)]
 pub struct Round {
     pub face: Face,
-    pub event: Event,
-    pub moment: Moment,
+    pub event: Incident,
+    pub moment: IncidentMoment,
     pub cleaning: Cleaning,
     /// The run's own directory is exchanged, and not the location.
     pub of_run_directory: bool,
@@ -77,19 +77,19 @@ pub struct Round {
 impl Round {
     pub fn choose(dice: &mut Dice, is_slow: bool) -> Self {
         let event = dice.one(&[
-            Event::Nothing,
-            Event::Kill,
-            Event::Kill,
-            Event::Kill,
-            Event::Interrupt,
-            Event::Terminate,
-            Event::Exchange,
-            Event::Exchange,
-            Event::MountOver,
-            Event::LazyUnmount,
+            Incident::Nothing,
+            Incident::Kill,
+            Incident::Kill,
+            Incident::Kill,
+            Incident::Interrupt,
+            Incident::Terminate,
+            Incident::Exchange,
+            Incident::Exchange,
+            Incident::MountOver,
+            Incident::LazyUnmount,
         ]);
         let long = match (event, is_slow) {
-            (Event::Nothing, _) => None,
+            (Incident::Nothing, _) => None,
             (_, false) => Some(LONG),
             (_, true) => Some(LONG / 10),
         };
@@ -102,7 +102,7 @@ impl Round {
             of_run_directory: !face.is_prompt() && dice.once_in(2),
             face,
             event,
-            moment: Moment {
+            moment: IncidentMoment {
                 after_mark: !dice.once_in(3),
                 after: dice.up_to(Duration::from_millis(250)),
             },

@@ -18,7 +18,7 @@ const BIG: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guest {
     pub path: PathBuf,
-    what: What,
+    what: GuestKind,
     mode: u32,
     owner: u32,
     /// Seconds and nanoseconds; not of directories, in which others' files come and go.
@@ -26,7 +26,7 @@ pub struct Guest {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum What {
+enum GuestKind {
     File(Vec<u8>),
     Link(PathBuf),
     Directory,
@@ -142,7 +142,7 @@ impl Guests {
         // What is made from here on is the user's, whatever becomes of it.
         self.all.push(Guest {
             path: path.to_owned(),
-            what: What::File(content.clone()),
+            what: GuestKind::File(content.clone()),
             mode,
             owner,
             modified: None,
@@ -180,7 +180,7 @@ impl Guests {
         let facts = fs::symlink_metadata(path)?;
         self.all.push(Guest {
             path: path.to_owned(),
-            what: What::Link(to),
+            what: GuestKind::Link(to),
             mode: facts.mode() & 0o7777,
             owner: 0,
             modified: Some((facts.mtime(), facts.mtime_nsec())),
@@ -207,7 +207,7 @@ impl Guests {
         DirBuilder::new().mode(mode).create(path)?;
         self.all.push(Guest {
             path: path.to_owned(),
-            what: What::Directory,
+            what: GuestKind::Directory,
             mode,
             owner: 0,
             modified: None,
@@ -244,7 +244,7 @@ impl Guests {
         )?;
         self.all.push(Guest {
             path: path.to_owned(),
-            what: What::Pipe,
+            what: GuestKind::Pipe,
             mode: 0o644,
             owner: 0,
             modified: Some((1, 0)),
@@ -264,19 +264,19 @@ fn noise(dice: &mut Dice, length: usize) -> Vec<u8> {
 
 impl Guest {
     pub fn is_directory(&self) -> bool {
-        self.what == What::Directory
+        self.what == GuestKind::Directory
     }
 
     fn describe(&self) -> String {
         let what = match &self.what {
-            What::File(content) if content.is_empty() => "an empty file".to_owned(),
-            What::File(content) if content[..content.len().min(64)].iter().all(|byte| *byte == 0) => {
+            GuestKind::File(content) if content.is_empty() => "an empty file".to_owned(),
+            GuestKind::File(content) if content[..content.len().min(64)].iter().all(|byte| *byte == 0) => {
                 format!("a file of {} bytes that begins with zeros", content.len())
             }
-            What::File(content) => format!("a file of {} bytes", content.len()),
-            What::Link(to) => format!("a link to {}", to.display()),
-            What::Directory => "a directory".to_owned(),
-            What::Pipe => "a pipe".to_owned(),
+            GuestKind::File(content) => format!("a file of {} bytes", content.len()),
+            GuestKind::Link(to) => format!("a link to {}", to.display()),
+            GuestKind::Directory => "a directory".to_owned(),
+            GuestKind::Pipe => "a pipe".to_owned(),
         };
         format!(
             "{}: {what}, mode {:03o}, owner {}, modified {:?}",
@@ -296,7 +296,7 @@ impl Guest {
             return None;
         }
         let content = match (&self.what, &now.what) {
-            (What::File(before), What::File(after)) if before != after => "; the contents differ",
+            (GuestKind::File(before), GuestKind::File(after)) if before != after => "; the contents differ",
             _ => "",
         };
         Some(format!("{}\n      now: {}{content}", self.describe(), now.describe()))
@@ -306,13 +306,13 @@ impl Guest {
         let facts = fs::symlink_metadata(&self.path)?;
         let kind = facts.file_type();
         let what = if kind.is_file() {
-            What::File(fs::read(&self.path)?)
+            GuestKind::File(fs::read(&self.path)?)
         } else if kind.is_symlink() {
-            What::Link(fs::read_link(&self.path)?)
+            GuestKind::Link(fs::read_link(&self.path)?)
         } else if kind.is_dir() {
-            What::Directory
+            GuestKind::Directory
         } else {
-            What::Pipe
+            GuestKind::Pipe
         };
         Ok(Self {
             path: self.path.clone(),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::choice::{Cleaning, Event, Round};
+use super::choice::{Cleaning, Incident, Round};
 use super::dice::Dice;
 use super::guests::Guests;
 use crate::process::{Started, output};
@@ -154,7 +154,7 @@ impl Performance<'_> {
         self.make_structure(&elsewhere)?;
         self.to_clean.push(mail.clone());
         self.guests.make_file(&elsewhere.join("file"), dice)?;
-        if self.round.event == Event::LazyUnmount {
+        if self.round.event == Incident::LazyUnmount {
             // What is beneath the mount point.
             for _ in 0..dice.below(4) {
                 self.guest_called_as_the_runs(&mail, dice)?;
@@ -248,7 +248,7 @@ impl Performance<'_> {
 
     fn until_the_moment(&mut self, run: &mut Started) -> Result<(), Box<dyn Error>> {
         let began = Instant::now();
-        if self.round.event != Event::Nothing && self.round.moment.after_mark {
+        if self.round.event != Incident::Nothing && self.round.moment.after_mark {
             while run.ended()?.is_none() && began.elapsed() < PATIENCE && !self.is_marked() {
                 std::thread::sleep(Duration::from_millis(1));
             }
@@ -305,13 +305,13 @@ impl Performance<'_> {
         let event = self.round.event;
         self.log(format!("{event:?}"));
         match event {
-            Event::Nothing => {}
-            Event::Kill => run.signal(Signal::KILL),
-            Event::Interrupt => run.signal(Signal::INT),
-            Event::Terminate => run.signal(Signal::TERM),
-            Event::Exchange => self.exchange(dice)?,
-            Event::MountOver => self.mount_over(dice)?,
-            Event::LazyUnmount => {
+            Incident::Nothing => {}
+            Incident::Kill => run.signal(Signal::KILL),
+            Incident::Interrupt => run.signal(Signal::INT),
+            Incident::Terminate => run.signal(Signal::TERM),
+            Incident::Exchange => self.exchange(dice)?,
+            Incident::MountOver => self.mount_over(dice)?,
+            Incident::LazyUnmount => {
                 self.mounts.clear();
                 // What was the location is at its own path from now on, and what was beneath it is there.
                 self.guests.rebase(&self.mail, &self.scene.join("real"));
@@ -405,14 +405,14 @@ impl Performance<'_> {
         };
         self.ended.was_killed = status.signal().is_some();
         let is_allowed = match self.round.event {
-            Event::Kill if status.signal() == Some(Signal::KILL.as_raw()) => true,
+            Incident::Kill if status.signal() == Some(Signal::KILL.as_raw()) => true,
             // Before it has taken its signals for itself.
-            Event::Interrupt if status.signal() == Some(Signal::INT.as_raw()) => true,
-            Event::Terminate if status.signal() == Some(Signal::TERM.as_raw()) => true,
-            Event::Nothing if !self.round.guests_during => status.code() == Some(0),
-            Event::Interrupt => matches!(status.code(), Some(0..=2 | 130)),
-            Event::Terminate => matches!(status.code(), Some(0..=2 | 143)),
-            Event::Nothing | Event::Kill | Event::Exchange | Event::MountOver | Event::LazyUnmount => {
+            Incident::Interrupt if status.signal() == Some(Signal::INT.as_raw()) => true,
+            Incident::Terminate if status.signal() == Some(Signal::TERM.as_raw()) => true,
+            Incident::Nothing if !self.round.guests_during => status.code() == Some(0),
+            Incident::Interrupt => matches!(status.code(), Some(0..=2 | 130)),
+            Incident::Terminate => matches!(status.code(), Some(0..=2 | 143)),
+            Incident::Nothing | Incident::Kill | Incident::Exchange | Incident::MountOver | Incident::LazyUnmount => {
                 matches!(status.code(), Some(0..=2))
             }
         };
@@ -436,7 +436,7 @@ impl Performance<'_> {
     fn guests_after(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
         let elsewhere = self.elsewhere.clone();
         for mut location in self.to_clean.clone() {
-            if self.round.event == Event::MountOver {
+            if self.round.event == Incident::MountOver {
                 // The same by the path that it has when all is over.
                 location = self.scene.join("over");
             }
@@ -496,7 +496,7 @@ impl Performance<'_> {
             }
         }
         let code = self.clean_all()?;
-        if self.round.event != Event::MountOver {
+        if self.round.event != Incident::MountOver {
             return Ok(code);
         }
         // What was beneath the mount point; what was mounted stays at its own path.

@@ -33,11 +33,11 @@ use rusqlite::Connection;
 
 pub use error::ArchiveError;
 pub use filter::Filter;
-pub use open::{Journal, Opening, Owner};
+pub use open::{JournalMode, Opening, Owner};
 pub use pending::{LeftBeside, Pending, Waiting, leave_beside, may_leave_beside, waiting};
-pub use read::Name;
+pub use read::RunName;
 pub use schema::VERSION;
-pub use submissions::Submitted;
+pub use submissions::SubmissionOutcome;
 pub use write::{Imported, InvalidTag, Tag};
 
 /// Whether the process that bears this mark, which it gave when its run began, is alive.

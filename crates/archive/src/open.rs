@@ -29,7 +29,7 @@ const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
 /// How changes reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Journal {
+pub enum JournalMode {
     /// A write-ahead log: readers and a writer do not wait for one another. Needs memory that all processes share, so that it is
     /// safe on one machine only. A file that has a rollback journal keeps it.
     WriteAhead,
@@ -52,7 +52,7 @@ pub struct Opening<'a> {
     /// The file.
     pub path: &'a Path,
     /// How changes reach it.
-    pub journal: Journal,
+    pub journal: JournalMode,
     /// Who is to own what is made; nothing: whoever this process runs as.
     pub owner: Option<Owner>,
     /// Whether it is made where there is none.
@@ -124,8 +124,8 @@ impl Archive {
         loop {
             let left = opening.patience.saturating_sub(began.elapsed());
             let patience = match opening.journal {
-                Journal::WriteAhead => left,
-                Journal::Rollback => left.min(TRY_MAX + own),
+                JournalMode::WriteAhead => left,
+                JournalMode::Rollback => left.min(TRY_MAX + own),
             };
             match Self::connect(path, opening.journal, looked, patience) {
                 Err(ArchiveError::Busy { .. }) if began.elapsed() < opening.patience => {
@@ -138,12 +138,12 @@ impl Archive {
         }
     }
 
-    fn connect(path: &Path, journal: Journal, looked: Look, patience: Duration) -> Result<Self, ArchiveError> {
+    fn connect(path: &Path, journal: JournalMode, looked: Look, patience: Duration) -> Result<Self, ArchiveError> {
         let told = |cause| ArchiveError::of(path, "open", cause);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
         db.busy_timeout(patience).map_err(told)?;
-        if journal == Journal::Rollback {
+        if journal == JournalMode::Rollback {
             // Before anything is read: a log is then used without memory that is shared, or not at all.
             lock(&db, "exclusive").map_err(told)?;
         }
@@ -153,7 +153,7 @@ impl Archive {
             schema::migrate(&mut db).map_err(told)?;
         }
         match journal {
-            Journal::Rollback => {
+            JournalMode::Rollback => {
                 if !set_journal(&db, "delete", patience).map_err(told)? {
                     return Err(ArchiveError::Busy { path: path.to_owned() });
                 }
@@ -163,10 +163,10 @@ impl Archive {
             }
             // One with a rollback journal stays so: another machine may have it open. Where a new one is already in use, it
             // stays so, too.
-            Journal::WriteAhead if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) => {
+            JournalMode::WriteAhead if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) => {
                 set_journal(&db, "wal", patience.min(SWITCH_MAX)).map_err(told)?;
             }
-            Journal::WriteAhead => {}
+            JournalMode::WriteAhead => {}
         }
         Self::of(db, path)
     }

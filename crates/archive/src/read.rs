@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use record::headline::class_of;
-use record::{Entry, Headline, Level, Record, RunId, State};
+use record::{Headline, Level, ListedRun, Record, RunId, State};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 
 use crate::content;
@@ -13,7 +13,7 @@ use crate::{Archive, IsAlive};
 
 /// How a run is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub enum RunName {
     /// The one that began last.
     Last,
     /// By its number.
@@ -27,7 +27,7 @@ const NUMBER_DIGITS_MAX: usize = 8;
 /// Identities are said with at least so many digits.
 const IDENTITY_DIGITS_MIN: usize = 4;
 
-impl Name {
+impl RunName {
     /// The name that a word is: `last`, a number, or at least four hexadecimal digits of an identity; nothing where it is none.
     pub fn parse(word: &str) -> Option<Self> {
         let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -43,7 +43,7 @@ impl Name {
     }
 }
 
-impl std::fmt::Display for Name {
+impl std::fmt::Display for RunName {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Last => f.write_str("last"),
@@ -53,7 +53,7 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// What an [`Entry`] is made of, but for its tags.
+/// What a [`ListedRun`] is made of, but for its tags.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, preset, storage, workers, \
      transactions_per_second, p99_ns, verdict, fingerprint, note";
 
@@ -62,7 +62,7 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<Entry>, ArchiveError> {
+    pub fn list(&self, filter: &Filter, is_alive: IsAlive<'_>) -> Result<Vec<ListedRun>, ArchiveError> {
         let Condition { mut sql, mut values } = filter.condition();
         if let Some(limit) = filter.limit {
             // Only of those that are left the columns are read.
@@ -82,18 +82,18 @@ impl Archive {
     ///
     /// # Errors
     /// Where there is none or several, or the archive cannot be read.
-    pub fn find(&self, name: &Name, is_alive: IsAlive<'_>) -> Result<Entry, ArchiveError> {
+    pub fn find(&self, name: &RunName, is_alive: IsAlive<'_>) -> Result<ListedRun, ArchiveError> {
         let value: Box<dyn ToSql>;
         let condition = match name {
-            Name::Last => {
+            RunName::Last => {
                 value = Box::new(1);
                 "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1"
             }
-            Name::Number(number) => {
+            RunName::Number(number) => {
                 value = Box::new(signed(*number));
                 "number = ?1"
             }
-            Name::Identity(digits) => {
+            RunName::Identity(digits) => {
                 value = Box::new(digits.clone());
                 // 'g' follows all digits.
                 "id >= ?1 AND id < ?1 || 'g' LIMIT 2"
@@ -120,13 +120,13 @@ impl Archive {
         query: &str,
         values: &[Box<dyn ToSql>],
         is_alive: IsAlive<'_>,
-    ) -> Result<Vec<Entry>, ArchiveError> {
+    ) -> Result<Vec<ListedRun>, ArchiveError> {
         let read = || {
             let mut statement = self.db.prepare(query)?;
             let rows = statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
             // Of one moment.
             let transaction = self.db.unchecked_transaction()?;
-            let mut entries = rows.collect::<Result<Vec<Entry>, RowError>>()?;
+            let mut entries = rows.collect::<Result<Vec<ListedRun>, RowError>>()?;
             add_tags(&transaction, &mut entries)?;
             Ok(entries)
         };
@@ -202,7 +202,7 @@ impl From<rusqlite::Error> for RowError {
 }
 
 /// Adds the tags of all entries, in one query: most runs have none.
-fn add_tags(db: &Connection, entries: &mut [Entry]) -> rusqlite::Result<()> {
+fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
     let numbers = || entries.iter().map(|entry| signed(entry.number.unwrap_or_default()));
     let (Some(first), Some(last)) = (numbers().min(), numbers().max()) else {
         return Ok(());
@@ -222,7 +222,7 @@ fn add_tags(db: &Connection, entries: &mut [Entry]) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<Entry, RowError> {
+fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
     let word = |column: usize| row.get::<_, String>(column);
     let count = |column: usize| row.get::<_, i64>(column).map(|number| number.max(0) as u64);
     let number = count(0)?;
@@ -249,7 +249,7 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<Entry, RowError> {
     let verdict = verdict.ok_or_else(|| unknown("verdict", 13))?;
     let device_class: Option<String> = row.get(7)?;
     let file_system: Option<String> = row.get(6)?;
-    Ok(Entry {
+    Ok(ListedRun {
         number: Some(number),
         headline: Headline {
             id: word(1)?.parse().map_err(|_| unknown("identity", 1))?,

@@ -7,7 +7,7 @@ use crate::error::ArchiveError;
 
 /// What became of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Submitted {
+pub enum SubmissionOutcome {
     /// It is there now.
     New,
     /// The same text was there already.
@@ -25,7 +25,7 @@ impl Archive {
         &mut self,
         text: &str,
         is_of_same_run: &dyn Fn(&str) -> bool,
-    ) -> Result<Submitted, ArchiveError> {
+    ) -> Result<SubmissionOutcome, ArchiveError> {
         self.change("import a submission to", |transaction| {
             let mut statement = transaction.prepare("SELECT number, text FROM submission ORDER BY number")?;
             let mut rows = statement.query([])?;
@@ -33,7 +33,7 @@ impl Archive {
             while let Some(row) = rows.next()? {
                 let other = row.get_ref(1)?.as_str()?;
                 if other == text {
-                    return Ok(Submitted::There);
+                    return Ok(SubmissionOutcome::There);
                 }
                 if is_of_same_run(other) {
                     former = Some(row.get(0)?);
@@ -42,11 +42,11 @@ impl Archive {
             match former {
                 Some(number) => {
                     transaction.execute("UPDATE submission SET text = ? WHERE number = ?", (text, number))?;
-                    Ok(Submitted::Replaced)
+                    Ok(SubmissionOutcome::Replaced)
                 }
                 None => {
                     transaction.execute("INSERT INTO submission (text) VALUES (?)", [text])?;
-                    Ok(Submitted::New)
+                    Ok(SubmissionOutcome::New)
                 }
             }
         })

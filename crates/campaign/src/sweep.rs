@@ -1,6 +1,8 @@
 //! The sweep over loads, step by step: on one pool, or with a run for each step. Which load comes next, `loads` says.
 
-use record::{Completed, End, Fact, Load, Outcome, Part, Phase, PhaseRecord, Record, Rung, RungRun, RungSummary};
+use record::{
+    Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, Rung, RungRun, RungSummary,
+};
 use runner::{Event, Events, Pace, Refused, RunSpec};
 use spec::Ladder;
 use workload::Crew;
@@ -35,7 +37,7 @@ pub(crate) fn of_one_pool(
             break;
         };
         steps.push(RungSummary::of(&step(load, Some(phase.clone()))));
-        run.tell_load(|phase| Part::Rung(step(load, Some(phase))));
+        run.tell_load(|phase| CompletedPart::Rung(step(load, Some(phase))));
     }
     let mut record = run.finish();
     let actual = &mut record.actual;
@@ -111,7 +113,7 @@ pub(crate) fn of_runs(
         };
         if events.takes_records() && is_whole {
             events.event(Event::Completed(Box::new(Completed {
-                part: Part::Rung(step.clone()),
+                part: CompletedPart::Rung(step.clone()),
                 during: sum.during.clone(),
             })));
         }

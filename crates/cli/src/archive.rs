@@ -9,8 +9,8 @@ mod show;
 
 use std::path::Path;
 
-use archive::{Archive, ArchiveError, Name};
-use record::{Entry, Record};
+use archive::{Archive, ArchiveError, RunName};
+use record::{ListedRun, Record};
 
 use crate::meant::error::MeaningError;
 use crate::problem::Problem;
@@ -18,8 +18,8 @@ use crate::said::ArchiveArgument;
 
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission, tags_and_note};
-pub use keeper::{Keeper, Kept};
-pub use place::{Chosen, Place, chosen_for_run};
+pub use keeper::{Archiving, Keeper};
+pub use place::{ArchivePlace, Chosen, chosen_for_run};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.
@@ -28,8 +28,8 @@ fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
 }
 
 /// The run that a word names.
-fn find(archive: &Archive, word: &str) -> Result<Entry, Problem> {
-    let name = Name::parse(word).ok_or_else(|| not_a_name(word))?;
+fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
+    let name = RunName::parse(word).ok_or_else(|| not_a_name(word))?;
     Ok(archive.find(&name, &mark::is_alive)?)
 }
 
@@ -42,7 +42,7 @@ fn not_a_name(word: &str) -> Problem {
 }
 
 /// The number of a run in an archive. All that come out of one have it.
-fn number(entry: &Entry) -> u64 {
+fn number(entry: &ListedRun) -> u64 {
     entry.number.unwrap_or_default()
 }
 

@@ -21,8 +21,8 @@ use std::path::Path;
 use record::Edition;
 
 pub use interpreter::{Engine, Interpreter, RunEnd};
-pub use progress::Progress;
-pub use settings::Settings;
+pub use progress::ClassicProgress;
+pub use settings::PromptSettings;
 
 /// A classic session on the process's own streams: the banner, the configuration file (`file`, or `.pmrc` in
 /// the working directory where there is one), then the prompt until `quit` or the end of input.
@@ -33,7 +33,7 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn Engine) -> 
     // The lock is not held: a run's progress may come from elsewhere in the process.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = io::stdin().is_terminal() && output.is_terminal();
-    let mut interpreter = Interpreter::new(Settings::new(edition), engine, interactive);
+    let mut interpreter = Interpreter::new(PromptSettings::new(edition), engine, interactive);
     // Commands may come from a file by way of standard input.
     if let Some(facts) = std::fs::metadata("/dev/stdin").ok().filter(std::fs::Metadata::is_file) {
         interpreter.reads(&facts);

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use archive::Name;
+use archive::RunName;
 use document::harmless;
 use record::Record;
 use record::read::{BYTES_MAX, ReadError};
@@ -26,7 +26,7 @@ pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, MeaningError> 
 
 /// The word, where it is a run's name in an archive and no path (`./12` is a file called 12).
 pub fn name(run: &Path) -> Option<&str> {
-    run.to_str().filter(|word| Name::parse(word).is_some())
+    run.to_str().filter(|word| RunName::parse(word).is_some())
 }
 
 /// The record in a file, or on standard input where that is `-`.

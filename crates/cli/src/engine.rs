@@ -7,7 +7,7 @@ use record::{Classic, Outcome, Record};
 use runner::{Clock, Place, RunSpec};
 use spec::StorageName;
 
-use crate::classic::{Engine, Progress, RunEnd, Settings};
+use crate::classic::{ClassicProgress, Engine, PromptSettings, RunEnd};
 use crate::perform::{exit_code, left_something, perform};
 
 /// Performs the prompt's runs with a clock: the machine's, or a test's.
@@ -46,7 +46,7 @@ impl<C: Clock> RunnerEngine<C> {
 impl<C: Clock> Engine for RunnerEngine<C> {
     fn run(
         &mut self,
-        settings: &Settings,
+        settings: &PromptSettings,
         workload: Classic,
         output: &mut dyn Write,
         errors: &mut dyn Write,
@@ -68,7 +68,7 @@ impl<C: Clock> Engine for RunnerEngine<C> {
             trusts_others: self.trusts_others,
             ..RunSpec::classic(workload.into(), targets, Place::Location)
         };
-        let mut progress = Progress::new(transactions, output);
+        let mut progress = ClassicProgress::new(transactions, output);
         match perform(&spec, &self.clock, &mut progress) {
             Ok(record) => end(&record, output, &mut complain),
             Err(refused) => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use document::harmless::harmless;
 use history::submissions::Numbered;
-use history::{Format, Library, Submission, beside, show, submission, submissions};
+use history::{Library, PublishedFormat, Submission, beside, show, submission, submissions};
 use record::Record;
 use record::documents::Documents;
 
@@ -44,7 +44,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
         HistoryCommand::Beside { run, archive, format } => {
             let record = earlier::find(run, archive.archive.as_deref())?;
             beside(&library, &record, report::reason::describe).map(|beside| {
-                if let (Format::Csv, Some(none)) = (format, &beside.none) {
+                if let (PublishedFormat::Csv, Some(none)) = (format, &beside.none) {
                     // A header alone does not say it.
                     tell(format_args!("no published row: {none}"));
                 }
@@ -62,7 +62,7 @@ fn text(command: &HistoryCommand) -> Result<String, Problem> {
 pub fn beside_in_text(record: &Record) -> Result<String, Problem> {
     let library = Library::read().map_err(HistoryProblem::from)?;
     let beside = beside(&library, record, report::reason::describe).map_err(HistoryProblem::from)?;
-    Ok(beside.show(Format::Text))
+    Ok(beside.show(PublishedFormat::Text))
 }
 
 /// The submissions of an archive.

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use document::harmless;
 
-use crate::archive::Place;
+use crate::archive::ArchivePlace;
 use crate::meant::error::MeaningError;
 use crate::problem::Problem;
 
@@ -58,7 +58,7 @@ impl Input {
 /// The files of one command, so that none of its outputs is something that it reads or writes besides.
 pub struct Outputs<'a> {
     force: bool,
-    archive: Option<&'a Place>,
+    archive: Option<&'a ArchivePlace>,
     inputs: &'a [Input],
     /// Outputs that were judged before.
     others: Vec<Input>,
@@ -69,7 +69,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where the archive is one of the files that are read.
-    pub fn new(force: bool, archive: Option<&'a Place>, inputs: &'a [Input]) -> Result<Self, MeaningError> {
+    pub fn new(force: bool, archive: Option<&'a ArchivePlace>, inputs: &'a [Input]) -> Result<Self, MeaningError> {
         for input in inputs {
             if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
                 return refuse(format!(

@@ -9,7 +9,7 @@ use record::{End, Level, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec, SystemClock};
 
 use crate::apart::Side;
-use crate::archive::{self, Chosen, Keeper, Kept};
+use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
 use crate::live::Live;
 use crate::meant::{MeaningError, Meant, mean};
@@ -18,7 +18,7 @@ use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
-use crate::said::{Format, PlanFormat, RunArguments};
+use crate::said::{PlanFormat, ReportFormat, RunArguments};
 
 /// Performs the run, reports, and gives the exit code.
 ///
@@ -30,9 +30,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
-        (true, Format::Text) => Some(PlanFormat::Text),
-        (true, Format::Json) => Some(PlanFormat::Json),
-        (true, Format::Classic | Format::Terse) => return Err(MeaningError::DryClassic.into()),
+        (true, ReportFormat::Text) => Some(PlanFormat::Text),
+        (true, ReportFormat::Json) => Some(PlanFormat::Json),
+        (true, ReportFormat::Classic | ReportFormat::Terse) => return Err(MeaningError::DryClassic.into()),
     };
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
@@ -114,7 +114,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     };
     complete(&mut record, &meant.sizing, &meant.notes);
     let verdict = Verdict::of(&record);
-    let is_seen = output.is_none() && arguments.format == Format::Text && std::io::stdout().is_terminal();
+    let is_seen = output.is_none() && arguments.format == ReportFormat::Text && std::io::stdout().is_terminal();
     let hangs = record.actual.stuck.iter().any(|stuck| !stuck.came_back);
     let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
     let delivered = deliver_within(limit, output, &render(&record, arguments.format));
@@ -127,7 +127,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         say_what_is_left(&record);
-        if matches!(arguments.format, Format::Text | Format::Json) {
+        if matches!(arguments.format, ReportFormat::Text | ReportFormat::Json) {
             say_if_invalid(&record, &verdict, output_path.as_deref());
         }
     }
@@ -143,7 +143,7 @@ fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
     spec.said = words;
     spec.room_check = !arguments.no_room_check;
     spec.trusts_others = arguments.allow_unsafe_target;
-    if matches!(arguments.format, Format::Classic | Format::Terse) {
+    if matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse) {
         // The original's whole seconds would have them in.
         spec.settle = false;
         spec.check = false;
@@ -171,7 +171,7 @@ fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = harmless::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
-        Kept::Archived(number) => {
+        Archiving::Archived(number) => {
             let told = format!("archived as run {number} in {archive} (postmark show {number})");
             if is_seen {
                 print(&format!("{told}\n"))?;
@@ -180,14 +180,14 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
             }
             return Ok(false);
         }
-        Kept::Beside { path, why, is_asked } => {
+        Archiving::Beside { path, why, is_asked } => {
             let why = why.map_or_else(String::new, |why| format!("the run is not in the archive yet: {why}; "));
             let path = harmless::path(&path);
             let told =
                 format!("{why}its record is in {path}, from where the next command that opens {archive} adds it");
             (told, is_asked)
         }
-        Kept::Lost(why) => (format!("the run was not archived: {why}"), true),
+        Archiving::Lost(why) => (format!("the run was not archived: {why}"), true),
     };
     tell(told);
     Ok(is_missed)
@@ -223,9 +223,9 @@ impl Events for Watchers {
 /// Refuses what the options of `run` alone contradict.
 fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
     let format = match arguments.format {
-        Format::Classic => Some("classic"),
-        Format::Terse => Some("terse"),
-        Format::Text | Format::Json => None,
+        ReportFormat::Classic => Some("classic"),
+        ReportFormat::Terse => Some("terse"),
+        ReportFormat::Text | ReportFormat::Json => None,
     };
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
@@ -284,17 +284,17 @@ fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str) -> Re
     })
 }
 
-pub(crate) fn render(record: &Record, format: Format) -> String {
+pub(crate) fn render(record: &Record, format: ReportFormat) -> String {
     match format {
-        Format::Text => report::text::render(record),
-        Format::Json => record.to_json(),
-        Format::Classic => classic(record, report::classic::Format::Verbose),
-        Format::Terse => classic(record, report::classic::Format::Terse),
+        ReportFormat::Text => report::text::render(record),
+        ReportFormat::Json => record.to_json(),
+        ReportFormat::Classic => classic(record, report::classic::ClassicFormat::Verbose),
+        ReportFormat::Terse => classic(record, report::classic::ClassicFormat::Terse),
     }
 }
 
 /// The original's report, or a line that cannot be taken for one.
-fn classic(record: &Record, format: report::classic::Format) -> String {
+fn classic(record: &Record, format: report::classic::ClassicFormat) -> String {
     let Some(figures) = &record.actual.classic else {
         return report::classic::NOTHING.to_owned();
     };

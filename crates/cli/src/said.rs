@@ -82,7 +82,7 @@ pub enum Command {
 
 /// How a report looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     /// Tables for people.
     Text,
     /// The whole record with its summary.
@@ -120,8 +120,8 @@ pub struct RunArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// How the report looks.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Write the report to this file instead of standard output (which - is).
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

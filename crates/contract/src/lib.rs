@@ -173,7 +173,7 @@ impl Failure {
 }
 
 /// What became of an operation.
-pub type Outcome = Result<(), Failure>;
+pub type OperationOutcome = Result<(), Failure>;
 
 /// The loop's name for an operation that is under way. No two are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Ticket {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
     /// It is done.
-    Done(Outcome),
+    Done(OperationOutcome),
     /// It is under way; [`Session::complete`] will give its outcome.
     InFlight,
 }
@@ -251,7 +251,7 @@ pub trait Session {
 
     /// Waits until one of the operations in flight is done, for as long as it takes or so long at most. `None` when none
     /// is in flight, or none was done in that time.
-    fn complete<S: Steps>(&mut self, _limit: Option<Duration>, _steps: &mut S) -> Option<(Ticket, Outcome)> {
+    fn complete<S: Steps>(&mut self, _limit: Option<Duration>, _steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
         None
     }
 
@@ -280,7 +280,7 @@ pub trait Session {
     ///
     /// # Errors
     /// Where that failed.
-    fn sync_file_system(&mut self, _location: usize) -> Outcome {
+    fn sync_file_system(&mut self, _location: usize) -> OperationOutcome {
         Ok(())
     }
 }

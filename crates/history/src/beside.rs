@@ -6,10 +6,10 @@ use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
 use serde::Serialize;
 
 use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
-use crate::format::Format;
+use crate::format::PublishedFormat;
 use crate::library::{HistoryError, Library, Row};
 use crate::plain::why_not_plain;
-use crate::shape::{Shape, differences};
+use crate::shape::{ConfigurationShape, differences};
 use crate::show::kebab;
 use crate::source::Figure;
 use crate::submission::Rates;
@@ -83,7 +83,7 @@ pub type Say = fn(&Reason) -> String;
 /// Where a published configuration cannot be planned, which a test excludes.
 pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, HistoryError> {
     let summary = Summary::of(record);
-    let shape = Shape::of(&record.spec.workload);
+    let shape = ConfigurationShape::of(&record.spec.workload);
     let mut beside = Beside {
         schema: SCHEMA_VERSION,
         configuration: shape.map_or_else(|| record.spec.workload.canonical(), |(shape, _)| shape.label()),
@@ -127,7 +127,7 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Hi
 }
 
 /// Why there is nothing to compare with; nothing where there is.
-fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape) -> Option<String> {
+fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Option<String> {
     if let Some(why) = why_not_plain(record) {
         return Some(why.to_string());
     }
@@ -135,7 +135,7 @@ fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Shape
     if distinct(library, shape).is_empty() {
         let mut shapes: Vec<String> = Vec::new();
         for row in library.rows() {
-            let label = Shape::of_configuration(row.configuration).label();
+            let label = ConfigurationShape::of_configuration(row.configuration).label();
             if !shapes.contains(&label) {
                 shapes.push(label);
             }
@@ -232,7 +232,7 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
 }
 
 /// What else a reader of the factors has to know.
-fn comparable(record: &Record, summary: &Summary, shape: &Shape, say: Say) -> Vec<String> {
+fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape, say: Say) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record
         .spec
@@ -295,7 +295,7 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
 
 impl Beside {
     /// The comparison in a format.
-    pub fn show(&self, format: Format) -> String {
+    pub fn show(&self, format: PublishedFormat) -> String {
         format.show(self, || self.flat(), || self.blocks())
     }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use workload::{Classic, Edition, Planner, Workload};
 
 use crate::library::{HistoryError, Library, Row};
-use crate::number::{Interval, KILOBYTE_BYTES, Number, Unit};
+use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
 use crate::source::{Configuration, Figure};
 
 /// What one process of a configuration reads and writes, in an edition.
@@ -206,7 +206,7 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&Made>) -> Vec<Converted> {
 }
 
 /// What a printed number has to be multiplied with to be what its edition meant.
-fn conversion(number: &Number, unit: Unit, made: Option<&Made>) -> f64 {
+fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&Made>) -> f64 {
     let is_wrong = made == Some(&Made::By(Edition::V1_0)) && unit == Unit::KilobytesPerSecond && number.is_times_1024();
     if is_wrong { 1_000.0 / 1_024.0 } else { 1.0 }
 }
@@ -249,7 +249,7 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
 
 /// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a second, everything else as it
 /// is printed.
-pub(crate) fn meant(number: &Number, unit: Unit, made: Option<&Made>) -> f64 {
+pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&Made>) -> f64 {
     let edition = match made {
         Some(Made::By(edition)) => *edition,
         _ => Edition::default(),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// How something published is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum PublishedFormat {
     /// Tables for people.
     #[default]
     Text,
@@ -24,7 +24,7 @@ pub enum Format {
 #[error("give text, csv, json or markdown")]
 pub struct UnknownFormat;
 
-impl FromStr for Format {
+impl FromStr for PublishedFormat {
     type Err = UnknownFormat;
 
     fn from_str(word: &str) -> Result<Self, UnknownFormat> {
@@ -38,7 +38,7 @@ impl FromStr for Format {
     }
 }
 
-impl std::fmt::Display for Format {
+impl std::fmt::Display for PublishedFormat {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Text => "text",
@@ -49,7 +49,7 @@ impl std::fmt::Display for Format {
     }
 }
 
-impl Format {
+impl PublishedFormat {
     /// The same for programs, for spreadsheets, or for people.
     pub(crate) fn show(
         self,

@@ -4,8 +4,8 @@ use record::Fact;
 use serde::Serialize;
 
 use crate::library::Library;
-use crate::number::{Interval, Number};
-use crate::source::{Figure, PrintedCell, Source, Table};
+use crate::number::{Interval, PrintedNumber};
+use crate::source::{Figure, PrintedCell, PublishedTable, Source};
 
 /// How a printed comparison stands to its recomputation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -68,7 +68,7 @@ impl Library {
     }
 }
 
-fn recompute(source: &Source, table: &Table, place: &PrintedCell<'_>) -> Recomputed {
+fn recompute(source: &Source, table: &PublishedTable, place: &PrintedCell<'_>) -> Recomputed {
     let of = &place.of;
     let mut lost = Vec::new();
     let mut known: Vec<Computed> = Vec::new();
@@ -112,8 +112,8 @@ fn words(source: &Source, place: &PrintedCell<'_>) -> String {
 }
 
 /// The printed rate of transactions, wherever in the source it stands.
-fn rate(source: &Source, system: &str, variant: Option<&str>, configuration: &str) -> Option<Number> {
-    let places = source.tables.iter().flat_map(Table::places);
+fn rate(source: &Source, system: &str, variant: Option<&str>, configuration: &str) -> Option<PrintedNumber> {
+    let places = source.tables.iter().flat_map(PublishedTable::places);
     let mut rates = places.filter(|place| place.of.figure == Some(Figure::TransactionsRate));
     let place = rates.find(|place| {
         place.of.system.as_deref() == Some(system)
@@ -123,9 +123,9 @@ fn rate(source: &Source, system: &str, variant: Option<&str>, configuration: &st
     place.cell.0.known().cloned()
 }
 
-fn computed(one: &Number, other: &Number) -> Computed {
+fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
     // Averages that are printed with two decimals: rounded, not cut.
-    let around = |number: &Number| Interval::around(number.value, number.half_unit());
+    let around = |number: &PrintedNumber| Interval::around(number.value, number.half_unit());
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let ratio = around(one).over(around(other));
     Computed {
@@ -143,7 +143,7 @@ fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
     Some((known.iter().min_by(by_percent)?, known.iter().max_by(by_percent)?))
 }
 
-fn agreement(printed: &Number, ends: Option<&(&Computed, &Computed)>, lost: &[&str]) -> Agreement {
+fn agreement(printed: &PrintedNumber, ends: Option<&(&Computed, &Computed)>, lost: &[&str]) -> Agreement {
     let of_lost = || Agreement::Unknown {
         why: format!("rates of {} are not in the copy", lost.join(", ")),
     };

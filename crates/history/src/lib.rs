@@ -21,10 +21,10 @@ pub mod submission;
 pub mod submissions;
 
 pub use beside::{Beside, beside};
-pub use format::Format;
+pub use format::PublishedFormat;
 pub use library::{HistoryError, Library, Row};
-pub use number::{Interval, Number, Unit};
+pub use number::{Interval, PrintedNumber, Unit};
 pub use plain::{NotPlain, why_not_plain};
-pub use shape::Shape;
-pub use source::{Cell, Configuration, Figure, Source, System, Table};
+pub use shape::ConfigurationShape;
+pub use source::{CellValue, Configuration, Figure, PublishedTable, Source, System};
 pub use submission::{Submission, SubmissionError};

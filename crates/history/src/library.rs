@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use document::harmless::harmless;
 use workload::stream::StreamError;
 
-use crate::source::{Cell, Configuration, Coordinates, Figure, PrintedCell, Source, System, Table};
-use crate::{Interval, Number, Unit};
+use crate::source::{CellValue, Configuration, Coordinates, Figure, PrintedCell, PublishedTable, Source, System};
+use crate::{Interval, PrintedNumber, Unit};
 
 /// Each file with its name, in the order of the years that they are of.
 const FILES: [(&str, &str); 5] = [
@@ -52,7 +52,7 @@ pub struct Row<'a> {
     /// Where it was published.
     pub source: &'a Source,
     /// In which table.
-    pub table: &'a Table,
+    pub table: &'a PublishedTable,
     /// What was measured.
     pub system: &'a System,
     /// With which build of the operating system, where there are several.
@@ -60,12 +60,12 @@ pub struct Row<'a> {
     /// With which work.
     pub configuration: &'a Configuration,
     /// What came out.
-    pub figures: BTreeMap<Figure, (&'a Cell, Unit)>,
+    pub figures: BTreeMap<Figure, (&'a CellValue, Unit)>,
 }
 
 impl Row<'_> {
     /// A figure with its unit, where it is known.
-    pub fn figure(&self, figure: Figure) -> Option<(&Number, Unit)> {
+    pub fn figure(&self, figure: Figure) -> Option<(&PrintedNumber, Unit)> {
         let (cell, unit) = self.figures.get(&figure)?;
         Some((cell.0.known()?, *unit))
     }
@@ -145,7 +145,7 @@ impl Library {
 }
 
 /// The rows of a table, in the order in which their first cells stand there.
-pub fn rows<'a>(source: &'a Source, table: &'a Table) -> Vec<Row<'a>> {
+pub fn rows<'a>(source: &'a Source, table: &'a PublishedTable) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     for place in table.places() {
         let Coordinates {
@@ -220,7 +220,7 @@ fn check(source: &Source) -> Result<(), String> {
     Ok(())
 }
 
-fn check_table(source: &Source, table: &Table) -> Result<(), String> {
+fn check_table(source: &Source, table: &PublishedTable) -> Result<(), String> {
     for line in &table.rows {
         if line.labels.len() != table.stub.len() || line.cells.len() != table.columns.len() {
             return Err(format!(

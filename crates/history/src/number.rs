@@ -10,7 +10,7 @@ pub const KILOBYTE_BYTES: f64 = 1024.0;
 
 /// A number of a table: the text, and what it says.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Number {
+pub struct PrintedNumber {
     /// Letter for letter.
     pub printed: String,
     /// Its value; of a range, that of the first number.
@@ -26,7 +26,7 @@ pub struct Number {
 #[error("'{0}' is no number and no range of numbers: write it as printed, or {{ unavailable = \"why\" }}")]
 pub struct NotANumber(String);
 
-impl FromStr for Number {
+impl FromStr for PrintedNumber {
     type Err = NotANumber;
 
     /// Takes `4880`, `1,100.00`, `-0.88`, and the ranges `129-214%` and `-88-(-77)%`.
@@ -64,7 +64,7 @@ impl FromStr for Number {
     }
 }
 
-impl Number {
+impl PrintedNumber {
     /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two decimals of them. Tables in
     /// kilobytes have such rates times 1,000 (the paper) or times 1,024 (the page).
     fn megabyte_steps(&self) -> Option<f64> {
@@ -154,7 +154,7 @@ impl Interval {
     /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition 1.0 before they are
     /// rounded (31.865 kilobytes a second are printed as 31.86 in the paper's session), so they may be higher by one byte;
     /// rates of operations without decimals are integer divisions, which cut too.
-    pub fn of(number: &Number, unit: Unit) -> Self {
+    pub fn of(number: &PrintedNumber, unit: Unit) -> Self {
         let half = number.rounding(unit);
         match unit {
             Unit::PerSecond if number.decimals == 0 => Self {
@@ -208,7 +208,7 @@ impl Interval {
 mod tests {
     use super::*;
 
-    fn number(printed: &str) -> Number {
+    fn number(printed: &str) -> PrintedNumber {
         printed.parse().unwrap()
     }
 
@@ -231,7 +231,7 @@ mod tests {
             );
         }
         for wrong in ["", "-", "12O", "1-", "inf", "nan", "1e3", "?", "(5"] {
-            assert!(wrong.parse::<Number>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PrintedNumber>().is_err(), "{wrong}");
         }
     }
 

@@ -7,7 +7,7 @@ use crate::source::Configuration;
 
 /// The numbers of a configuration. Files, transactions and subdirectories are of each process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-pub struct Shape {
+pub struct ConfigurationShape {
     /// Files of the pool.
     pub files: u64,
     /// Transactions.
@@ -18,7 +18,7 @@ pub struct Shape {
     pub processes: u32,
 }
 
-impl Shape {
+impl ConfigurationShape {
     /// The shape of classic work, with its edition; nothing of other work.
     pub fn of(workload: &Workload) -> Option<(Self, Edition)> {
         let classic = workload.classic()?;
@@ -78,7 +78,7 @@ impl Shape {
 /// What classic work has other than the published configurations, which left everything but the shape at the original's
 /// defaults; empty where it is of their kind.
 pub fn differences(workload: &Workload) -> Vec<String> {
-    let Some((shape, edition)) = Shape::of(workload) else {
+    let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];
     };
     let plain = shape.workload(edition);
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn published_presets_are_of_their_shape_and_nothing_else() {
         for preset in presets::all(&Machine::SMALL) {
-            let Some((shape, edition)) = Shape::of(&preset.workload) else {
+            let Some((shape, edition)) = ConfigurationShape::of(&preset.workload) else {
                 assert_eq!(differences(&preset.workload), ["a mix of operations"]);
                 continue;
             };

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use document::{Cell, Document, Number, Table as Sheet, WIDTH};
+use document::{Cell, Document, Number, Table, WIDTH};
 use record::Fact;
 use serde::Serialize;
 
 use crate::editions::{Finding, Made, told_of_converted};
-use crate::format::Format;
+use crate::format::PublishedFormat;
 use crate::improvements::{Agreement, Recomputed};
 use crate::library::{HistoryError, Library};
-use crate::source::{Configuration, PrintedCell, Source, System, Table};
+use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -28,7 +28,7 @@ struct Contents<'a> {
 pub fn list(library: &Library) -> String {
     let mut document = Document::default();
     document.title("Published results: postmark history show [NAME] [--format text|csv|json|markdown]");
-    let mut sheet = Sheet::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
+    let mut sheet = Table::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
     for source in &library.sources {
         document.item(format!("{}: {}", source.name, source.in_short()));
         for table in &source.tables {
@@ -65,7 +65,7 @@ fn shortened(title: &str) -> String {
 ///
 /// # Errors
 /// Where there is nothing of this name. Where a published configuration cannot be planned, which a test excludes.
-pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<String, HistoryError> {
+pub fn show(library: &Library, name: Option<&str>, format: PublishedFormat) -> Result<String, HistoryError> {
     let taken = match name {
         Some(name) => library.take(name)?,
         None => library.clone(),
@@ -102,7 +102,7 @@ pub(crate) fn described(system: &System) -> String {
 }
 
 /// What a table's cells are of, in the order of the source's list.
-fn configurations<'a>(source: &'a Source, table: &Table) -> Vec<&'a Configuration> {
+fn configurations<'a>(source: &'a Source, table: &PublishedTable) -> Vec<&'a Configuration> {
     let is_used = |configuration: &&Configuration| {
         let mut places = table.places();
         places.any(|place| place.of.configurations.contains(&configuration.name))
@@ -110,7 +110,7 @@ fn configurations<'a>(source: &'a Source, table: &Table) -> Vec<&'a Configuratio
     source.configurations.iter().filter(is_used).collect()
 }
 
-fn systems<'a>(source: &'a Source, table: &Table) -> Vec<&'a System> {
+fn systems<'a>(source: &'a Source, table: &PublishedTable) -> Vec<&'a System> {
     let is_used = |system: &&System| {
         let names_it = |name: &Option<String>| name.as_deref() == Some(system.name.as_str());
         table
@@ -169,7 +169,7 @@ fn about(document: &mut Document, source: &Source) {
 }
 
 /// The table as it was printed.
-fn as_printed(table: &Table) -> Sheet {
+fn as_printed(table: &PublishedTable) -> Table {
     let stub = table
         .stub
         .iter()
@@ -183,9 +183,9 @@ fn as_printed(table: &Table) -> Sheet {
         None => column.label.clone(),
     });
     let header: Vec<String> = stub.chain(header).collect();
-    let mut sheet = Sheet::new(table.stub.len(), &header).folding();
+    let mut sheet = Table::new(table.stub.len(), &header).folding();
     for line in &table.rows {
-        let printed = |cell: &crate::Cell| {
+        let printed = |cell: &crate::CellValue| {
             cell.0
                 .known()
                 .map_or(Cell::ours("?"), |number| Cell::ours(&number.printed))
@@ -197,7 +197,7 @@ fn as_printed(table: &Table) -> Sheet {
 }
 
 /// What one has to know, and why cells are missing: the same reason once.
-fn notes(document: &mut Document, table: &Table) {
+fn notes(document: &mut Document, table: &PublishedTable) {
     let of_rows = table.rows.iter().flat_map(|line| &line.notes);
     document.items(table.notes.iter().chain(of_rows));
     let mut missing: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -218,7 +218,7 @@ fn first_label<'a>(place: &PrintedCell<'a>) -> &'a str {
     labels.find(|label| !label.is_empty()).unwrap_or("the row")
 }
 
-fn editions(document: &mut Document, shown: &Contents<'_>, table: &Table) {
+fn editions(document: &mut Document, shown: &Contents<'_>, table: &PublishedTable) {
     let findings: Vec<&Finding> = shown
         .findings
         .iter()
@@ -227,7 +227,7 @@ fn editions(document: &mut Document, shown: &Contents<'_>, table: &Table) {
     let Some(first) = findings.first() else {
         return;
     };
-    let mut sheet = Sheet::new(1, &["data read over written", "printed", "from", "to"]).folding();
+    let mut sheet = Table::new(1, &["data read over written", "printed", "from", "to"]).folding();
     for planned in &first.planned {
         sheet.column(format!("edition {}", planned.edition), false);
     }
@@ -258,7 +258,7 @@ fn editions(document: &mut Document, shown: &Contents<'_>, table: &Table) {
     }
 }
 
-fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Table) {
+fn improvements(document: &mut Document, shown: &Contents<'_>, table: &PublishedTable) {
     let of_table: Vec<&Recomputed> = shown
         .improvements
         .iter()
@@ -302,8 +302,8 @@ fn percents(one: &Recomputed) -> String {
 }
 
 /// A line for each cell.
-fn flat(shown: &Contents<'_>) -> Sheet {
-    let mut sheet = Sheet::new(
+fn flat(shown: &Contents<'_>) -> Table {
+    let mut sheet = Table::new(
         0,
         &[
             "source",
@@ -336,7 +336,7 @@ fn flat(shown: &Contents<'_>) -> Sheet {
     sheet
 }
 
-fn flat_row(shown: &Contents<'_>, source: &Source, table: &Table, place: &PrintedCell<'_>) -> Vec<Cell> {
+fn flat_row(shown: &Contents<'_>, source: &Source, table: &PublishedTable, place: &PrintedCell<'_>) -> Vec<Cell> {
     let of = &place.of;
     let text = |name: &Option<String>| Cell::ours(name.as_deref().unwrap_or_default());
     let system = of.system.as_deref().and_then(|name| source.system(name));

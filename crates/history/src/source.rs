@@ -4,7 +4,7 @@ use record::Fact;
 use serde::{Deserialize, Serialize};
 use workload::Edition;
 
-use crate::number::{NotANumber, Number, Unit};
+use crate::number::{NotANumber, PrintedNumber, Unit};
 
 /// Something published.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Source {
     /// With which work.
     pub configurations: Vec<Configuration>,
     /// The tables, in order.
-    pub tables: Vec<Table>,
+    pub tables: Vec<PublishedTable>,
 }
 
 /// What was measured: mostly a column of a table.
@@ -173,7 +173,7 @@ impl Coordinates {
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Table {
+pub struct PublishedTable {
     /// Its short name, which options take.
     pub name: String,
     /// Its title, as printed.
@@ -193,9 +193,9 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Of rows whose ratio fits no edition: why that may be.
     #[serde(default)]
-    pub causes: Vec<Cause>,
+    pub causes: Vec<Misfit>,
     /// Its rows.
-    pub rows: Vec<Line>,
+    pub rows: Vec<TableLine>,
 }
 
 /// A column of a table.
@@ -215,7 +215,7 @@ pub struct Column {
 /// A row of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct TableLine {
     /// Its labels, as printed.
     pub labels: Vec<String>,
     /// What holds for its cells.
@@ -225,13 +225,13 @@ pub struct Line {
     #[serde(default)]
     pub notes: Vec<String>,
     /// Its cells, one for each column.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<CellValue>,
 }
 
 /// What was printed in one place: a number, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "CellText")]
-pub struct Cell(pub Fact<Number>);
+pub struct CellValue(pub Fact<PrintedNumber>);
 
 /// A cell as it is written down.
 #[derive(Deserialize)]
@@ -241,7 +241,7 @@ enum CellText {
     Missing(Fact<String>),
 }
 
-impl TryFrom<CellText> for Cell {
+impl TryFrom<CellText> for CellValue {
     type Error = NotANumber;
 
     fn try_from(text: CellText) -> Result<Self, NotANumber> {
@@ -256,7 +256,7 @@ impl TryFrom<CellText> for Cell {
 /// Why a row's ratio may fit no edition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Cause {
+pub struct Misfit {
     /// The row's system.
     pub system: String,
     /// Why.
@@ -267,16 +267,16 @@ pub struct Cause {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedCell<'a> {
     /// The row that it stands in.
-    pub line: &'a Line,
+    pub line: &'a TableLine,
     /// The column that it stands in.
     pub column: &'a Column,
     /// What table, column and row say together.
     pub of: Coordinates,
     /// What was printed.
-    pub cell: &'a Cell,
+    pub cell: &'a CellValue,
 }
 
-impl Table {
+impl PublishedTable {
     /// All cells, row by row.
     pub fn places(&self) -> impl Iterator<Item = PrintedCell<'_>> {
         self.rows.iter().flat_map(move |line| {
@@ -305,7 +305,7 @@ impl Source {
     }
 
     /// The table of this name.
-    pub fn table(&self, name: &str) -> Option<&Table> {
+    pub fn table(&self, name: &str) -> Option<&PublishedTable> {
         self.tables.iter().find(|table| table.name == name)
     }
 

@@ -12,9 +12,9 @@ use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
 
 use crate::editions::{Plans, converted, in_short, made_by, meant, told_of_converted};
-use crate::format::Format;
+use crate::format::PublishedFormat;
 use crate::library::{HistoryError, Library, Row};
-use crate::shape::{Shape, differences};
+use crate::shape::{ConfigurationShape, differences};
 use crate::show::{described, told};
 use crate::source::{Configuration, Figure};
 use crate::submission::{Rates, Submission};
@@ -110,7 +110,7 @@ pub struct Group {
     /// The configuration, as heads of tables have it.
     pub label: String,
     /// The numbers that make it, and the edition; nothing of mixes.
-    pub shape: Option<(Shape, Edition)>,
+    pub shape: Option<(ConfigurationShape, Edition)>,
     /// The work that a result of this configuration is of.
     pub workload: Workload,
     /// Its fingerprint.
@@ -164,14 +164,14 @@ fn promised(submission: &Submission) -> Workload {
     // Presets of mixes depend on the machine, so their names promise nothing.
     let named = preset.filter(|workload| workload.classic().is_some());
     let workload = named.as_ref().unwrap_or(&submission.workload);
-    match Shape::of(workload) {
+    match ConfigurationShape::of(workload) {
         Some((shape, edition)) => shape.workload(edition),
         None => workload.clone(),
     }
 }
 
 fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Result<Group, HistoryError> {
-    let shape = Shape::of(&workload);
+    let shape = ConfigurationShape::of(&workload);
     Ok(Group {
         label: shape.map_or_else(|| workload.canonical(), |(shape, _)| shape.label()),
         shape,
@@ -217,7 +217,7 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
             "its fingerprint is not that of its workload: it was changed, or made by a program with other generators"
                 .to_owned(),
         ),
-        (false, false) if Shape::of(&submission.workload) == group.shape => {
+        (false, false) if ConfigurationShape::of(&submission.workload) == group.shape => {
             Some(differences(&submission.workload).join(", "))
         }
         (false, false) => Some(format!(
@@ -232,7 +232,11 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
 ///
 /// # Errors
 /// Where a published configuration cannot be planned, which a test excludes.
-fn published(library: &Library, shape: &Shape, plans: &mut Plans) -> Result<Vec<PublishedColumn>, HistoryError> {
+fn published(
+    library: &Library,
+    shape: &ConfigurationShape,
+    plans: &mut Plans,
+) -> Result<Vec<PublishedColumn>, HistoryError> {
     let column = |(row, tables): (Row<'_>, Vec<String>)| -> Result<PublishedColumn, HistoryError> {
         let made = made_by(&row, plans)?;
         let figure = |figure: &Figure| {
@@ -258,9 +262,9 @@ fn published(library: &Library, shape: &Shape, plans: &mut Plans) -> Result<Vec<
 }
 
 /// The rows of a shape; those that repeat an earlier one, number for number, only name their table there.
-pub(crate) fn distinct<'a>(library: &'a Library, shape: &Shape) -> Vec<(Row<'a>, Vec<String>)> {
+pub(crate) fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
-    let is_of = |configuration: &Configuration| Shape::of_configuration(configuration) == *shape;
+    let is_of = |configuration: &Configuration| ConfigurationShape::of_configuration(configuration) == *shape;
     for row in library.rows().into_iter().filter(|row| is_of(row.configuration)) {
         let repeats = |(other, _): &&mut (Row<'_>, Vec<String>)| {
             other.system.column == row.system.column && other.variant == row.variant && other.figures == row.figures
@@ -277,7 +281,7 @@ pub(crate) fn distinct<'a>(library: &'a Library, shape: &Shape) -> Vec<(Row<'a>,
 }
 
 /// The tables in a format.
-pub fn show(groups: &[Group], format: Format) -> String {
+pub fn show(groups: &[Group], format: PublishedFormat) -> String {
     #[derive(Serialize)]
     struct Tables<'a> {
         schema: u32,
@@ -405,7 +409,7 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     }
     let mut edition: Vec<Cell> = vec!["Edition".into()];
     edition.extend(published.iter().map(|column| Cell::ours(&column.edition)));
-    let of = |one: &&Numbered| Shape::of(&one.submission.workload).map(|(_, edition)| edition.name());
+    let of = |one: &&Numbered| ConfigurationShape::of(&one.submission.workload).map(|(_, edition)| edition.name());
     edition.extend(submissions.iter().map(|one| Cell::from(of(one))));
     table.row(edition);
     if !submissions.is_empty() {
@@ -493,7 +497,7 @@ fn flat_published(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
 
 fn flat_submitted(group: &Group, one: &Numbered, why: &str) -> Vec<Cell> {
     let submission = &one.submission;
-    let edition = Shape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
+    let edition = ConfigurationShape::of(&submission.workload).map(|(_, edition)| Cell::ours(edition.name()));
     let mut row: Vec<Cell> = vec![
         group.label.as_str().into(),
         edition.into(),

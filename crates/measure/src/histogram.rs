@@ -286,7 +286,7 @@ fn middle(index: usize) -> u64 {
 /// of two is divided into 128 buckets of equal width.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-struct Written {
+struct WrittenHistogram {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
@@ -315,13 +315,13 @@ impl JsonSchema for Histogram {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::json_schema(generator)
+        WrittenHistogram::json_schema(generator)
     }
 }
 
 impl Serialize for Histogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written {
+        WrittenHistogram {
             precision_bits: PRECISION_BITS,
             range_bits: RANGE_BITS,
             buckets: self.buckets().collect(),
@@ -336,7 +336,7 @@ impl Serialize for Histogram {
 
 impl<'de> Deserialize<'de> for Histogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::deserialize(deserializer)?;
+        let written = WrittenHistogram::deserialize(deserializer)?;
         if (written.precision_bits, written.range_bits) != (PRECISION_BITS, RANGE_BITS) {
             return Err(D::Error::custom(format!(
                 "a histogram of {} bits of precision over {} bits of range, where this schema has {PRECISION_BITS} over {RANGE_BITS}",

@@ -190,7 +190,7 @@ fn put<K: Ord, M: Merge>(slice: &mut BTreeMap<K, M>, key: K, meter: M) {
 /// What was done over time, as it is written.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Written<T> {
+struct WrittenSlices<T> {
     /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
@@ -209,13 +209,13 @@ impl<K: JsonSchema, M: JsonSchema> JsonSchema for Slices<K, M> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::<Slice<K, M>>::json_schema(generator)
+        WrittenSlices::<Slice<K, M>>::json_schema(generator)
     }
 }
 
 impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written {
+        WrittenSlices {
             width_ns: self.width_ns(),
             slices: (0..)
                 .zip(&self.slices)
@@ -232,7 +232,7 @@ impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
 
 impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de> for Slices<K, M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { width_ns, slices } = Written::<Slice<K, M>>::deserialize(deserializer)?;
+        let WrittenSlices { width_ns, slices } = WrittenSlices::<Slice<K, M>>::deserialize(deserializer)?;
         let doubled = width_ns / SLICE_NS;
         if width_ns % SLICE_NS != 0 || !doubled.is_power_of_two() {
             return Err(D::Error::custom(format!(

@@ -274,7 +274,7 @@ impl Iterator for Buckets<'_> {
 /// A histogram of durations in little room, as it is written: the buckets of the others, packed.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-struct Written<T> {
+struct WrittenSparse<T> {
     /// Every power of two has 2 to the power of this many buckets: the same in all histograms.
     #[schemars(extend("const" = PRECISION_BITS))]
     precision_bits: u32,
@@ -306,13 +306,13 @@ impl JsonSchema for SparseHistogram {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        Written::<String>::json_schema(generator)
+        WrittenSparse::<String>::json_schema(generator)
     }
 }
 
 impl Serialize for SparseHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written {
+        WrittenSparse {
             precision_bits: PRECISION_BITS,
             range_bits: RANGE_BITS,
             packed: std::str::from_utf8(&self.packed).map_err(serde::ser::Error::custom)?,
@@ -327,7 +327,7 @@ impl Serialize for SparseHistogram {
 
 impl<'de> Deserialize<'de> for SparseHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = Written::<String>::deserialize(deserializer)?;
+        let written = WrittenSparse::<String>::deserialize(deserializer)?;
         if (written.precision_bits, written.range_bits) != (PRECISION_BITS, RANGE_BITS) {
             return Err(D::Error::custom(format!(
                 "a histogram of {} bits of precision over {} bits of range, where this schema has {PRECISION_BITS} over {RANGE_BITS}",

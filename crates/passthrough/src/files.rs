@@ -20,7 +20,7 @@ use fuser::{
 use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid, XattrFlags};
 
 use crate::gate::Gate;
-use crate::options::{Operation, Options};
+use crate::options::{Options, RequestKind};
 use crate::tree::Tree;
 
 /// The kernel keeps nothing: every look-up is a request.
@@ -438,7 +438,7 @@ fn extended(reply: ReplyXattr, room: u32, value: Result<Vec<u8>, rustix::io::Err
 
 impl Filesystem for Files {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        self.gate.pass(Operation::Lookup);
+        self.gate.pass(RequestKind::Lookup);
         entry(reply, self.find(parent, name));
     }
 
@@ -447,7 +447,7 @@ impl Filesystem for Files {
     }
 
     fn getattr(&self, _: &Request, ino: INodeNo, fh: Option<FileHandle>, reply: ReplyAttr) {
-        self.gate.pass(Operation::GetAttributes);
+        self.gate.pass(RequestKind::GetAttributes);
         attributes(reply, self.facts(ino, fh));
     }
 
@@ -469,7 +469,7 @@ impl Filesystem for Files {
         _: Option<BsdFileFlags>,
         reply: ReplyAttr,
     ) {
-        self.gate.pass(Operation::SetAttributes);
+        self.gate.pass(RequestKind::SetAttributes);
         let wish = Wish {
             mode,
             owner: uid,
@@ -482,7 +482,7 @@ impl Filesystem for Files {
     }
 
     fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
-        self.gate.pass(Operation::ReadLink);
+        self.gate.pass(RequestKind::ReadLink);
         match self.path(ino).and_then(|path| Ok(fs::read_link(path)?)) {
             Ok(target) => reply.data(target.as_os_str().as_bytes()),
             Err(error) => reply.error(error),
@@ -490,7 +490,7 @@ impl Filesystem for Files {
     }
 
     fn mknod(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, _: u32, reply: ReplyEntry) {
-        self.gate.pass(Operation::MakeNode);
+        self.gate.pass(RequestKind::MakeNode);
         let kind = rustix::fs::FileType::from_raw_mode(mode);
         let made = self.make(request, (parent, name), Some(mode), |path| {
             Ok(rustix::fs::mknodat(CWD, path, kind, Mode::RUSR, 0)?)
@@ -499,23 +499,23 @@ impl Filesystem for Files {
     }
 
     fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
-        self.gate.pass(Operation::MakeDirectory);
+        self.gate.pass(RequestKind::MakeDirectory);
         let made = self.make(request, (parent, name), Some(mode), |path| fs::create_dir(path));
         entry(reply, made);
     }
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.gate.pass(Operation::Unlink);
+        self.gate.pass(RequestKind::Unlink);
         empty(reply, self.remove(parent, name, |path| fs::remove_file(path)));
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.gate.pass(Operation::RemoveDirectory);
+        self.gate.pass(RequestKind::RemoveDirectory);
         empty(reply, self.remove(parent, name, |path| fs::remove_dir(path)));
     }
 
     fn symlink(&self, request: &Request, parent: INodeNo, link_name: &OsStr, target: &Path, reply: ReplyEntry) {
-        self.gate.pass(Operation::SymbolicLink);
+        self.gate.pass(RequestKind::SymbolicLink);
         let made = self.make(request, (parent, link_name), None, |path| {
             std::os::unix::fs::symlink(target, path)
         });
@@ -532,12 +532,12 @@ impl Filesystem for Files {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
-        self.gate.pass(Operation::Rename);
+        self.gate.pass(RequestKind::Rename);
         empty(reply, self.rename_to((parent, name), (newparent, newname), flags));
     }
 
     fn link(&self, _: &Request, ino: INodeNo, newparent: INodeNo, newname: &OsStr, reply: ReplyEntry) {
-        self.gate.pass(Operation::Link);
+        self.gate.pass(RequestKind::Link);
         if !self.options.hard_links {
             return reply.error(Errno::EPERM);
         }
@@ -550,7 +550,7 @@ impl Filesystem for Files {
     }
 
     fn open(&self, _: &Request, ino: INodeNo, flags: OpenFlags, reply: ReplyOpen) {
-        self.gate.pass(Operation::Open);
+        self.gate.pass(RequestKind::Open);
         match self.open_file(ino, flags.0) {
             Ok(handle) => reply.opened(handle, FopenFlags::empty()),
             Err(error) => reply.error(error),
@@ -568,7 +568,7 @@ impl Filesystem for Files {
         _: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.gate.pass(Operation::Read);
+        self.gate.pass(RequestKind::Read);
         match self.read_at(fh, offset, size) {
             Ok(bytes) => reply.data(&bytes),
             Err(error) => reply.error(error),
@@ -587,7 +587,7 @@ impl Filesystem for Files {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        self.gate.pass(Operation::Write);
+        self.gate.pass(RequestKind::Write);
         match self.file(fh).and_then(|file| Ok(file.write_at(data, offset)?)) {
             Ok(bytes) => reply.written(u32::try_from(bytes).unwrap_or(u32::MAX)),
             Err(error) => reply.error(error),
@@ -595,7 +595,7 @@ impl Filesystem for Files {
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        self.gate.pass(Operation::Flush);
+        self.gate.pass(RequestKind::Flush);
         reply.ok();
     }
 
@@ -609,13 +609,13 @@ impl Filesystem for Files {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        self.gate.pass(Operation::Release);
+        self.gate.pass(RequestKind::Release);
         lock(&self.handles).files.remove(&fh.0);
         reply.ok();
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
-        self.gate.pass(Operation::Sync);
+        self.gate.pass(RequestKind::Sync);
         let synced = self.file(fh).and_then(|file| {
             let synced = if datasync { file.sync_data() } else { file.sync_all() };
             Ok(synced?)
@@ -624,7 +624,7 @@ impl Filesystem for Files {
     }
 
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
-        self.gate.pass(Operation::OpenDirectory);
+        self.gate.pass(RequestKind::OpenDirectory);
         let directory = OFlags::DIRECTORY.bits() as i32;
         match self.open_file(ino, directory) {
             Ok(handle) => {
@@ -636,7 +636,7 @@ impl Filesystem for Files {
     }
 
     fn readdir(&self, _: &Request, ino: INodeNo, fh: FileHandle, offset: u64, mut reply: ReplyDirectory) {
-        self.gate.pass(Operation::ReadDirectory);
+        self.gate.pass(RequestKind::ReadDirectory);
         if offset == 0 {
             match self.entries(ino) {
                 Ok(now) => {
@@ -662,7 +662,7 @@ impl Filesystem for Files {
     }
 
     fn releasedir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: OpenFlags, reply: ReplyEmpty) {
-        self.gate.pass(Operation::ReleaseDirectory);
+        self.gate.pass(RequestKind::ReleaseDirectory);
         let mut handles = lock(&self.handles);
         handles.directories.remove(&fh.0);
         handles.files.remove(&fh.0);
@@ -670,12 +670,12 @@ impl Filesystem for Files {
     }
 
     fn fsyncdir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.gate.pass(Operation::SyncDirectory);
+        self.gate.pass(RequestKind::SyncDirectory);
         empty(reply, self.file(fh).and_then(|directory| Ok(directory.sync_all()?)));
     }
 
     fn statfs(&self, request: &Request, _: INodeNo, reply: ReplyStatfs) {
-        self.gate.pass_marked(Operation::StatFs, request.pid());
+        self.gate.pass_marked(RequestKind::StatFs, request.pid());
         let facts = self
             .path(INodeNo::ROOT)
             .and_then(|path| rustix::fs::statvfs(&path).map_err(errno));
@@ -696,7 +696,7 @@ impl Filesystem for Files {
     }
 
     fn setxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, value: &[u8], flags: i32, _: u32, reply: ReplyEmpty) {
-        self.gate.pass(Operation::Extended);
+        self.gate.pass(RequestKind::Extended);
         let flags = XattrFlags::from_bits_retain(flags.unsigned_abs());
         let set = self
             .path(ino)
@@ -705,7 +705,7 @@ impl Filesystem for Files {
     }
 
     fn getxattr(&self, _: &Request, ino: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
-        self.gate.pass(Operation::Extended);
+        self.gate.pass(RequestKind::Extended);
         match self.path(ino) {
             Ok(path) => {
                 let mut buffer = vec![0; 65_536];
@@ -717,7 +717,7 @@ impl Filesystem for Files {
     }
 
     fn listxattr(&self, _: &Request, ino: INodeNo, size: u32, reply: ReplyXattr) {
-        self.gate.pass(Operation::Extended);
+        self.gate.pass(RequestKind::Extended);
         match self.path(ino) {
             Ok(path) => {
                 let mut buffer = vec![0; 65_536];
@@ -729,7 +729,7 @@ impl Filesystem for Files {
     }
 
     fn removexattr(&self, _: &Request, ino: INodeNo, name: &OsStr, reply: ReplyEmpty) {
-        self.gate.pass(Operation::Extended);
+        self.gate.pass(RequestKind::Extended);
         let removed = self
             .path(ino)
             .and_then(|path| rustix::fs::lremovexattr(&path, name).map_err(errno));
@@ -746,7 +746,7 @@ impl Filesystem for Files {
         flags: i32,
         reply: ReplyCreate,
     ) {
-        self.gate.pass(Operation::Create);
+        self.gate.pass(RequestKind::Create);
         match self.create_file(request, (parent, name), mode, flags) {
             Ok((found, handle)) => {
                 reply.created(&NO_TIME, &found.facts, found.generation, handle, FopenFlags::empty());

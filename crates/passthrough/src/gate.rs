@@ -3,13 +3,13 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::options::Operation;
+use crate::options::RequestKind;
 
 #[derive(Default)]
 struct State {
     is_stalled: bool,
     /// The first request of this kind stalls the server.
-    stall_at: Option<Operation>,
+    stall_at: Option<RequestKind>,
     /// A request of this thread stalls the server.
     stall_by: Option<u32>,
     /// A request waits.
@@ -30,7 +30,7 @@ impl Gate {
     }
 
     /// Waits as long as the server is stalled.
-    pub(crate) fn pass(&self, operation: Operation) {
+    pub(crate) fn pass(&self, operation: RequestKind) {
         let mut state = self.state();
         if state.stall_at == Some(operation) {
             (state.stall_at, state.is_stalled) = (None, true);
@@ -49,7 +49,7 @@ impl Gate {
     }
 
     /// A request that may be the one to stall at.
-    pub(crate) fn pass_marked(&self, operation: Operation, thread: u32) {
+    pub(crate) fn pass_marked(&self, operation: RequestKind, thread: u32) {
         let mut state = self.state();
         if state.stall_by == Some(thread) {
             (state.stall_by, state.is_stalled) = (None, true);
@@ -58,7 +58,7 @@ impl Gate {
         self.pass(operation);
     }
 
-    pub(crate) fn stall_at(&self, operation: Operation) {
+    pub(crate) fn stall_at(&self, operation: RequestKind) {
         self.state().stall_at = Some(operation);
     }
 

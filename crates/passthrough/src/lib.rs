@@ -26,7 +26,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::files::Files;
 use crate::gate::Gate;
-pub use crate::options::{Operation, Options};
+pub use crate::options::{Options, RequestKind};
 
 /// Whether a FUSE file system can be mounted here; why not, for a test that is skipped.
 ///
@@ -121,7 +121,7 @@ impl Mounted {
 
     /// The server hangs from the next request of this kind on, which it has taken: its caller waits until the server goes
     /// on or the connection is ended, and cannot even be killed.
-    pub fn stall_at(&self, operation: Operation) {
+    pub fn stall_at(&self, operation: RequestKind) {
         self.gate.stall_at(operation);
     }
 

@@ -21,7 +21,7 @@ impl Default for Options {
 /// The requests at which the server can be made to stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are named after the requests of the protocol")]
-pub enum Operation {
+pub enum RequestKind {
     Lookup,
     GetAttributes,
     SetAttributes,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use passthrough::{Mounted, Operation, Options, Passthrough};
+use passthrough::{Mounted, Options, Passthrough, RequestKind};
 use rustix::fs::{CWD, FlockOperation, RenameFlags, XattrFlags};
 use tempfile::TempDir;
 
@@ -223,7 +223,7 @@ fn a_stalled_server_hangs_until_it_is_resumed_or_dropped() {
         return;
     };
     fs::write(scene.at("1"), b"x").unwrap();
-    scene.mounted.stall_at(Operation::Read);
+    scene.mounted.stall_at(RequestKind::Read);
     assert!(!scene.mounted.wait_for_request(Duration::ZERO));
     let mut child = reader(scene.at("1"));
     assert!(scene.mounted.wait_for_request(Duration::from_secs(10)));
@@ -239,7 +239,7 @@ fn a_stalled_server_hangs_until_it_is_resumed_or_dropped() {
     child.kill().unwrap();
     assert!(ended_within(&mut child, Duration::from_secs(10)));
     scene.mounted.resume();
-    scene.mounted.stall_at(Operation::Open);
+    scene.mounted.stall_at(RequestKind::Open);
     let mut child = reader(scene.at("1"));
     assert!(scene.mounted.wait_for_request(Duration::from_secs(10)));
     child.kill().unwrap();

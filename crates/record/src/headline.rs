@@ -162,7 +162,7 @@ pub const fn class_name(class: Class) -> &'static str {
 
 /// A run as a list has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct ListedRun {
     /// Its number in the archive; nothing of a record that is in none.
     pub number: Option<u64>,
     /// What it was.

@@ -11,7 +11,7 @@ use crate::summary::Summary;
 /// A run as `postmark run --format json` writes it: its record, and what follows from it.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A run of PostMark")]
-pub(crate) struct Document<'a> {
+pub(crate) struct WrittenRun<'a> {
     /// The numbers of reports and the verdict. They follow from the record, and nobody reads them back.
     summary: Summary,
     /// What was said, meant and done.
@@ -21,7 +21,7 @@ pub(crate) struct Document<'a> {
 impl Record {
     /// The record and its summary as JSON, in one line.
     pub fn to_json(&self) -> String {
-        let document = Document {
+        let document = WrittenRun {
             summary: Summary::of(self),
             record: self,
         };

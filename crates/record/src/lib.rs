@@ -22,7 +22,7 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};
-pub use headline::{Entry, Headline, State};
+pub use headline::{Headline, ListedRun, State};
 pub use id::RunId;
 pub use ladder::{GoalSummary, LadderSummary, Limit, RungOperation, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};
@@ -30,7 +30,7 @@ pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
 pub use observe::{Class, ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use own_cost::OwnCost;
-pub use part::{Completed, Part};
+pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{

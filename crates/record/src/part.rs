@@ -8,7 +8,7 @@ use crate::run::{PhaseRecord, Record, Rung, SystemDuring};
 /// What a run has completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum CompletedPart {
     /// A phase, with the settling that follows it.
     Phase(Box<PhaseRecord>),
     /// A rung of a ladder.
@@ -19,7 +19,7 @@ pub enum Part {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
     /// Which one.
-    pub part: Part,
+    pub part: CompletedPart,
     /// What the machine did from the run's start until then.
     pub during: SystemDuring,
 }
@@ -28,8 +28,8 @@ impl Record {
     /// Adds what was completed to what there is.
     pub fn add(&mut self, completed: Completed) {
         match completed.part {
-            Part::Phase(phase) => self.actual.phases.push(*phase),
-            Part::Rung(rung) => self.actual.rungs.push(rung),
+            CompletedPart::Phase(phase) => self.actual.phases.push(*phase),
+            CompletedPart::Rung(rung) => self.actual.rungs.push(rung),
         }
         self.during = completed.during;
     }

@@ -88,14 +88,14 @@ fn at(field: &str) -> String {
 }
 
 #[derive(Deserialize)]
-struct Document {
+struct ReadRun {
     record: Record,
 }
 
 /// A record from its JSON. The summary beside it is not read: it follows from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     count(text)?;
-    let Document { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
+    let ReadRun { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
         field: format!("record.{field}"),
         why: told(&why),
@@ -133,7 +133,7 @@ fn count(text: &str) -> Result<(), ReadError> {
 
 /// Reads once more, to know the place.
 fn no_record(text: &str, error: &serde_json::Error) -> ReadError {
-    let again = serde_path_to_error::deserialize::<_, Document>(&mut serde_json::Deserializer::from_str(text));
+    let again = serde_path_to_error::deserialize::<_, ReadRun>(&mut serde_json::Deserializer::from_str(text));
     match again {
         Err(placed) => ReadError::NoRecord {
             field: told(&placed.path().to_string()),

@@ -8,7 +8,7 @@ use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use serde_json::Value;
 
-use crate::json::Document;
+use crate::json::WrittenRun;
 use crate::run::SCHEMA_VERSION;
 
 /// The schema of what `postmark run --format json` writes, as JSON.
@@ -16,7 +16,7 @@ pub fn document() -> String {
     let settings = SchemaSettings::draft2020_12()
         .for_serialize()
         .with_transform(RecursiveTransform(describe_plainly));
-    let mut schema = settings.into_generator().into_root_schema_for::<Document<'static>>();
+    let mut schema = settings.into_generator().into_root_schema_for::<WrittenRun<'static>>();
     schema.insert("$id".to_owned(), format!("urn:postmark:run:{SCHEMA_VERSION}").into());
     // Maps have string keys and numbers are finite: writing to memory cannot fail.
     let mut text = serde_json::to_string_pretty(&schema).unwrap_or_default();

@@ -11,7 +11,7 @@ use record::{ClassicFigures, Edition, End};
 
 /// How a classic report is laid out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Format {
+pub enum ClassicFormat {
     /// Some lines with headings.
     #[default]
     Verbose,
@@ -19,7 +19,7 @@ pub enum Format {
     Terse,
 }
 
-impl Format {
+impl ClassicFormat {
     /// The word that `set report` takes.
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,12 +39,12 @@ pub const fn banner(edition: Edition) -> &'static str {
 
 /// The report of a run, in the given format; empty where the run was out of files, as the original has it.
 /// Edition 1.0 knows no terse format: its report is verbose always.
-pub fn report(figures: &ClassicFigures, format: Format) -> String {
+pub fn report(figures: &ClassicFigures, format: ClassicFormat) -> String {
     if figures.end != End::Complete {
         return String::new();
     }
     match (figures.edition, format) {
-        (Edition::V1_5, Format::Terse) => terse(figures),
+        (Edition::V1_5, ClassicFormat::Terse) => terse(figures),
         _ => verbose(figures),
     }
 }
@@ -323,7 +323,7 @@ mod tests {
             bytes_read: 1_337_821.0,
             bytes_written: 4_302_954.0,
         };
-        let text = report(&figures, Format::Terse);
+        let text = report(&figures, ClassicFormat::Terse);
         for expected in [
             "Time:\n\t41 seconds total\n\t17 seconds of transactions (29 per second)\n",
             "\t740 created (18 per second)\n\t\tCreation alone: 500 files (41 per second)\n\
@@ -358,7 +358,10 @@ mod tests {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])
         };
-        assert_eq!(report(&figures, Format::Verbose) + &report(&figures, Format::Terse), "");
+        assert_eq!(
+            report(&figures, ClassicFormat::Verbose) + &report(&figures, ClassicFormat::Terse),
+            ""
+        );
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
 use record::summary::Percentile;
-use record::{Entry, Load, OperationSummary, Record, RungSummary, Summary};
+use record::{ListedRun, Load, OperationSummary, Record, RungSummary, Summary};
 
 /// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty.
 pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,storage,workers,state,verdict,phase,role,operation,\
     operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
 
 /// A run's lines, without a header (RFC 4180).
-pub fn csv(entry: &Entry, record: &Record) -> String {
+pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry);
     let summary = Summary::of(record);
     let mut rows = Vec::new();
@@ -23,7 +23,7 @@ pub fn csv(entry: &Entry, record: &Record) -> String {
     csv_rows(&rows, "\r\n")
 }
 
-fn run(entry: &Entry) -> Vec<Cell> {
+fn run(entry: &ListedRun) -> Vec<Cell> {
     let headline = &entry.headline;
     vec![
         entry.number.map(Number::Ordinal).into(),

@@ -4,15 +4,15 @@ use document::harmless::{self, harmless};
 use document::units::utc;
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::headline::class_name;
-use record::{Entry, State};
+use record::{ListedRun, State};
 
 /// Longer words are cut in tables of text, in characters.
 const WORD_MAX: usize = 10;
 
 /// A column: what stands over it, whether it is words, and what it shows of an entry.
-type Column = (&'static str, bool, fn(&Entry) -> Cell);
+type Column = (&'static str, bool, fn(&ListedRun) -> Cell);
 
-fn table(entries: &[Entry], columns: &[Column]) -> Table {
+fn table(entries: &[ListedRun], columns: &[Column]) -> Table {
     let mut table = Table::new(0, &[""; 0]);
     for (header, is_words, _) in columns {
         table.column(*header, *is_words);
@@ -23,56 +23,56 @@ fn table(entries: &[Entry], columns: &[Column]) -> Table {
     table
 }
 
-fn number(entry: &Entry) -> Cell {
+fn number(entry: &ListedRun) -> Cell {
     entry.number.map(Number::Ordinal).into()
 }
 
-fn begun(entry: &Entry) -> Cell {
+fn begun(entry: &ListedRun) -> Cell {
     Cell::ours(utc(entry.headline.begun_unix_ns))
 }
 
-fn host(entry: &Entry) -> Cell {
+fn host(entry: &ListedRun) -> Cell {
     entry.headline.host.as_str().into()
 }
 
-fn file_systems(entry: &Entry) -> Cell {
+fn file_systems(entry: &ListedRun) -> Cell {
     entry.headline.file_system().into()
 }
 
-fn preset(entry: &Entry) -> Cell {
+fn preset(entry: &ListedRun) -> Cell {
     entry.headline.preset.as_deref().into()
 }
 
-fn storage(entry: &Entry) -> Cell {
+fn storage(entry: &ListedRun) -> Cell {
     entry.headline.storage.as_str().into()
 }
 
-fn workers(entry: &Entry) -> Cell {
+fn workers(entry: &ListedRun) -> Cell {
     Number::Ordinal(entry.headline.workers.into()).into()
 }
 
-fn rate(entry: &Entry) -> Cell {
+fn rate(entry: &ListedRun) -> Cell {
     entry.headline.transactions_per_second.map(Number::Rate).into()
 }
 
-fn p99(entry: &Entry) -> Cell {
+fn p99(entry: &ListedRun) -> Cell {
     let ns = entry.headline.p99_ns;
     ns.map(|ns| Number::Microseconds(ns as f64)).into()
 }
 
 /// The verdict of a run that came to its end, else how it ended.
-fn verdict(entry: &Entry) -> Cell {
+fn verdict(entry: &ListedRun) -> Cell {
     Cell::ours(match entry.headline.state {
         State::Complete => entry.headline.verdict.name(),
         state => state.name(),
     })
 }
 
-fn tags(entry: &Entry) -> Cell {
+fn tags(entry: &ListedRun) -> Cell {
     entry.tags.join(" ").into()
 }
 
-fn note(entry: &Entry) -> Cell {
+fn note(entry: &ListedRun) -> Cell {
     entry.note.as_deref().unwrap_or_default().into()
 }
 
@@ -91,11 +91,11 @@ fn cut(cell: Cell) -> Cell {
 }
 
 /// A table for people; times are of UTC.
-pub fn text(entries: &[Entry]) -> String {
+pub fn text(entries: &[ListedRun]) -> String {
     if entries.is_empty() {
         return "No runs\n".to_owned();
     }
-    let to_the_minute = |entry: &Entry| {
+    let to_the_minute = |entry: &ListedRun| {
         let begun = utc(entry.headline.begun_unix_ns);
         Cell::ours(&begun[..begun.len() - 3])
     };
@@ -118,7 +118,7 @@ pub fn text(entries: &[Entry]) -> String {
 }
 
 /// An array of entries, one a line.
-pub fn json(entries: &[Entry]) -> String {
+pub fn json(entries: &[ListedRun]) -> String {
     if entries.is_empty() {
         return "[]\n".to_owned();
     }
@@ -131,7 +131,7 @@ pub fn json(entries: &[Entry]) -> String {
 }
 
 /// A table for spreadsheets (RFC 4180), with a header, whose names are those of the JSON.
-pub fn csv(entries: &[Entry]) -> String {
+pub fn csv(entries: &[ListedRun]) -> String {
     let columns: [Column; 16] = [
         ("number", false, number),
         ("id", true, |entry| Cell::ours(entry.headline.id.to_string())),
@@ -156,7 +156,7 @@ pub fn csv(entries: &[Entry]) -> String {
 }
 
 /// A table for documents (GitHub Flavored Markdown), a line for each run.
-pub fn markdown(entries: &[Entry]) -> String {
+pub fn markdown(entries: &[ListedRun]) -> String {
     let columns: [Column; 12] = [
         ("run", true, number),
         ("begun (UTC)", true, begun),

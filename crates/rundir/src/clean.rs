@@ -13,9 +13,9 @@ use record::CleanUp;
 use crate::advice;
 use crate::ground::Ground;
 use crate::life;
-use crate::manifest::{self, Found, Kind, Manifest};
+use crate::manifest::{self, FoundManifest, Kind, Manifest};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, own_directory_of};
-use crate::ownership::{Evidence, Until};
+use crate::ownership::{EndStamps, Evidence};
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -182,16 +182,18 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
     }
     match Manifest::find(&**home, &*directory) {
         Ok(None) => Looked::Nothing,
-        Ok(Some(Found::Active(manifest))) => Looked::Left(Cleaned::Active {
+        Ok(Some(FoundManifest::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
             process: manifest.map(|manifest| manifest.process),
         }),
-        Ok(Some(Found::InHands(process))) => Looked::Left(Cleaned::InHands {
+        Ok(Some(FoundManifest::InHands(process))) => Looked::Left(Cleaned::InHands {
             directory: path,
             process,
         }),
-        Ok(Some(Found::Foreign(why))) => left(path, format!("its manifest ({}) is not trusted: {why}", names::NAME)),
-        Ok(Some(Found::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, names::NAME) {
+        Ok(Some(FoundManifest::Foreign(why))) => {
+            left(path, format!("its manifest ({}) is not trusted: {why}", names::NAME))
+        }
+        Ok(Some(FoundManifest::Unfinished(_lock))) => match manifest::remove_by_name(&*directory, names::NAME) {
             Ok(()) => Looked::Unmarked(Cleaned::Removed {
                 directory: path,
                 clean_up: CleanUp::default(),
@@ -203,7 +205,7 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
                 told("its manifest was not written to its end, and cannot be removed", errno),
             ),
         },
-        Ok(Some(Found::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
+        Ok(Some(FoundManifest::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
             home: Arc::clone(home),
             path,
             directory,
@@ -251,7 +253,7 @@ impl Abandoned {
         };
         if let Some(kept) = &self.manifest.kept {
             return Evidence {
-                until: Some(Until::new(kept.left_ns)),
+                until: Some(EndStamps::new(kept.left_ns)),
                 set_back_ns: kept.set_back_ns,
                 ..none
             };
@@ -260,7 +262,7 @@ impl Abandoned {
             return none;
         };
         Evidence {
-            until: Some(Until::new(signs.last_ns)),
+            until: Some(EndStamps::new(signs.last_ns)),
             set_back_ns: signs.set_back_ns,
             partly_written: signs.partly_written,
             ..none

@@ -11,7 +11,7 @@ use record::CleanUp;
 
 use crate::advice;
 use crate::life::Life;
-use crate::manifest::{self, Kept, Kind, Manifest};
+use crate::manifest::{self, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::Removal;
@@ -97,7 +97,7 @@ impl Ground {
     }
 
     /// Says in the manifest whether the pool is kept.
-    fn rewrite(&self, kept: Option<Kept>, life: &Life) -> Result<(), String> {
+    fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
             kept,
             born: self.began,
@@ -216,7 +216,7 @@ impl Site for Grounds {
         Ok(())
     }
 
-    fn keep(&self, kept: Kept) -> Result<(), String> {
+    fn keep(&self, kept: KeptPool) -> Result<(), String> {
         let kept = self
             .all
             .iter()

@@ -10,7 +10,7 @@ use workload::Workload;
 
 use crate::ground::{Ground, Grounds};
 use crate::life::Life;
-use crate::manifest::{Found, Kind, Makes, Manifest, Position};
+use crate::manifest::{FoundManifest, Kind, Makes, Manifest, Position};
 use crate::names::OWN_DIRECTORY_PREFIX;
 use crate::prepare::{PrepareError, not_ours, system};
 
@@ -171,7 +171,7 @@ fn candidate(
 ) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
     Ok(
         match Manifest::find(home, &*directory).map_err(|errno| system("read the manifest in", &path, errno))? {
-            Some(Found::Abandoned(manifest, lock))
+            Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
             {
                 Some(Ok(Candidate {
@@ -181,7 +181,7 @@ fn candidate(
                     lock,
                 }))
             }
-            None | Some(Found::Foreign(_)) => None,
+            None | Some(FoundManifest::Foreign(_)) => None,
             Some(other) => Some(Err(not_ours(&path, &other))),
         },
     )

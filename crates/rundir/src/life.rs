@@ -5,7 +5,6 @@
 //! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is written to the target. They
 //! are lost when the machine restarts; then what needs them stays, and is named.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
@@ -17,7 +16,7 @@ use observe::shared::LINE_WORDS;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, fstat, openat, unlinkat};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::slot::{Slot, WrittenName};
+use crate::slot::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
@@ -37,6 +36,8 @@ const WORD_EARLIEST: usize = 7;
 const WORD_DIRECTORIES: usize = 8;
 /// The latest that the wall clock showed: files that were made before it was set back have later stamps than its last.
 const WORD_LATEST: usize = 9;
+/// How many of the lines behind it are a worker's: one for each operation in flight.
+const WORD_DEPTH: usize = 10;
 /// More lines than any run has.
 const BYTES_MAX: u64 = 1 << 26;
 /// Where operations have no stamps, the run may have gone on for so long since its clocks were read.
@@ -59,7 +60,7 @@ pub(crate) struct LastSigns {
     /// When the last operation was completed, or the latest that the wall clock showed, in nanoseconds of the epoch.
     pub last_ns: i64,
     /// Names that operations were writing that were under way, or had failed.
-    pub partly_written: BTreeSet<WrittenName>,
+    pub partly_written: PartlyWritten,
 }
 
 fn wall_ns() -> i64 {
@@ -86,6 +87,7 @@ impl Life {
             Err(_) => Self::private(workers, depth),
         };
         let first = &life.lines[0].0;
+        first[WORD_DEPTH].store(depth as u64, Ordering::Relaxed);
         let now = wall_ns() as u64;
         first[WORD_BEGAN].store(now, Ordering::Relaxed);
         first[WORD_EARLIEST].store(now, Ordering::Relaxed);
@@ -219,10 +221,18 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         None | Some(0) => TICK_LATE_NS,
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
+    // Nobody else writes here, but a file may be cut.
+    let depth = usize::try_from(first[WORD_DEPTH]).unwrap_or(usize::MAX).max(1);
     Some(LastSigns {
         set_back_ns: set_back_ns(first),
         last_ns: (wall_ns as i64).saturating_add(since).max(first[WORD_LATEST] as i64),
-        partly_written: workers.iter().flat_map(Slot::partly_written).collect(),
+        partly_written: (0..)
+            .zip(workers.chunks(depth))
+            .flat_map(|(worker, lines)| {
+                let names = lines.iter().flat_map(Slot::partly_written);
+                names.map(move |name| (name, worker)).collect::<Vec<_>>()
+            })
+            .collect(),
     })
 }
 
@@ -284,10 +294,10 @@ mod tests {
         assert_eq!(signs.set_back_ns, 0);
         assert!((signs.last_ns - before - 5_000_000).abs() < 1_000_000_000);
         let expected = [
-            (NameKind::File, 12),
-            (NameKind::File, 13),
-            (NameKind::Temporary, 12),
-            (NameKind::Temporary, 7),
+            ((NameKind::File, 12), 1),
+            ((NameKind::File, 13), 0),
+            ((NameKind::Temporary, 12), 1),
+            ((NameKind::Temporary, 7), 0),
         ];
         assert_eq!(signs.partly_written, expected.into());
         let all_may_write = std::fs::Permissions::from_mode(0o666);

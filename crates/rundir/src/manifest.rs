@@ -75,7 +75,7 @@ pub(crate) struct Manifest {
     pub life: Option<String>,
     /// Whether the pool was left for a later run, and how far its workers had come.
     #[serde(default)]
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptPool>,
     /// The user's directory before the run.
     pub before: Before,
     /// The directories that the same run uses besides, the first few of them, and how many more there are.
@@ -151,7 +151,7 @@ pub enum Begins {
 
 /// A pool that was left for a later run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct KeptPool {
     /// What the pool was made of, in a fixed form: seed and all.
     pub pool: String,
     /// The workload without its number of transactions, in a fixed form.
@@ -178,7 +178,7 @@ pub struct Position {
 
 /// A manifest that is there.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum FoundManifest {
     /// Whole and ours, and its lock is ours now.
     Abandoned(Box<Manifest>, Box<dyn Mark>),
     /// Its run goes on.
@@ -258,17 +258,17 @@ impl Manifest {
     }
 
     /// The manifest of a directory, if it has one.
-    pub(crate) fn find(home: &dyn Home, directory: &dyn Directory) -> Result<Option<Found>, Errno> {
+    pub(crate) fn find(home: &dyn Home, directory: &dyn Directory) -> Result<Option<FoundManifest>, Errno> {
         let mut tries_left = 10;
         let (mark, locked) = loop {
             let mark = match directory.mark(NAME) {
                 Ok(Some(mark)) => mark,
                 Ok(None) => return Ok(None),
-                Err(Errno::LOOP) => return Ok(Some(Found::Foreign("it is a symbolic link".to_owned()))),
+                Err(Errno::LOOP) => return Ok(Some(FoundManifest::Foreign("it is a symbolic link".to_owned()))),
                 Err(errno) => return Err(errno),
             };
             if let Err(why) = is_made_by_us(home, directory, &mark.facts()?) {
-                return Ok(Some(Found::Foreign(why)));
+                return Ok(Some(FoundManifest::Foreign(why)));
             }
             let locked = mark.lock()?;
             tries_left -= 1;
@@ -279,7 +279,7 @@ impl Manifest {
         };
         let size = mark.facts()?.size_bytes;
         if size > BYTES_MAX {
-            return Ok(Some(Found::Foreign(format!(
+            return Ok(Some(FoundManifest::Foreign(format!(
                 "it has {size} bytes, more than any manifest"
             ))));
         }
@@ -294,36 +294,40 @@ impl Manifest {
             let parsed = parsed.ok();
             let gone = parsed.as_ref().filter(|manifest| !manifest.seems_alive(home));
             return Ok(Some(match gone {
-                Some(manifest) => Found::InHands(manifest.process),
-                None => Found::Active(parsed),
+                Some(manifest) => FoundManifest::InHands(manifest.process),
+                None => FoundManifest::Active(parsed),
             }));
         }
         let manifest = match parsed {
             Ok(manifest) => manifest,
             Err(error) if is_cut_short(&text) && error.is_eof() => return Self::unfinished(directory, mark),
-            Err(error) => return Ok(Some(Found::Foreign(format!("it cannot be understood: {error}")))),
+            Err(error) => {
+                return Ok(Some(FoundManifest::Foreign(format!(
+                    "it cannot be understood: {error}"
+                ))));
+            }
         };
         if manifest.postmark_manifest != VERSION {
             let version = manifest.postmark_manifest;
-            return Ok(Some(Found::Foreign(format!(
+            return Ok(Some(FoundManifest::Foreign(format!(
                 "it has version {version}: use the version of postmark that made it"
             ))));
         }
         let here = inode(&directory.facts()?);
         if manifest.directory_inode != here && !directory.renumbers() {
-            return Ok(Some(Found::Foreign(
+            return Ok(Some(FoundManifest::Foreign(
                 "it was made for another directory, and this is a copy of it".to_owned(),
             )));
         }
-        Ok(Some(Found::Abandoned(manifest, mark)))
+        Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
 
     /// A manifest that was not written to its end. A name that was claimed a moment ago may be a run's that is about to
     /// begin; and a run that was killed at this point has made nothing yet.
-    fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<Option<Found>, Errno> {
+    fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<Option<FoundManifest>, Errno> {
         let is_young = |(second, _): Stamp| (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second));
         if mark.facts()?.changed.is_some_and(is_young) {
-            return Ok(Some(Found::Active(None)));
+            return Ok(Some(FoundManifest::Active(None)));
         }
         let mut holds_more = false;
         directory.list(&mut |entry| {
@@ -332,8 +336,8 @@ impl Manifest {
             Ok(())
         })?;
         Ok(Some(match holds_more {
-            true => Found::Foreign("it is not whole, and there are files that a run may have made".to_owned()),
-            false => Found::Unfinished(mark),
+            true => FoundManifest::Foreign("it is not whole, and there are files that a run may have made".to_owned()),
+            false => FoundManifest::Unfinished(mark),
         }))
     }
 

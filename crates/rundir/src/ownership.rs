@@ -1,6 +1,6 @@
 //! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the questions; each has a test.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use contract::home::{Directory, EntryKind, Facts, Stamp};
 use contract::{Errno, Identity};
@@ -9,7 +9,7 @@ use workload::names::NameKind;
 
 use crate::manifest::{self, BEGINS_BYTES, Begins, Kind, Manifest, PERMISSIONS};
 use crate::names;
-use crate::slot::WrittenName;
+use crate::slot::{PartlyWritten, WrittenName};
 
 /// What is known of a run's files besides.
 #[derive(Clone, Debug, Default)]
@@ -17,11 +17,11 @@ pub struct Evidence {
     /// Files have running numbers up to this, in a classic run.
     pub numbers_made: u64,
     /// Names whose files may have been written in part.
-    pub partly_written: BTreeSet<WrittenName>,
+    pub partly_written: PartlyWritten,
     /// By how much the wall clock was set back while the run went on.
     pub set_back_ns: i64,
     /// When the run ended; nothing where that is not known.
-    pub until: Option<Until>,
+    pub until: Option<EndStamps>,
     /// The run goes on, or has ended by itself: what is not among `partly_written` was written to its end.
     pub is_complete: bool,
 }
@@ -29,7 +29,7 @@ pub struct Evidence {
 /// When a run ended, by the times at which its files were made. The kernel stamps files by a clock that is read every few
 /// milliseconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Until {
+pub struct EndStamps {
     /// What was made before this was certainly made while the run went on.
     pub certainly: Stamp,
     /// No file that was completed was made later.
@@ -38,7 +38,7 @@ pub struct Until {
     pub under_way: Stamp,
 }
 
-impl Until {
+impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
         /// More than the time between two readings of that clock.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
@@ -70,7 +70,9 @@ pub(crate) struct Ownership<'a> {
     evidence: &'a Evidence,
     owner: Option<u32>,
     born: Option<Stamp>,
-    /// Of the pool that is looked at.
+    /// Whose the pool is that is looked at; nothing where all workers have one.
+    worker: Option<u32>,
+    /// Of that pool.
     contents: Pool<'a>,
     /// When files with several names were last changed, before this cleaning has changed them by removing one; by their numbers. Only
     /// where there is no time of birth.
@@ -109,6 +111,7 @@ impl<'a> Ownership<'a> {
             evidence,
             owner,
             born: born.map(|born| earlier(born, evidence.set_back_ns)),
+            worker: None,
             contents: Pool::of(&manifest.makes.begins, 0),
             linked: HashMap::new(),
         }
@@ -116,7 +119,17 @@ impl<'a> Ownership<'a> {
 
     /// The files that follow are of this worker's pool.
     pub(crate) fn enter_pool_of(&mut self, worker: u32) {
+        self.worker = Some(worker);
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
+    }
+
+    /// Whether a file of this name in this pool may have been written in part.
+    fn is_partly_written(&self, name: WrittenName) -> bool {
+        let names = &self.evidence.partly_written;
+        match self.worker {
+            Some(worker) => names.contains(&(name, worker)),
+            None => names.range((name, 0)..=(name, u32::MAX)).next().is_some(),
+        }
     }
 
     /// When something was made, whatever this cleaning has changed of it.
@@ -162,7 +175,7 @@ impl<'a> Ownership<'a> {
                 in_words(expected)
             )));
         }
-        let is_partly_written = self.evidence.partly_written.contains(&(kind, number));
+        let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
         // What a directory or a link is tells whose it is: which of them was being made is not written down.
         let is_under_way = is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
@@ -188,7 +201,7 @@ impl<'a> Ownership<'a> {
             None if is_told_by_them => facts.modified,
             _ => born,
         };
-        let is_too_late = |until: Until| {
+        let is_too_late = |until: EndStamps| {
             let last = if is_under_way { until.under_way } else { until.completed };
             made.is_some_and(|made| made > last)
         };
@@ -255,7 +268,7 @@ impl<'a> Ownership<'a> {
         // Beside the user's files one that was not written to its end is the run's where the run was writing that very name.
         // In a directory of its own it is enough that it was made while the run went on.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
-        let was_certainly_there = |until: Until| facts.born_or_changed().is_none_or(|born| born < until.certainly);
+        let was_certainly_there = |until: EndStamps| facts.born_or_changed().is_none_or(|born| born < until.certainly);
         let may_be_cut_short = is_partly_written || is_own && self.evidence.until.is_some_and(was_certainly_there);
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
@@ -355,7 +368,67 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
 
 #[cfg(test)]
 mod tests {
+    use contract::home::Home as _;
+    use storage::home::KernelHome;
+
     use super::*;
+    use crate::before::Before;
+    use crate::manifest::Makes;
+
+    /// Workers with a pool each give the same names: that one of them was writing says nothing of the other's directory.
+    #[test]
+    fn what_a_worker_was_writing_is_told_of_its_own_pool() {
+        let top = tempfile::tempdir().unwrap();
+        std::fs::write(top.path().join("12"), "").unwrap();
+        let directory = KernelHome.open(top.path()).unwrap();
+        let facts = directory.facts_of(b"12").unwrap();
+        let manifest = Manifest {
+            postmark_manifest: Manifest::version(),
+            tool: String::new(),
+            kind: Kind::OwnDirectory,
+            process: 1,
+            host: String::new(),
+            began_unix_ns: 0,
+            numbers_max: 100,
+            subdirectories: 1,
+            workers: 2,
+            mix: None,
+            makes: Makes {
+                modes: facts.mode.into_iter().collect(),
+                directory_modes: Vec::new(),
+                size_max_bytes: 1_000,
+                size_min_bytes: 500,
+                begins: Begins::Texts {
+                    texts: vec!["text".to_owned()],
+                    size_low_bytes: 1,
+                },
+            },
+            directory_inode: 0,
+            born: None,
+            life: None,
+            kept: None,
+            before: Before::read(&*directory, |_| ()).unwrap(),
+            others: Vec::new(),
+            others_more: 0,
+        };
+        let (seconds, nanoseconds) = facts.born_or_changed().unwrap();
+        let name = (NameKind::File, 12);
+        let evidence = Evidence {
+            partly_written: [(name, 1)].into(),
+            until: Some(EndStamps::new(seconds * 1_000_000_000 + i64::from(nanoseconds))),
+            ..Evidence::default()
+        };
+        let mut ownership = Ownership::new(&manifest, &evidence, facts.owner, None);
+        let mut whose = |worker: Option<u32>| {
+            if let Some(worker) = worker {
+                ownership.enter_pool_of(worker);
+            }
+            ownership.of(&*directory, b"12", name).unwrap().0
+        };
+        assert_eq!(whose(None), Whose::Ours, "all have one pool");
+        assert_eq!(whose(Some(1)), Whose::Ours);
+        assert!(matches!(whose(Some(0)), Whose::Unclear(_)));
+    }
 
     #[test]
     fn pieces_are_known_again() {

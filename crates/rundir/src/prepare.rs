@@ -10,7 +10,7 @@ use crate::advice;
 use crate::before::Before;
 use crate::ground::{Ground, Grounds};
 use crate::life::Life;
-use crate::manifest::{self, Found, Kind, Makes, Manifest, MixNames};
+use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
 use crate::ownership::Evidence;
 use crate::site::Site as _;
@@ -373,21 +373,21 @@ fn refuse_other_runs(wish: &Wish, location: &Path, directory: &dyn Directory) ->
 }
 
 /// Why a directory with this manifest cannot be taken.
-pub(super) fn not_ours(location: &Path, found: &Found) -> PrepareError {
+pub(super) fn not_ours(location: &Path, found: &FoundManifest) -> PrepareError {
     let path = location.to_owned();
     match found {
-        Found::Active(manifest) => PrepareError::InUse {
+        FoundManifest::Active(manifest) => PrepareError::InUse {
             path,
             process: manifest
                 .as_ref()
                 .map_or_else(|| "unknown".to_owned(), |manifest| manifest.process.to_string()),
         },
-        Found::InHands(process) => PrepareError::InHands {
+        FoundManifest::InHands(process) => PrepareError::InHands {
             path,
             process: *process,
         },
-        Found::Abandoned(..) | Found::Unfinished(_) => PrepareError::Abandoned { path },
-        Found::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
+        FoundManifest::Abandoned(..) | FoundManifest::Unfinished(_) => PrepareError::Abandoned { path },
+        FoundManifest::Foreign(why) => PrepareError::Foreign { path, why: why.clone() },
     }
 }
 

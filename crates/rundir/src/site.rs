@@ -9,7 +9,7 @@ use record::CleanUp;
 
 use crate::advice;
 use crate::life::Life;
-use crate::manifest::Kept;
+use crate::manifest::KeptPool;
 use crate::ownership::Evidence;
 
 /// A run's place.
@@ -27,7 +27,7 @@ pub trait Site: Send + Sync {
     fn life(&self) -> &Life;
 
     /// Leaves everything as it is, for a later run.
-    fn keep(&self, kept: Kept) -> Result<(), String>;
+    fn keep(&self, kept: KeptPool) -> Result<(), String>;
 
     /// The file systems of the place.
     fn volumes(&self) -> Volumes;
@@ -81,7 +81,7 @@ impl Site for NoSite {
         Ok(())
     }
 
-    fn keep(&self, _: Kept) -> Result<(), String> {
+    fn keep(&self, _: KeptPool) -> Result<(), String> {
         Err("this storage makes no files that could be kept".to_owned())
     }
 

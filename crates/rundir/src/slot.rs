@@ -1,5 +1,6 @@
 //! What each worker says of itself while a run goes on, on a line of memory that may outlive the process: see [`crate::life`].
 
+use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use observe::LineHandle;
@@ -35,6 +36,10 @@ mod word {
 
 /// A name of a file that an operation writes: its kind and its running number.
 pub type WrittenName = (NameKind, u64);
+
+/// Names of files that were written in part, each with a worker that was writing it: workers with a pool each give the same
+/// names.
+pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 
 /// What a worker does besides operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

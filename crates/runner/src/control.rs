@@ -31,12 +31,12 @@ impl<F: FnMut() -> Control> TakeControl for F {
 /// The handle by which a run is stopped and watched. Clones are the same handle.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
-    shared: Arc<Shared>,
+    shared: Arc<ControlState>,
     signal: Arc<AtomicUsize>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct ControlState {
     stop: AtomicBool,
     /// The transactions have lasted for as long as they were to.
     over: AtomicBool,

@@ -22,7 +22,7 @@ use crate::failures::{Failures, Spoiled};
 use crate::naming::{Namer, Naming};
 use crate::pace::Pacer;
 use crate::refused::Refused;
-use crate::shared::{Shared, SharedPool};
+use crate::shared::{SharedPool, SharedSource};
 use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, watch_mounts};
@@ -259,7 +259,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 self.start_private(worker, border, slots, matter, (stream, None))
             }
             (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
-                let source = Shared::new(
+                let source = SharedSource::new(
                     Arc::clone(pool),
                     mix,
                     self.mixer(mix, worker),

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use record::{CleanUp, End, Outcome};
 use rundir::journal::Journal;
-use rundir::manifest::Kept;
+use rundir::manifest::KeptPool;
 use rundir::ownership::Evidence;
 use rundir::site::Site;
 use spec::RunSpec;
@@ -75,7 +75,7 @@ fn clean_up(
     }
     let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
     if let (true, true, Some(positions)) = (request.keeping.keep, whole, &performed.positions) {
-        let kept = Kept {
+        let kept = KeptPool {
             pool: request.workload.pool_canonical(),
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
@@ -110,7 +110,7 @@ fn clean_up(
 }
 
 /// Leaves the pool for a later run.
-fn keep(site: Arc<dyn Site>, kept: Kept, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
+fn keep(site: Arc<dyn Site>, kept: KeptPool, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
     let call = Call::new("write the manifest of the kept pool in", site.describe());
     let marked = waiter.wait_for(&call, move || site.keep(kept));
     let (why, unanswered) = match marked {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::Storage;
 use observe::{Fact, Sources, WatchedDevices};
-use record::{Origin, Outcome, Part, PhaseRecord, Record};
+use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
 use rundir::journal::Journal;
 use rundir::site::Site;
 use spec::RunSpec;
@@ -176,7 +176,7 @@ impl<'e> Run<'e> {
             return;
         };
         if supervisor.apply(head.spec.drive.rate()).is_some() && supervisor.settles() {
-            supervisor.tell_load(|phase| Part::Phase(Box::new(phase)));
+            supervisor.tell_load(|phase| CompletedPart::Phase(Box::new(phase)));
         }
     }
 
@@ -188,7 +188,7 @@ impl<'e> Run<'e> {
     }
 
     /// Tells those who take records of the load that has come to its end, as a part of whatever it was applied for.
-    pub fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> Part) {
+    pub fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> CompletedPart) {
         if let Some(going) = self.going() {
             going.supervisor.tell_load(as_part);
         }

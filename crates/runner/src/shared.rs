@@ -50,7 +50,7 @@ enum Held {
 
 /// What one worker does on a shared pool.
 #[derive(Debug)]
-pub(crate) struct Shared<C> {
+pub(crate) struct SharedSource<C> {
     pub(crate) pool: Arc<SharedPool>,
     pub(crate) mixer: Mixer,
     pub(crate) ranks: Ranks,
@@ -82,7 +82,7 @@ pub(crate) struct Deleting {
     position: usize,
 }
 
-impl<C: Clock> Shared<C> {
+impl<C: Clock> SharedSource<C> {
     pub(crate) fn new(
         pool: Arc<SharedPool>,
         mix: &Mix,
@@ -311,7 +311,7 @@ impl<C: Clock> Shared<C> {
     }
 }
 
-impl<C: Clock> Source for Shared<C> {
+impl<C: Clock> Source for SharedSource<C> {
     const IS_PURE: bool = false;
 
     /// Before the claim: nobody is to wait for somebody who thinks.

@@ -197,7 +197,7 @@ pub(crate) struct Watch {
 
 /// What a worker has on one of its flights, as its supervisor sees it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct SeenFlight {
     worker: usize,
     flight: usize,
     under_way: Option<UnderWay>,
@@ -211,7 +211,7 @@ pub(crate) struct Supervisor<'e> {
     watch: Watch,
     waiter: Waiter<'e>,
     watched: Watched,
-    seen: Vec<Seen>,
+    seen: Vec<SeenFlight>,
     /// Workers that wait at a border, and what each has to do behind it.
     waiting: u32,
     totals: Vec<u64>,
@@ -248,7 +248,7 @@ impl<'e> Supervisor<'e> {
     /// Looks on until the pool is there and all workers wait for a load, or the run is over.
     pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
         let workers = watch.answers.len();
-        let seen = |worker, flight| Seen {
+        let seen = |worker, flight| SeenFlight {
             worker,
             flight,
             under_way: None,

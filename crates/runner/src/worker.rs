@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract::{Failure, NoSteps, Operation, Outcome, Session, Steps, Submitted, Ticket};
+use contract::{Failure, NoSteps, Operation, OperationOutcome, Session, Steps, Submitted, Ticket};
 use measure::{SLICE_NS, Slice};
 use record::{Check, ErrorRecord, Histogram, SlowestRecord};
 use spec::Cache;
@@ -696,7 +696,7 @@ where
         &mut self,
         intent: &Intent,
         issued: Issued,
-        outcome: Outcome,
+        outcome: OperationOutcome,
         completed_ns: u64,
         done: &mut Done,
     ) -> Result<(), Left> {
@@ -787,7 +787,7 @@ fn submit<S: Session, P: Steps>(
     tickets: &mut u64,
     operation: &Operation<'_>,
     steps: &mut P,
-) -> (Ticket, Outcome) {
+) -> (Ticket, OperationOutcome) {
     let ticket = Ticket::new(*tickets, 0);
     *tickets += 1;
     let outcome = match session.submit(ticket, operation, steps) {

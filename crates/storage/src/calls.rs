@@ -10,7 +10,8 @@ use std::marker::PhantomData;
 use crate::buffers::{Answers, Reads, Writes};
 use crate::system::{At, System};
 use contract::{
-    Errno, Failure, Listing, Name, OpenError, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
+    Errno, Failure, Listing, Name, OpenError, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted,
+    Ticket,
 };
 use policy::Policy;
 
@@ -80,7 +81,13 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Closes a file; keeps an earlier failure, which says more.
     #[inline]
-    fn close<E: Steps>(&mut self, file: c_int, moved_bytes: u64, before: Outcome, steps: &mut E) -> Outcome {
+    fn close<E: Steps>(
+        &mut self,
+        file: c_int,
+        moved_bytes: u64,
+        before: OperationOutcome,
+        steps: &mut E,
+    ) -> OperationOutcome {
         // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made again.
         let closed = self.system.close(file);
         before?;
@@ -97,8 +104,8 @@ impl<S: System, T: Style> Calls<S, T> {
         flags: c_int,
         moved_bytes: u64,
         steps: &mut E,
-        work: impl FnOnce(&mut Self, c_int, &mut E) -> Outcome,
-    ) -> Outcome {
+        work: impl FnOnce(&mut Self, c_int, &mut E) -> OperationOutcome,
+    ) -> OperationOutcome {
         let file = self.open(name, flags)?;
         steps.ended(Step::Open);
         let worked = work(self, file, steps);
@@ -112,7 +119,7 @@ impl<S: System, T: Style> Calls<S, T> {
         step: Step,
         steps: &mut E,
         mut call: impl FnMut(&mut S) -> Result<(), Errno>,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         again(|| call(&mut self.system)).map_err(|errno| Failure::system(step, errno))?;
         steps.ended(step);
         Ok(())
@@ -120,12 +127,12 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Performs an operation to its end.
     #[inline]
-    pub(crate) fn perform<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+    pub(crate) fn perform<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
         self.perform_unbatched(operation, steps)?;
         self.sync_batch(operation, steps)
     }
 
-    fn perform_unbatched<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+    fn perform_unbatched<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => self.create(name, content, steps),
             Operation::Append { name, content } => self.append(name, content, steps),
@@ -187,7 +194,7 @@ impl<S: System, T: Style> Session for Calls<S, T> {
         self.names_in(directory)
     }
 
-    fn sync_file_system(&mut self, location: usize) -> Outcome {
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
         again(|| self.system.sync_file_system(location)).map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
     }
 }
@@ -207,7 +214,7 @@ macro_rules! asks_its_calls {
             self.$calls.names(directory)
         }
 
-        fn sync_file_system(&mut self, location: usize) -> contract::Outcome {
+        fn sync_file_system(&mut self, location: usize) -> contract::OperationOutcome {
             self.$calls.sync_file_system(location)
         }
     };

@@ -23,11 +23,11 @@ use rustix::io::Errno as System;
 pub struct KernelHome;
 
 #[derive(Debug)]
-struct Held(Arc<OwnedFd>);
+struct KernelDirectory(Arc<OwnedFd>);
 
 /// A mark that is open, and the directory and the name that it was opened by.
 #[derive(Debug)]
-struct HeldMark {
+struct KernelMark {
     file: File,
     directory: Arc<OwnedFd>,
     name: String,
@@ -132,13 +132,13 @@ impl Home for KernelHome {
 
 fn held(opened: Result<OwnedFd, System>) -> Result<Arc<dyn Directory>, Errno> {
     opened
-        .map(|opened| Arc::new(Held(Arc::new(opened))) as Arc<dyn Directory>)
+        .map(|opened| Arc::new(KernelDirectory(Arc::new(opened))) as Arc<dyn Directory>)
         .map_err(ours)
 }
 
-impl Held {
+impl KernelDirectory {
     fn mark_of(&self, file: impl Into<File>, name: &str) -> Box<dyn Mark> {
-        Box::new(HeldMark {
+        Box::new(KernelMark {
             file: file.into(),
             directory: Arc::clone(&self.0),
             name: name.to_owned(),
@@ -193,7 +193,7 @@ impl Held {
     }
 }
 
-impl Directory for Held {
+impl Directory for KernelDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
         facts_of_open(&self.0)
     }
@@ -371,7 +371,7 @@ impl Directory for Held {
     }
 }
 
-impl Mark for HeldMark {
+impl Mark for KernelMark {
     fn name(&self) -> &str {
         &self.name
     }

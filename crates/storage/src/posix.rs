@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::calls::{Calls, Style, asks_its_calls};
 use crate::home::KernelHome;
-use crate::system::Kernel;
+use crate::system::KernelCalls;
 use contract::home::Home;
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
@@ -15,7 +15,7 @@ pub struct Posix;
 
 /// A worker's session of it.
 #[derive(Debug)]
-pub struct PosixSession(Calls<Kernel, PosixStyle>);
+pub struct PosixSession(Calls<KernelCalls, PosixStyle>);
 
 #[derive(Debug)]
 pub(crate) struct PosixStyle;
@@ -45,7 +45,7 @@ impl Storage for Posix {
     }
 
     fn open(&self, settings: &Settings) -> Result<PosixSession, OpenError> {
-        Calls::new(Kernel::new(settings)?, settings).map(PosixSession)
+        Calls::new(KernelCalls::new(settings)?, settings).map(PosixSession)
     }
 }
 

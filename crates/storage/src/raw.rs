@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::calls::{Calls, Style, asks_its_calls};
 use crate::home::KernelHome;
-use crate::system::Kernel;
+use crate::system::KernelCalls;
 use contract::home::Home;
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 
@@ -16,7 +16,7 @@ pub struct Raw;
 
 /// A worker's session of it.
 #[derive(Debug)]
-pub struct RawSession(Calls<Kernel, RawStyle>);
+pub struct RawSession(Calls<KernelCalls, RawStyle>);
 
 #[derive(Debug)]
 pub(crate) struct RawStyle;
@@ -52,7 +52,7 @@ impl Storage for Raw {
         if settings.direct {
             return Err(Unsupported::Direct { storage: self.name() }.into());
         }
-        Calls::new(Kernel::new(settings)?, settings).map(RawSession)
+        Calls::new(KernelCalls::new(settings)?, settings).map(RawSession)
     }
 }
 

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use crate::calls::{Calls, asks_its_calls, at};
 use crate::home::KernelHome;
 use crate::raw::RawStyle;
-use crate::system::{Kernel, System, last_errno};
+use crate::system::{KernelCalls, System, last_errno};
 use contract::home::Home;
 use contract::{
-    Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, Outcome, Session, Settings, Step,
-    Steps, Storage, Submitted, Ticket, Unsupported,
+    Capability, Cause, Durability, Errno, Failure, Name, Need, OpenError, Operation, OperationOutcome, Session,
+    Settings, Step, Steps, Storage, Submitted, Ticket, Unsupported,
 };
 
 /// The storage of this module.
@@ -27,7 +27,7 @@ const NAME: &str = "stdio";
 #[derive(Debug)]
 pub struct StdioSession {
     /// For all that has nothing to do with contents, and for the buffer that reads go to.
-    calls: Calls<Kernel, RawStyle>,
+    calls: Calls<KernelCalls, RawStyle>,
     write_block: usize,
     durability: Durability,
 }
@@ -61,7 +61,7 @@ impl Storage for Stdio {
     fn open(&self, settings: &Settings) -> Result<StdioSession, OpenError> {
         supports_policy(settings.durability, settings.direct)?;
         Ok(StdioSession {
-            calls: Calls::new(Kernel::new(settings)?, settings)?,
+            calls: Calls::new(KernelCalls::new(settings)?, settings)?,
             write_block: settings.write_block_bytes,
             durability: settings.durability,
         })
@@ -170,7 +170,7 @@ impl StdioSession {
     }
 
     #[inline]
-    fn write<S: Steps>(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut S) -> Outcome {
+    fn write<S: Steps>(&mut self, name: Name<'_>, mode: Mode, content: &[u8], steps: &mut S) -> OperationOutcome {
         let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
@@ -190,7 +190,7 @@ impl StdioSession {
     }
 
     #[inline]
-    fn read<S: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut S) -> Outcome {
+    fn read<S: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut S) -> OperationOutcome {
         let mut stream = self.stream(name, READ)?;
         let reads = self.calls.reads();
         reads.begin();
@@ -232,7 +232,7 @@ impl StdioSession {
         close(stream, Some(bytes), steps)
     }
 
-    fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> Outcome {
+    fn perform<S: Steps>(&mut self, operation: &Operation<'_>, steps: &mut S) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => {
                 self.write(name, CREATE, content, steps)?;
@@ -254,7 +254,7 @@ impl StdioSession {
 }
 
 #[inline]
-fn close<S: Steps>(stream: Stream, moved_bytes: Option<u64>, steps: &mut S) -> Outcome {
+fn close<S: Steps>(stream: Stream, moved_bytes: Option<u64>, steps: &mut S) -> OperationOutcome {
     stream.close().map_err(|errno| Failure {
         moved_bytes,
         ..Failure::system(Step::Close, errno)

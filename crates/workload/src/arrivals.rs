@@ -94,10 +94,10 @@ pub fn check_rate(rate: f64) -> Result<(), InvalidArrivals> {
 
 /// The moments of one worker, in their order, without end.
 #[derive(Clone, Debug)]
-pub struct Arrivals(Kind);
+pub struct Arrivals(ArrivalKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum ArrivalKind {
     Constant(Even),
     Poisson(Random),
 }
@@ -118,8 +118,8 @@ impl Arrivals {
             return Err(InvalidArrivals::Worker { worker, workers });
         }
         Ok(Self(match process {
-            ArrivalProcess::Constant => Kind::Constant(Even::new(rate, worker, workers)),
-            ArrivalProcess::Poisson => Kind::Poisson(Random::new(rate, seed, worker, workers)),
+            ArrivalProcess::Constant => ArrivalKind::Constant(Even::new(rate, worker, workers)),
+            ArrivalProcess::Poisson => ArrivalKind::Poisson(Random::new(rate, seed, worker, workers)),
         }))
     }
 
@@ -127,8 +127,8 @@ impl Arrivals {
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.0 {
-            Kind::Constant(even) => even.next_due_ns(),
-            Kind::Poisson(random) => random.next_due_ns(),
+            ArrivalKind::Constant(even) => even.next_due_ns(),
+            ArrivalKind::Poisson(random) => random.next_due_ns(),
         }
     }
 }

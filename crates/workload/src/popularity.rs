@@ -150,10 +150,10 @@ impl TryFrom<String> for Popularity {
 
 /// Draws ranks of one popularity among pools of any size.
 #[derive(Clone, Debug)]
-pub struct Ranks(Kind);
+pub struct Ranks(PopularityKind);
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum PopularityKind {
     Uniform,
     Zipf(Box<Zipf>),
     Shuffled,
@@ -168,13 +168,13 @@ impl Ranks {
     /// Of a popularity that is valid.
     pub fn new(popularity: &Popularity) -> Self {
         Self(match *popularity {
-            Popularity::Uniform => Kind::Uniform,
-            Popularity::Shuffled => Kind::Shuffled,
-            Popularity::Zipf { exponent } => Kind::Zipf(Box::new(Zipf::new(exponent))),
+            Popularity::Uniform => PopularityKind::Uniform,
+            Popularity::Shuffled => PopularityKind::Shuffled,
+            Popularity::Zipf { exponent } => PopularityKind::Zipf(Box::new(Zipf::new(exponent))),
             Popularity::Hot {
                 files_percent,
                 accesses_percent,
-            } => Kind::Hot {
+            } => PopularityKind::Hot {
                 files: files_percent / 100.0,
                 // 100 % saturates.
                 uses: (accesses_percent / 100.0 * 18_446_744_073_709_551_616.0) as u64,
@@ -188,11 +188,11 @@ impl Ranks {
     #[inline]
     pub fn rank(&mut self, random: u64, n: u64) -> u64 {
         match &mut self.0 {
-            Kind::Uniform => below(random, n),
-            Kind::Shuffled if n == 0 => 0,
-            Kind::Shuffled => shuffled(random % n, n, random / n),
-            Kind::Zipf(zipf) => zipf.rank(random, n),
-            Kind::Hot { files, uses } => {
+            PopularityKind::Uniform => below(random, n),
+            PopularityKind::Shuffled if n == 0 => 0,
+            PopularityKind::Shuffled => shuffled(random % n, n, random / n),
+            PopularityKind::Zipf(zipf) => zipf.rank(random, n),
+            PopularityKind::Hot { files, uses } => {
                 let hot = ((n as f64 * *files).ceil() as u64).min(n);
                 if random < *uses || hot == n {
                     below(again(random), hot)

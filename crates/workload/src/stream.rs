@@ -8,7 +8,7 @@ use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Kept, Phase, Stream};
 use crate::invalid::InvalidWhole;
 use crate::names::NameKind;
-use crate::table::{Entry, MemoryHint, NoMemory, Table};
+use crate::table::{FileTable, MemoryHint, NoMemory, TableEntry};
 
 /// A stream cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum StreamError {
 #[derive(Clone, Debug)]
 pub struct ClassicStream {
     generator: Generator,
-    table: Table,
+    table: FileTable,
     text: Arc<Vec<u8>>,
     files: u64,
     transactions: u64,
@@ -62,7 +62,7 @@ impl ClassicStream {
         Self::with_hint(workload, |_| ())
     }
 
-    /// The same, with a hint about the table's memory (see [`Table::with_hint`]).
+    /// The same, with a hint about the table's memory (see [`FileTable::with_hint`]).
     ///
     /// # Errors
     /// Where the workload is invalid or its table does not fit in memory.
@@ -104,7 +104,7 @@ impl ClassicStream {
         Ok(Self {
             reach: workload.slots().min(generator.outputs()),
             generator,
-            table: Table::with_hint(workload.slots(), hint)?,
+            table: FileTable::with_hint(workload.slots(), hint)?,
             text,
             files: workload.files,
             transactions: workload.transactions,
@@ -150,7 +150,7 @@ impl ClassicStream {
         };
         let place = location as u32 * self.subdirectories + subdirectory as u32;
         let bytes = self.size_low + self.generator.draw(self.size_high - self.size_low);
-        let entry = Entry {
+        let entry = TableEntry {
             number,
             size_bytes: bytes,
             place,

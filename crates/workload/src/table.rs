@@ -6,7 +6,7 @@
 
 /// A file as the table holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TableEntry {
     /// The file's running number, below 2^48.
     pub number: u64,
     /// The file's size in bytes, below 2^40.
@@ -33,7 +33,7 @@ pub type MemoryHint = fn(&[u8]);
 
 /// See the module's text.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub struct FileTable {
     /// The entries, packed; one byte of padding at the end, so that each can be read as 16 bytes.
     entries: Vec<u8>,
     /// `levels[0]` has a bit for every slot, set while it is free; each level above has a bit for every word
@@ -46,7 +46,7 @@ pub struct Table {
     cursor_is_free: bool,
 }
 
-impl Table {
+impl FileTable {
     /// A table of `slots` free slots, the cursor at the first.
     ///
     /// # Errors
@@ -139,7 +139,7 @@ impl Table {
 
     /// Puts a file into a free slot; the cursor goes behind it.
     #[inline]
-    pub fn put(&mut self, slot: u64, entry: Entry) {
+    pub fn put(&mut self, slot: u64, entry: TableEntry) {
         assert!(slot < self.slots && !self.is_in_use(slot), "slot {slot} is not free");
         let mut index = slot;
         for level in &mut self.levels {
@@ -158,12 +158,12 @@ impl Table {
 
     /// The file in a slot that is in use.
     #[inline]
-    pub fn get(&self, slot: u64) -> Entry {
+    pub fn get(&self, slot: u64) -> TableEntry {
         let at = slot as usize * ENTRY_BYTES;
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&self.entries[at..at + 16]);
         let packed = u128::from_le_bytes(bytes);
-        Entry {
+        TableEntry {
             number: packed as u64 & ((1 << 48) - 1),
             size_bytes: (packed >> 48) as u64 & ((1 << 40) - 1),
             place: (packed >> 88) as u32,
@@ -173,7 +173,7 @@ impl Table {
     /// Gives the file in a slot that is in use another size.
     #[inline]
     pub fn resize(&mut self, slot: u64, size_bytes: u64) {
-        let entry = Entry {
+        let entry = TableEntry {
             size_bytes,
             ..self.get(slot)
         };
@@ -217,7 +217,7 @@ impl Table {
     }
 
     #[inline]
-    fn write(&mut self, slot: u64, entry: Entry) {
+    fn write(&mut self, slot: u64, entry: TableEntry) {
         assert!(
             entry.number < 1 << 48 && entry.size_bytes < 1 << 40,
             "{entry:?} does not fit"
@@ -256,8 +256,8 @@ mod tests {
         }
     }
 
-    fn entry(number: u64) -> Entry {
-        Entry {
+    fn entry(number: u64) -> TableEntry {
+        TableEntry {
             number,
             size_bytes: number * 3,
             place: number as u32,
@@ -267,7 +267,7 @@ mod tests {
     proptest! {
         #[test]
         fn finds_the_slot_that_a_walk_finds(slots in 1_usize..9_000, choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
-            let mut table = Table::new(slots as u64).unwrap();
+            let mut table = FileTable::new(slots as u64).unwrap();
             let mut walk = Walk { used: vec![false; slots], cursor: 0 };
             for (number, choice) in choices.into_iter().enumerate() {
                 if choice % 10 < fill {
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn examines_at_most_six_words_at_twenty_million_slots() {
-        let mut table = Table::new(20_000_000).unwrap();
+        let mut table = FileTable::new(20_000_000).unwrap();
         let mut most = 0;
         for number in 0..20_000_000 {
             let slot = table.next_free().unwrap();
@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn takes_at_most_sixteen_bytes_a_slot() {
         for slots in [1_000_u64, 40_000, 2_000_000, 20_000_000] {
-            let table = Table::new(slots).unwrap();
+            let table = FileTable::new(slots).unwrap();
             let bytes = table.entries.capacity() + table.levels.iter().map(|level| level.capacity() * 8).sum::<usize>();
             assert!(bytes as u64 <= 16 * slots, "{bytes} bytes for {slots} slots");
         }
@@ -324,13 +324,13 @@ mod tests {
 
     #[test]
     fn a_table_beyond_memory_is_an_error() {
-        assert!(Table::new(1 << 60).is_err());
+        assert!(FileTable::new(1 << 60).is_err());
     }
 
     #[test]
     fn entries_hold_their_greatest_values() {
-        let mut table = Table::new(2).unwrap();
-        let greatest = Entry {
+        let mut table = FileTable::new(2).unwrap();
+        let greatest = TableEntry {
             number: (1 << 48) - 1,
             size_bytes: (1 << 40) - 1,
             place: u32::MAX,
@@ -341,7 +341,7 @@ mod tests {
         table.resize(0, 17);
         assert_eq!(
             table.get(0),
-            Entry {
+            TableEntry {
                 size_bytes: 17,
                 ..greatest
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, Journal, Name, Opening, Owner};
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, RunName};
 use record::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -24,7 +24,7 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
         names
     };
     let names_before = names(path);
-    let error = open_with(path, Journal::WriteAhead, true).unwrap_err();
+    let error = open_with(path, JournalMode::WriteAhead, true).unwrap_err();
     let told = error.to_string();
     assert!(told.contains(expected), "{told}\nlacks: {expected}");
     assert!(
@@ -40,7 +40,7 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
 fn an_archive_is_made_with_its_directories() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
-    let missing = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    let missing = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
     assert!(matches!(missing, ArchiveError::Missing { .. }), "{missing}");
     assert!(!directory.path().join("a").exists());
     let archive = open(&path);
@@ -63,7 +63,7 @@ fn a_link_that_leads_nowhere_is_told() {
         (at("folder/deeper/archive.db"), at("folder"), "unmounted"),
     ] {
         for make in [true, false] {
-            let error = open_with(&path, Journal::WriteAhead, make).unwrap_err().to_string();
+            let error = open_with(&path, JournalMode::WriteAhead, make).unwrap_err().to_string();
             let expected = format!("{} is a symbolic link to {to}, which does not exist", link.display());
             assert!(error.contains(&expected) && error.contains("--archive FILE"), "{error}");
         }
@@ -93,7 +93,7 @@ fn what_is_made_is_its_owners() {
     };
     let opening = Opening {
         path: &path,
-        journal: Journal::WriteAhead,
+        journal: JournalMode::WriteAhead,
         owner: Some(owner),
         make: true,
         patience: PATIENCE,
@@ -136,7 +136,7 @@ fn foreign_files_are_left_as_they_are() {
     is_refused(&path, "another program");
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
-    let error = open_with(&path, Journal::WriteAhead, true).unwrap_err();
+    let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
     assert!(error.to_string().contains("no regular file"), "{error}");
 }
 
@@ -198,7 +198,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
         flipped[at] ^= 1 << (at % 8);
         fs::write(&path, &flipped).unwrap();
         let read = || -> Result<(), ArchiveError> {
-            let archive = open_with(&path, Journal::WriteAhead, false)?;
+            let archive = open_with(&path, JournalMode::WriteAhead, false)?;
             for entry in archive.list(&Filter::default(), &nobody)? {
                 archive.record(entry.number.unwrap())?;
             }
@@ -248,7 +248,7 @@ fn has_log(path: &Path) -> bool {
 
 #[test]
 fn a_new_archive_has_the_journal_that_was_asked_for() {
-    for (journal, expected) in [(Journal::Rollback, false), (Journal::WriteAhead, true)] {
+    for (journal, expected) in [(JournalMode::Rollback, false), (JournalMode::WriteAhead, true)] {
         let directory = directory();
         let path = file(&directory);
         let mut archive = open_with(&path, journal, true).unwrap();
@@ -264,11 +264,11 @@ fn a_new_archive_has_the_journal_that_was_asked_for() {
 fn a_rollback_journal_is_never_replaced_by_a_log() {
     let directory = directory();
     let path = file(&directory);
-    open_with(&path, Journal::Rollback, true)
+    open_with(&path, JournalMode::Rollback, true)
         .unwrap()
         .import(&run(1))
         .unwrap();
-    let mut archive = open_with(&path, Journal::WriteAhead, true).unwrap();
+    let mut archive = open_with(&path, JournalMode::WriteAhead, true).unwrap();
     archive.import(&run(2)).unwrap();
     assert!(!beside(&path, "-wal").exists());
     drop(archive);
@@ -288,9 +288,9 @@ fn a_log_is_taken_in_and_left_without_shared_memory() {
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
     // Who wants this memory fails.
     symlink("nowhere", beside(&path, "-shm")).unwrap();
-    let error = open_with(&path, Journal::WriteAhead, true).unwrap_err();
+    let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
     assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
-    let mut archive = open_with(&path, Journal::Rollback, true).unwrap();
+    let mut archive = open_with(&path, JournalMode::Rollback, true).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     archive.import(&run(2)).unwrap();
     assert!(!has_log(&path) && !beside(&path, "-wal").exists());
@@ -306,12 +306,12 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     let mut other = another(&path, "opening::holds").stdin(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
-    let error = open_within(&path, Journal::Rollback, true, Duration::from_millis(300)).unwrap_err();
+    let error = open_within(&path, JournalMode::Rollback, true, Duration::from_millis(300)).unwrap_err();
     assert!(matches!(error, ArchiveError::Busy { .. }), "{error}");
     assert!(has_log(&path));
     other.kill().unwrap();
     other.wait().unwrap();
-    open_with(&path, Journal::Rollback, true).unwrap();
+    open_with(&path, JournalMode::Rollback, true).unwrap();
     assert!(!has_log(&path));
 }
 
@@ -352,7 +352,7 @@ fn names_that_mean_something_to_sqlite_are_names_of_files() {
             .status()
             .unwrap();
         assert!(status.success(), "{name}");
-        let archive = open_with(&directory.path().join(name), Journal::WriteAhead, false).unwrap();
+        let archive = open_with(&directory.path().join(name), JournalMode::WriteAhead, false).unwrap();
         assert_eq!(archive.record(1).unwrap(), run(1), "{name}");
         assert!(archive.path().ends_with(name));
     }
@@ -390,7 +390,7 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
     fs::write(&path, &bytes[..whole as usize]).unwrap();
     let link = directory.path().join("link.db");
     symlink(&path, &link).unwrap();
-    let archive = open_with(&link, Journal::WriteAhead, false).unwrap();
+    let archive = open_with(&link, JournalMode::WriteAhead, false).unwrap();
     archive.check().unwrap();
     assert_eq!(archive.record(3).unwrap(), run(3));
     assert!(!beside(&link, "-wal").exists());
@@ -405,7 +405,7 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
 fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     let directory = directory();
     let path = file(&directory);
-    open_with(&path, Journal::Rollback, true)
+    open_with(&path, JournalMode::Rollback, true)
         .unwrap()
         .import(&run(0))
         .unwrap();
@@ -413,18 +413,18 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
     said.find(|line| line.as_ref().unwrap().ends_with("grows"));
     for _ in 0..100 {
-        open_with(&path, Journal::Rollback, false).unwrap();
+        open_with(&path, JournalMode::Rollback, false).unwrap();
     }
     drop(other.stdin.take());
     assert!(other.wait().unwrap().success());
-    let archive = open_with(&path, Journal::Rollback, false).unwrap();
+    let archive = open_with(&path, JournalMode::Rollback, false).unwrap();
     assert!(archive.list(&Filter::default(), &nobody).unwrap().len() > 1);
 }
 
 /// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no clock but the patience itself.
 #[test]
 fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
-    for journal in [Journal::WriteAhead, Journal::Rollback] {
+    for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
         open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
@@ -459,7 +459,7 @@ fn keeps() {
 #[test]
 fn grows() {
     let Some(path) = std::env::var_os(ARCHIVE) else { return };
-    let mut archive = open_with(Path::new(&path), Journal::Rollback, false).unwrap();
+    let mut archive = open_with(Path::new(&path), JournalMode::Rollback, false).unwrap();
     println!("\ngrows");
     let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
     let mut number = 0;
@@ -478,7 +478,7 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
     open(&path).import(&run(1)).unwrap();
     let before = fs::read(&path).unwrap();
     symlink("nowhere", beside(&path, "-shm")).unwrap();
-    let mut archive = open_with(&path, Journal::WriteAhead, false).unwrap();
+    let mut archive = open_with(&path, JournalMode::WriteAhead, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 1);
     for error in [
@@ -486,7 +486,7 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
         archive.set_note(1, Some("a note")).unwrap_err(),
         archive.delete(&[1], &nobody).unwrap_err(),
         archive.import(&run(2)).unwrap_err(),
-        open_with(&path, Journal::WriteAhead, true).unwrap_err(),
+        open_with(&path, JournalMode::WriteAhead, true).unwrap_err(),
     ] {
         assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
         assert!(error.to_string().contains("copy it"), "{error}");
@@ -494,7 +494,7 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
     assert!(fs::read(&path).unwrap() == before);
     // Where there is a log, a part of the archive is in it: it is not read without.
     fs::write(beside(&path, "-wal"), [1]).unwrap();
-    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
     assert!(error.to_string().contains("copy it, with its -wal"), "{error}");
 }
 
@@ -503,10 +503,10 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
 fn what_can_only_be_read_is_not_opened_for_writing() {
     // With the right to write to the file, and none to make the journal that this takes.
     for (journal, mode) in [
-        (Journal::WriteAhead, 0o444),
-        (Journal::Rollback, 0o444),
-        (Journal::WriteAhead, 0o666),
-        (Journal::Rollback, 0o666),
+        (JournalMode::WriteAhead, 0o444),
+        (JournalMode::Rollback, 0o444),
+        (JournalMode::WriteAhead, 0o666),
+        (JournalMode::Rollback, 0o666),
     ] {
         let directory = directory();
         let path = file(&directory);
@@ -538,7 +538,7 @@ fn reads_only() {
     let error = open_with(path, journal, true).unwrap_err();
     assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
     // The file with a log, too, from where none is to be had.
-    let archive = open_with(path, Journal::Rollback, false).unwrap();
+    let archive = open_with(path, JournalMode::Rollback, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     drop(archive);
     let mut archive = open_with(path, journal, false).unwrap();
@@ -552,7 +552,7 @@ fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     let directory = directory();
     let path = file(&directory);
     fs::write(&path, b"").unwrap();
-    let error = open_with(&path, Journal::WriteAhead, false).unwrap_err();
+    let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
     assert!(matches!(error, ArchiveError::Missing { .. }), "{error}");
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     open(&path).import(&run(1)).unwrap();
@@ -576,7 +576,7 @@ fn kept_archives_of_every_version_are_read() {
         assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
         let first = archive.record(1).unwrap();
         assert_eq!(first.actual.phases.len(), 3);
-        let second = archive.find(&Name::Last, &nobody).unwrap();
+        let second = archive.find(&RunName::Last, &nobody).unwrap();
         let second = archive.record(second.number.unwrap()).unwrap();
         assert_eq!(second.actual.phases, first.actual.phases[..2]);
     }
@@ -587,7 +587,7 @@ fn kept_archives_of_every_version_are_read() {
 fn the_newest_version_is_kept() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() && !path.exists() {
-        let mut archive = open_with(&path, Journal::Rollback, true).unwrap();
+        let mut archive = open_with(&path, JournalMode::Rollback, true).unwrap();
         archive.import(&run(1)).unwrap();
         let tags = ["ssd", "baseline"].map(|tag| tag.parse().unwrap());
         archive.add_tags(1, &tags).unwrap();

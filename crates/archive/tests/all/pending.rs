@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use archive::{Archive, Filter, Journal, Owner, Pending, leave_beside, may_leave_beside, waiting};
+use archive::{Archive, Filter, JournalMode, Owner, Pending, leave_beside, may_leave_beside, waiting};
 use record::{RunId, State};
 
 use crate::support::{directory, file, head, nobody, open, open_within, parts, run};
@@ -181,7 +181,7 @@ fn a_locked_archive_loses_nothing() {
     let path = file(&directory);
     drop(open(&path));
     leave_beside(&path, None, &run(1)).unwrap();
-    let mut archive = open_within(&path, Journal::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
     // Of this process, by another connection: locks of SQLite's own tell them apart.
     let other = rusqlite::Connection::open(&path).unwrap();
@@ -203,7 +203,7 @@ fn what_was_taken_in_before_an_error_is_told() {
     for number in 1..=70 {
         leave_beside(&path, None, &run(number)).unwrap();
     }
-    let mut archive = open_within(&path, Journal::WriteAhead, true, Duration::from_millis(50)).unwrap();
+    let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
     let mut numbers = Vec::new();
     let mut other = None;

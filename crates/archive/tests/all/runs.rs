@@ -4,8 +4,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, Imported, Journal, Name, Tag};
-use record::{Entry, Fact, Headline, Level, Outcome, Record, State};
+use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, RunName, Tag};
+use record::{Fact, Headline, Level, ListedRun, Outcome, Record, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
 use crate::support::{directory, file, head, kept, nobody, open, open_with, parts, run};
@@ -15,8 +15,8 @@ fn numbers(archive: &Archive, filter: &Filter) -> Vec<u64> {
     entries.iter().map(|entry| entry.number.unwrap()).collect()
 }
 
-fn only(archive: &Archive) -> Entry {
-    archive.find(&Name::Last, &nobody).unwrap()
+fn only(archive: &Archive) -> ListedRun {
+    archive.find(&RunName::Last, &nobody).unwrap()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     let mut so_far = head(&whole);
     let number = archive.begin(&so_far, "me").unwrap();
     assert_eq!(watcher.record(number).unwrap(), so_far);
-    let state = |is_alive: &dyn Fn(&str) -> bool| watcher.find(&Name::Last, is_alive).unwrap().headline.state;
+    let state = |is_alive: &dyn Fn(&str) -> bool| watcher.find(&RunName::Last, is_alive).unwrap().headline.state;
     assert_eq!(state(&|mark| mark == "me"), State::Going);
     assert_eq!(state(&nobody), State::Unfinished);
     for completed in parts(&whole) {
@@ -230,7 +230,7 @@ fn filters_choose_and_all_of_them_hold() {
         assert_eq!(numbers(&archive, &filter), expected, "{filter:?}");
     }
     assert!(invalid(&archive).contains(&5), "it is partial");
-    let six = archive.find(&Name::Number(6), &nobody).unwrap();
+    let six = archive.find(&RunName::Number(6), &nobody).unwrap();
     assert_eq!(six.headline.file_systems, ["ext4", "btrfs"]);
 }
 
@@ -249,7 +249,7 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
         archive.import(&run(number)).unwrap();
     }
     let began = |name: &str| {
-        let entry = archive.find(&Name::parse(name).unwrap(), &nobody);
+        let entry = archive.find(&RunName::parse(name).unwrap(), &nobody);
         entry.map(|entry| entry.headline.begun_unix_ns / 1_000_000_000)
     };
     assert_eq!(began("last").unwrap(), 7);
@@ -261,7 +261,7 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
     assert!(matches!(began("4"), Err(ArchiveError::NoRun { .. })));
     assert!(matches!(began("ffff"), Err(ArchiveError::NoRun { .. })));
     for word in ["", "abc", "ABCD", "file.json", "-1", "12 ", &"a".repeat(33)] {
-        assert_eq!(Name::parse(word), None, "{word}");
+        assert_eq!(RunName::parse(word), None, "{word}");
     }
 }
 
@@ -276,19 +276,19 @@ fn tags_and_notes_come_and_go() {
         .add_tags(1, &[tag("z"), tag("größer"), tag("a"), tag("z")])
         .unwrap();
     archive.add_tags(1, &[tag("a")]).unwrap();
-    let first = || archive.find(&Name::Number(1), &nobody).unwrap();
+    let first = || archive.find(&RunName::Number(1), &nobody).unwrap();
     assert_eq!(first().tags, ["a", "größer", "z"]);
     let missing = archive.remove_tags(1, &[tag("a"), tag("b")]).unwrap();
     assert_eq!(missing, [tag("b")]);
     archive.set_note(1, Some("two\nlines, and 'quotes'")).unwrap();
-    let entry = archive.find(&Name::Number(1), &nobody).unwrap();
+    let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
     assert_eq!(entry.tags, ["größer", "z"]);
     assert_eq!(entry.note.as_deref(), Some("two\nlines, and 'quotes'"));
     archive.set_note(1, None).unwrap();
-    let entry = archive.find(&Name::Number(1), &nobody).unwrap();
+    let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
     assert_eq!(entry.note, None);
     assert_eq!(archive.record(1).unwrap(), run(1), "the record is as it was");
-    assert!(archive.find(&Name::Number(2), &nobody).unwrap().tags.is_empty());
+    assert!(archive.find(&RunName::Number(2), &nobody).unwrap().tags.is_empty());
     for word in [
         "",
         "two words",
@@ -315,7 +315,7 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
     assert_eq!(numbers(&archive, &Filter::default()), [1]);
     assert!(matches!(archive.record(3), Err(ArchiveError::NoRun { .. })));
     assert_eq!(archive.import(&run(3)).unwrap(), Imported::New(4));
-    assert!(archive.find(&Name::Number(4), &nobody).unwrap().tags.is_empty());
+    assert!(archive.find(&RunName::Number(4), &nobody).unwrap().tags.is_empty());
     drop(archive);
     let tables = rusqlite::Connection::open(&path).unwrap();
     for table in ["run", "content", "run_file_system"] {
@@ -413,7 +413,7 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
             "{error}"
         );
         assert!(error.contains("newer postmark") && !error.contains('\u{1b}'), "{error}");
-        assert_eq!(archive.find(&Name::Number(1), &nobody).unwrap().number, Some(1));
+        assert_eq!(archive.find(&RunName::Number(1), &nobody).unwrap().number, Some(1));
     }
 }
 
@@ -442,7 +442,7 @@ fn an_unfinished_run_is_exchanged_as_what_it_is() {
 /// With either journal; both may be the one that makes it.
 #[test]
 fn two_write_at_once() {
-    for journal in [Journal::WriteAhead, Journal::Rollback] {
+    for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
         let writers = [0, 1_000].map(|first| {
@@ -471,7 +471,7 @@ const EACH: u64 = 40;
 /// Whatever the program was told to be written is there after a kill, with either journal.
 #[test]
 fn what_was_written_is_there_after_a_kill() {
-    for journal in [Journal::WriteAhead, Journal::Rollback] {
+    for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
         open_with(&path, journal, true).unwrap();

@@ -5,8 +5,8 @@ pub mod processes;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Journal, Opening};
-use record::{Completed, Origin, Outcome, Part, Record, RunId};
+use archive::{Archive, ArchiveError, JournalMode, Opening};
+use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 
 /// A record that a run wrote.
 pub fn kept() -> Record {
@@ -36,7 +36,7 @@ pub fn head(record: &Record) -> Record {
 /// What it tells phase by phase.
 pub fn parts(record: &Record) -> Vec<Completed> {
     let part = |phase: &record::PhaseRecord| Completed {
-        part: Part::Phase(Box::new(phase.clone())),
+        part: CompletedPart::Phase(Box::new(phase.clone())),
         during: record.during.clone(),
     };
     record.actual.phases.iter().map(part).collect()
@@ -54,11 +54,11 @@ pub fn file(directory: &tempfile::TempDir) -> PathBuf {
 /// Longer than any disk takes: who writes is waited for, however busy the machine is.
 pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
-pub fn open_with(path: &Path, journal: Journal, make: bool) -> Result<Archive, ArchiveError> {
+pub fn open_with(path: &Path, journal: JournalMode, make: bool) -> Result<Archive, ArchiveError> {
     open_within(path, journal, make, PATIENCE)
 }
 
-pub fn open_within(path: &Path, journal: Journal, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
+pub fn open_within(path: &Path, journal: JournalMode, make: bool, patience: Duration) -> Result<Archive, ArchiveError> {
     Archive::open(&Opening {
         path,
         journal,
@@ -70,7 +70,7 @@ pub fn open_within(path: &Path, journal: Journal, make: bool, patience: Duration
 
 /// Opens, and makes where there is none.
 pub fn open(path: &Path) -> Archive {
-    open_with(path, Journal::WriteAhead, true).unwrap()
+    open_with(path, JournalMode::WriteAhead, true).unwrap()
 }
 
 pub fn nobody(_: &str) -> bool {

@@ -184,7 +184,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
         let signal: Arc<AtomicUsize> = Arc::default();
         let raised = Arc::clone(&signal);
         let mut told = Watcher(Vec::new(), move |event: &Event| {
-            if matches!(event, Event::Completed(done) if matches!(done.part, record::Part::Rung(_))) {
+            if matches!(event, Event::Completed(done) if matches!(done.part, record::CompletedPart::Rung(_))) {
                 raised.store(15, Ordering::Relaxed);
             }
         });

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use record::{Climb, Ladder, LadderSummary, Load, Outcome, Part, Phase, Record, RungSummary, SegmentKind, Summary};
+use record::{
+    Climb, CompletedPart, Ladder, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, Summary,
+};
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
 use workload::Crew;
 use workload::arrivals::ArrivalProcess;
@@ -187,8 +189,8 @@ impl Events for Parts {
             Event::Opened(head) => self.opened = Some(*head),
             Event::Completed(completed) => {
                 self.kinds.push(match &completed.part {
-                    Part::Phase(phase) => phase.phase.name(),
-                    Part::Rung(_) => "rung",
+                    CompletedPart::Phase(phase) => phase.phase.name(),
+                    CompletedPart::Rung(_) => "rung",
                 });
                 self.opened.as_mut().unwrap().add(*completed);
             }

@@ -3,11 +3,11 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported, InvalidTag, Submitted, Tag};
+use archive::{Archive, Imported, InvalidTag, SubmissionOutcome, Tag};
 use document::harmless::{harmless, json as harmless_json, path as shown};
 use history::Submission;
 use record::documents::Documents;
-use record::{Entry, Record};
+use record::{ListedRun, Record};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
@@ -89,10 +89,10 @@ fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str
 /// others are written: the exit code.
 fn each(
     archive: &Archive,
-    entries: &[Entry],
+    entries: &[ListedRun],
     header: &str,
     output: &mut Output<'_>,
-    text: impl Fn(&Entry, &Record) -> String,
+    text: impl Fn(&ListedRun, &Record) -> String,
 ) -> Result<u8, Problem> {
     let mut failed = None;
     let mut has_header = false;
@@ -141,7 +141,7 @@ struct Beside {
 const NOTE_MAX: usize = 1 << 16;
 
 /// The document of a run: its record with the summary, and what was said of it.
-fn exported(entry: &Entry, record: &Record) -> String {
+fn exported(entry: &ListedRun, record: &Record) -> String {
     let mut text = record.to_json();
     let beside = Beside {
         tags: entry.tags.clone(),
@@ -312,9 +312,9 @@ impl Import {
             "Submission of {}: {}\n",
             harmless(&submission.contributor),
             match submitted {
-                Submitted::New => "new",
-                Submitted::There => "there already",
-                Submitted::Replaced => "new, in place of an earlier one of the same run",
+                SubmissionOutcome::New => "new",
+                SubmissionOutcome::There => "there already",
+                SubmissionOutcome::Replaced => "new, in place of an earlier one of the same run",
             }
         ))?;
         Ok(Ok(()))

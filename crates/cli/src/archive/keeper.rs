@@ -15,7 +15,7 @@ use document::harmless;
 use record::{Completed, Record};
 use runner::{Event, Events};
 
-use super::{Place, mark};
+use super::{ArchivePlace, mark};
 use crate::meant::error::MeaningError;
 use crate::problem::{Problem, tell};
 use crate::signals;
@@ -42,7 +42,7 @@ pub struct Keeper {
 
 /// What became of a run's record.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum Archiving {
     /// It is in the archive, with this number.
     Archived(u64),
     /// It is in a file beside the archive.
@@ -118,7 +118,7 @@ impl Keeper {
     ///
     /// # Errors
     /// Where the archive was asked for and cannot be had, or the system has no thread for it.
-    pub fn of(place: &Place) -> Result<Option<Self>, Problem> {
+    pub fn of(place: &ArchivePlace) -> Result<Option<Self>, Problem> {
         let (archive, path) = match place.open_for_run() {
             Ok(archive) => {
                 let path = archive.path().to_owned();
@@ -162,21 +162,21 @@ impl Keeper {
     }
 
     /// The run has ended: writes its whole record, whatever became of its parts.
-    pub fn finish(self, record: &Record) -> Kept {
+    pub fn finish(self, record: &Record) -> Archiving {
         let why = match self.writer {
             Some(writer) => match writer.finish(&self.path, record) {
-                Ok(number) => return Kept::Archived(number),
+                Ok(number) => return Archiving::Archived(number),
                 Err(why) => Some(why),
             },
             None => None,
         };
         match leave_beside(self.path, self.owner, record) {
-            Ok(path) => Kept::Beside {
+            Ok(path) => Archiving::Beside {
                 path,
                 why,
                 is_asked: self.is_asked,
             },
-            Err(other) => Kept::Lost(why.map_or_else(|| other.clone(), |why| format!("{why}; {other}"))),
+            Err(other) => Archiving::Lost(why.map_or_else(|| other.clone(), |why| format!("{why}; {other}"))),
         }
     }
 }

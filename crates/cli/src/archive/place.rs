@@ -5,11 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Journal, Opening, Owner, Pending};
+use archive::{Archive, ArchiveError, JournalMode, Opening, Owner, Pending};
 use document::harmless;
 use nix::unistd::User;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
-use runner::{NoAnswer, Place as RunPlace, RunSpec};
+use runner::{NoAnswer, Place, RunSpec};
 
 use crate::meant::error::MeaningError;
 use crate::output::{is_one, is_standard_output};
@@ -33,7 +33,7 @@ const NAMED_MAX: usize = 5;
 
 /// An archive that may not be there yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct ArchivePlace {
     path: PathBuf,
     owner: Option<Owner>,
     /// By an option or the environment; else it is where the user's data are.
@@ -46,7 +46,7 @@ pub enum Chosen {
     /// Nowhere, as was asked.
     Nowhere,
     /// There.
-    At(Place),
+    At(ArchivePlace),
     /// Nobody has asked for an archive, and none can be had: why.
     Unknown(String),
 }
@@ -137,7 +137,7 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Problem> {
 ///
 /// # Errors
 /// Where there is to be none.
-pub fn place_of_one(said: Option<&Path>) -> Result<Place, Problem> {
+pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Problem> {
     let told = match chosen(said)? {
         Chosen::At(place) => return Ok(place),
         Chosen::Unknown(why) => why,
@@ -162,7 +162,7 @@ fn find(
         if is_none(&path) {
             return Ok(Chosen::Nowhere);
         }
-        return Ok(Chosen::At(Place {
+        return Ok(Chosen::At(ArchivePlace {
             path,
             owner: None,
             is_asked: true,
@@ -183,7 +183,7 @@ fn find(
                     home of the user: give --archive FILE, or --archive none";
         return Ok(Chosen::Unknown(told.to_owned()));
     };
-    Ok(Chosen::At(Place {
+    Ok(Chosen::At(ArchivePlace {
         path: data.join("postmark/archive.db"),
         owner: surroundings.invoker,
         is_asked: false,
@@ -196,7 +196,7 @@ fn home_of(user: u32) -> Option<PathBuf> {
     Some(found.dir).filter(|home| home.is_absolute())
 }
 
-impl Place {
+impl ArchivePlace {
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -311,7 +311,7 @@ impl Place {
 
     /// Says so where the archive and a target lie on one device.
     pub fn shares(&self, spec: &RunSpec) -> Option<String> {
-        if spec.place == RunPlace::Nowhere {
+        if spec.place == Place::Nowhere {
             return None;
         }
         let (place, targets) = (self.clone(), spec.targets.clone());
@@ -395,13 +395,13 @@ fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
 
 /// How changes reach an archive on a file system of this class and type: a write-ahead log where it is known to be of this machine
 /// alone, as its processes share memory.
-fn journal(class: Option<Class>, kind: &str) -> Journal {
+fn journal(class: Option<Class>, kind: &str) -> JournalMode {
     /// Several machines mount these block devices at once.
     const OF_A_CLUSTER: [&str; 2] = ["gfs2", "ocfs2"];
     match class {
-        Some(Class::Block) if !OF_A_CLUSTER.contains(&kind) => Journal::WriteAhead,
-        Some(Class::Memory | Class::Overlay) => Journal::WriteAhead,
-        Some(Class::Block | Class::Network | Class::Other) | None => Journal::Rollback,
+        Some(Class::Block) if !OF_A_CLUSTER.contains(&kind) => JournalMode::WriteAhead,
+        Some(Class::Memory | Class::Overlay) => JournalMode::WriteAhead,
+        Some(Class::Block | Class::Network | Class::Other) | None => JournalMode::Rollback,
     }
 }
 
@@ -516,7 +516,7 @@ mod tests {
         std::fs::write(path("archive.db"), "").unwrap();
         std::os::unix::fs::symlink(path("archive.db"), path("link")).unwrap();
         std::fs::write(path("other"), "").unwrap();
-        let place = Place {
+        let place = ArchivePlace {
             path: path("link"),
             owner: None,
             is_asked: true,
@@ -538,7 +538,7 @@ mod tests {
             place.refuse("--output", &path(other)).unwrap();
         }
         place.refuse("--output", Path::new("-")).unwrap();
-        let new = Place {
+        let new = ArchivePlace {
             path: path("new.db"),
             owner: None,
             is_asked: true,
@@ -555,16 +555,16 @@ mod tests {
     #[test]
     fn a_log_in_shared_memory_is_for_one_machine() {
         for (class, kind, journal_of) in [
-            (Some(Class::Block), "ext4", Journal::WriteAhead),
-            (Some(Class::Block), "xfs", Journal::WriteAhead),
-            (Some(Class::Block), "btrfs", Journal::WriteAhead),
-            (Some(Class::Memory), "tmpfs", Journal::WriteAhead),
-            (Some(Class::Overlay), "overlay", Journal::WriteAhead),
-            (Some(Class::Block), "gfs2", Journal::Rollback),
-            (Some(Class::Block), "ocfs2", Journal::Rollback),
-            (Some(Class::Network), "nfs4", Journal::Rollback),
-            (Some(Class::Other), "fuse.whatever", Journal::Rollback),
-            (None, "", Journal::Rollback),
+            (Some(Class::Block), "ext4", JournalMode::WriteAhead),
+            (Some(Class::Block), "xfs", JournalMode::WriteAhead),
+            (Some(Class::Block), "btrfs", JournalMode::WriteAhead),
+            (Some(Class::Memory), "tmpfs", JournalMode::WriteAhead),
+            (Some(Class::Overlay), "overlay", JournalMode::WriteAhead),
+            (Some(Class::Block), "gfs2", JournalMode::Rollback),
+            (Some(Class::Block), "ocfs2", JournalMode::Rollback),
+            (Some(Class::Network), "nfs4", JournalMode::Rollback),
+            (Some(Class::Other), "fuse.whatever", JournalMode::Rollback),
+            (None, "", JournalMode::Rollback),
         ] {
             assert_eq!(journal(class, kind), journal_of, "{kind}");
         }
@@ -584,7 +584,7 @@ mod tests {
         ] {
             let line = format!("36 35 0:98 / /mnt rw - {kind} server:/export rw\n");
             let mounts = observe::MountTable::parse(&line).unwrap().mounts;
-            assert_eq!(journal(Some(mounts[0].class()), kind), Journal::Rollback, "{kind}");
+            assert_eq!(journal(Some(mounts[0].class()), kind), JournalMode::Rollback, "{kind}");
         }
     }
 }

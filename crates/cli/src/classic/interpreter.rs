@@ -16,8 +16,8 @@ use document::harmless;
 use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
-use super::prompt::{LINE_MAX_BYTES, Source, read_line};
-use super::settings::{Effect, Refusal, Settings};
+use super::prompt::{LINE_MAX_BYTES, PromptInput, read_line};
+use super::settings::{Effect, PromptSettings, Refusal};
 use super::show;
 use super::warning::Warning;
 
@@ -47,13 +47,18 @@ pub enum RunEnd {
 pub trait Engine {
     /// Performs the workload of these settings, with the original's progress (see [`super::Progress`]) on `output`.
     /// The report is not the engine's, except for what a run that is not complete has to show.
-    fn run(&mut self, settings: &Settings, workload: Classic, output: &mut dyn Write, errors: &mut dyn Write)
-    -> RunEnd;
+    fn run(
+        &mut self,
+        settings: &PromptSettings,
+        workload: Classic,
+        output: &mut dyn Write,
+        errors: &mut dyn Write,
+    ) -> RunEnd;
 }
 
 /// Where a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum LineOrigin {
     Prompt,
     /// In a configuration file, so many deep.
     File(usize),
@@ -94,7 +99,7 @@ impl Streams<'_> {
 
 /// The commands' meaning, with the configuration that they change.
 pub struct Interpreter<'a> {
-    settings: Settings,
+    settings: PromptSettings,
     engine: &'a mut dyn Engine,
     /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not end it.
     interactive: bool,
@@ -107,7 +112,7 @@ pub struct Interpreter<'a> {
 
 impl<'a> Interpreter<'a> {
     /// An interpreter with these settings to begin with.
-    pub fn new(settings: Settings, engine: &'a mut dyn Engine, interactive: bool) -> Self {
+    pub fn new(settings: PromptSettings, engine: &'a mut dyn Engine, interactive: bool) -> Self {
         Self {
             settings,
             engine,
@@ -124,7 +129,7 @@ impl<'a> Interpreter<'a> {
     }
 
     /// The configuration as the lines so far have left it.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &PromptSettings {
         &self.settings
     }
 
@@ -135,7 +140,7 @@ impl<'a> Interpreter<'a> {
     pub fn session(
         &mut self,
         file: Option<&Path>,
-        source: &mut dyn Source,
+        source: &mut dyn PromptInput,
         output: &mut dyn Write,
         errors: &mut dyn Write,
     ) -> io::Result<u8> {
@@ -150,7 +155,7 @@ impl<'a> Interpreter<'a> {
         }
         while let Some(line) = source.line(streams.output)? {
             self.loads = 0;
-            match self.line(&line, Place::Prompt, streams)? {
+            match self.line(&line, LineOrigin::Prompt, streams)? {
                 Next::Line | Next::GiveUp => {}
                 Next::Quit => break,
                 Next::Leave(code) => return Ok(code),
@@ -191,7 +196,7 @@ impl<'a> Interpreter<'a> {
         let mut reader = BufReader::new(file);
         loop {
             match read_line(&mut reader, LINE_MAX_BYTES) {
-                Ok(Some(line)) => match self.line(&line, Place::File(depth), streams)? {
+                Ok(Some(line)) => match self.line(&line, LineOrigin::File(depth), streams)? {
                     Next::Line => {}
                     end => return Ok(end),
                 },
@@ -205,15 +210,15 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    fn line(&mut self, line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn line(&mut self, line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<Next> {
         match (line, place) {
-            (b"?", Place::Prompt) => {
+            (b"?", LineOrigin::Prompt) => {
                 streams
                     .output
                     .write_all(show::help(self.settings.edition, b"").as_bytes())?;
                 return Ok(Next::Line);
             }
-            (b"exit", Place::Prompt) => return Ok(Next::Quit),
+            (b"exit", LineOrigin::Prompt) => return Ok(Next::Quit),
             ([b'!', command @ ..], _) => {
                 return self.shell(command, place, streams).map(|()| Next::Line);
             }
@@ -352,15 +357,15 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    fn load(&mut self, argument: Option<&[u8]>, place: Place, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn load(&mut self, argument: Option<&[u8]>, place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<Next> {
         let Some(argument) = argument else {
             streams.complain(&"Error: no configuration file specified")?;
             return Ok(Next::Line);
         };
         let path = Path::new(OsStr::from_bytes(argument));
         let depth = match place {
-            Place::Prompt => 1,
-            Place::File(depth) => depth + 1,
+            LineOrigin::Prompt => 1,
+            LineOrigin::File(depth) => depth + 1,
         };
         let path_shown = path.display();
         if depth > LOAD_DEPTH_MAX {
@@ -395,8 +400,8 @@ impl<'a> Interpreter<'a> {
     }
 
     /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is not kept.
-    fn shell(&self, command: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
-        if !self.interactive || place != Place::Prompt {
+    fn shell(&self, command: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<()> {
+        if !self.interactive || place != LineOrigin::Prompt {
             return streams.complain(&"Error: '!' runs a shell at an interactive prompt only");
         }
         streams.output.flush()?;
@@ -411,14 +416,14 @@ impl<'a> Interpreter<'a> {
     }
 }
 
-fn unknown(line: &[u8], place: Place, streams: &mut Streams<'_>) -> io::Result<()> {
+fn unknown(line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<()> {
     streams.output.write_all(b"Eh?\n")?;
     let right = match line {
         b"exit" => "quit",
         b"?" => "help",
         _ => return Ok(()),
     };
-    if place == Place::Prompt {
+    if place == LineOrigin::Prompt {
         return Ok(());
     }
     let word = String::from_utf8_lossy(line).into_owned();

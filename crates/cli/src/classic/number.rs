@@ -4,7 +4,7 @@
 
 /// A number with what was made of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
+pub struct PromptNumber {
     /// What the original understands.
     pub value: i32,
     /// Whether that is what stands there: nothing but blanks around a number that fits.
@@ -13,7 +13,7 @@ pub struct Number {
 
 /// Reads a number as `atoi` does: blanks, a sign, digits, and never mind the rest. Without digits it is 0, and
 /// what does not fit in 64 bits stops at their end; of the result the lower 32 bits remain.
-pub fn atoi(text: &[u8]) -> Number {
+pub fn atoi(text: &[u8]) -> PromptNumber {
     let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (negative, from) = match text.get(blanks) {
         Some(b'-') => (true, blanks + 1),
@@ -28,7 +28,7 @@ pub fn atoi(text: &[u8]) -> Number {
         wide = wide.saturating_mul(10).saturating_add(digit);
     }
     let rest = &text[from + digits..];
-    Number {
+    PromptNumber {
         value: wide as i32,
         exact: digits > 0 && rest.iter().all(|byte| is_blank(*byte)) && i32::try_from(wide).is_ok(),
     }
@@ -64,7 +64,7 @@ mod tests {
             ("99999999999999999999", -1, false),
             ("-99999999999999999999", 0, false),
         ] {
-            assert_eq!(atoi(text.as_bytes()), Number { value, exact }, "{text}");
+            assert_eq!(atoi(text.as_bytes()), PromptNumber { value, exact }, "{text}");
         }
     }
 }

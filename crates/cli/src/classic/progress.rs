@@ -14,14 +14,14 @@ const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase th
     decrease the number of transactions.\n";
 
 /// Writes the original's progress. A closed output does not stop a run: what cannot be written is left out.
-pub struct Progress<'a> {
+pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
     /// A dot stands for as many transactions, from its first one on.
     tenth: u64,
     dots: u64,
 }
 
-impl<'a> Progress<'a> {
+impl<'a> ClassicProgress<'a> {
     /// The progress of a run of so many transactions.
     pub fn new(transactions: u64, output: &'a mut dyn Write) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl<'a> Progress<'a> {
     }
 }
 
-impl Events for Progress<'_> {
+impl Events for ClassicProgress<'_> {
     fn event(&mut self, event: Event) {
         match event {
             Event::Began(stage, _) => self.write(beginning(stage)),
@@ -99,7 +99,7 @@ mod tests {
 
     fn told(transactions: u64, done: u64, end: End) -> String {
         let mut output = Vec::new();
-        let mut progress = Progress::new(transactions, &mut output);
+        let mut progress = ClassicProgress::new(transactions, &mut output);
         let at = |done| runner::Progress {
             done,
             total: Some(transactions),
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_broken_stage_ends_its_line() {
         let mut output = Vec::new();
-        let mut progress = Progress::new(100, &mut output);
+        let mut progress = ClassicProgress::new(100, &mut output);
         let nothing = runner::Progress::default();
         progress.event(Event::Began(Stage::MakeDirectories, nothing));
         progress.event(Event::Ended(Stage::MakeDirectories, nothing, End::Complete));

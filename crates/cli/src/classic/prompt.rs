@@ -18,7 +18,7 @@ const PROMPT: &str = "pm>";
 pub const LINE_MAX_BYTES: u64 = 1 << 20;
 
 /// Gives lines.
-pub trait Source {
+pub trait PromptInput {
     /// The next line, without its end; `None` at the end of input. The prompt goes to `output`.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl<R: BufRead> Plain<R> {
     }
 }
 
-impl<R: BufRead> Source for Plain<R> {
+impl<R: BufRead> PromptInput for Plain<R> {
     fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
         output.write_all(PROMPT.as_bytes())?;
         output.flush()?;
@@ -89,7 +89,7 @@ impl Editing {
     }
 }
 
-impl Source for Editing {
+impl PromptInput for Editing {
     fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>> {
         output.flush()?;
         loop {

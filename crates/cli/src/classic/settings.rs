@@ -1,7 +1,7 @@
 //! What the prompt's `set` commands have set, with the original's meaning: 32-bit `int`s, taken as `atoi`
 //! takes them, and refused in the original's words.
 //!
-//! Not the workload: [`Settings::workload`] makes one, or says why there is none. What a value means that the
+//! Not the workload: [`PromptSettings::workload`] makes one, or says why there is none. What a value means that the
 //! original takes silently, although somebody probably meant another, is a [`Warning`].
 
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use record::Edition;
-use report::classic::Format;
+use report::classic::ClassicFormat;
 use workload::{Bias, Classic, InvalidWorkload};
 
 use super::number::{self, atoi};
@@ -17,7 +17,7 @@ use super::warning::Warning;
 
 /// A directory that files lie in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
+pub struct PromptLocation {
     /// As it was given.
     pub path: PathBuf,
     /// Its share of the files, at least 1.
@@ -26,7 +26,7 @@ pub struct Location {
 
 /// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
+pub struct PromptSettings {
     /// Whose rules and words hold.
     pub edition: Edition,
     /// Files of the initial pool.
@@ -39,7 +39,7 @@ pub struct Settings {
     /// Where the generator's sequence starts.
     pub seed: i32,
     /// In the order given. None: the working directory.
-    pub locations: Vec<Location>,
+    pub locations: Vec<PromptLocation>,
     /// Subdirectories of every location; 0 where none were asked for, which makes as many as 1.
     pub subdirectories: i32,
     /// Bytes of a read call.
@@ -53,7 +53,7 @@ pub struct Settings {
     /// Whether the C library's stdio is used, instead of system calls.
     pub buffered: bool,
     /// How the report is laid out.
-    pub format: Format,
+    pub format: ClassicFormat,
 }
 
 /// A value that is not taken; the original's words.
@@ -119,7 +119,7 @@ pub enum Unrunnable {
 /// What a `set` command comes to: what there is to warn of, or why it is refused.
 pub type Effect = Result<Option<Warning>, Refusal>;
 
-impl Settings {
+impl PromptSettings {
     /// The original's defaults.
     pub fn new(edition: Edition) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Settings {
             bias_read: 5,
             bias_create: 5,
             buffered: true,
-            format: Format::Verbose,
+            format: ClassicFormat::Verbose,
         }
     }
 
@@ -179,7 +179,7 @@ impl Settings {
         if self.locations.is_empty() {
             return vec![(PathBuf::new(), 1)];
         }
-        let pair = |location: &Location| (location.path.clone(), location.weight.unsigned_abs());
+        let pair = |location: &PromptLocation| (location.path.clone(), location.weight.unsigned_abs());
         self.locations.iter().map(pair).collect()
     }
 
@@ -292,8 +292,8 @@ impl Settings {
     /// Any other word.
     pub fn set_report(&mut self, argument: Option<&[u8]>) -> Effect {
         self.format = match argument {
-            Some(b"verbose") => Format::Verbose,
-            Some(b"terse") => Format::Terse,
+            Some(b"verbose") => ClassicFormat::Verbose,
+            Some(b"terse") => ClassicFormat::Terse,
             _ => return Err(Refusal::Report),
         };
         Ok(None)
@@ -312,7 +312,7 @@ impl Settings {
         match argument {
             [b'-', path @ ..] => {
                 // Letter for letter: equal paths (`a` and `a/`) are not the same here.
-                let is_it = |location: &Location| location.path.as_os_str().as_bytes() == path;
+                let is_it = |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
                 let found = self.locations.iter().position(is_it);
                 let unknown = || Refusal::UnknownLocation(to_path(path));
                 self.locations.remove(found.ok_or_else(unknown)?);
@@ -333,7 +333,7 @@ impl Settings {
         }
         let path = to_path(argument);
         let warning = Warning::of_weight_in_path(argument);
-        self.locations = vec![Location { path, weight: 1 }];
+        self.locations = vec![PromptLocation { path, weight: 1 }];
         Ok(warning)
     }
 
@@ -355,7 +355,7 @@ impl Settings {
         } else if path.contains(&b' ') {
             warning = Some(Warning::SpacesInPath(to_path(path)));
         }
-        self.locations.push(Location {
+        self.locations.push(PromptLocation {
             path: to_path(path),
             weight,
         });

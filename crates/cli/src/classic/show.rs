@@ -9,7 +9,7 @@ use std::path::Path;
 use record::Edition;
 use report::classic::scaled_size;
 
-use super::settings::Settings;
+use super::settings::PromptSettings;
 
 /// A command of the prompt as `help` lists it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn help(edition: Edition, prefix: &[u8]) -> String {
 ///
 /// # Errors
 /// Where `to` does not take it.
-pub fn configuration(to: &mut dyn Write, settings: &Settings, working_directory: &Path) -> io::Result<()> {
+pub fn configuration(to: &mut dyn Write, settings: &PromptSettings, working_directory: &Path) -> io::Result<()> {
     writeln!(to, "Current configuration is:")?;
     match settings.edition {
         Edition::V1_0 => configuration_1_0(to, settings),
@@ -104,7 +104,7 @@ pub fn configuration(to: &mut dyn Write, settings: &Settings, working_directory:
     }
 }
 
-fn configuration_1_0(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+fn configuration_1_0(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     writeln!(to, "Transactions: {}", settings.transactions)?;
     sizes(to, settings)?;
     writeln!(to, "Random number generator seed is {}", settings.seed)?;
@@ -120,7 +120,7 @@ fn configuration_1_0(to: &mut dyn Write, settings: &Settings) -> io::Result<()> 
     blocks_and_biases(to, settings)
 }
 
-fn configuration_1_5(to: &mut dyn Write, settings: &Settings, working_directory: &Path) -> io::Result<()> {
+fn configuration_1_5(to: &mut dyn Write, settings: &PromptSettings, working_directory: &Path) -> io::Result<()> {
     writeln!(to, "The base number of files is {}", settings.files)?;
     writeln!(to, "Transactions: {}", settings.transactions)?;
     sizes(to, settings)?;
@@ -145,7 +145,7 @@ fn configuration_1_5(to: &mut dyn Write, settings: &Settings, working_directory:
 ///
 /// # Errors
 /// Where `to` does not take it.
-pub fn locations(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+pub fn locations(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     for location in &settings.locations {
         to.write_all(b"\t")?;
         to.write_all(location.path.as_os_str().as_bytes())?;
@@ -154,7 +154,7 @@ pub fn locations(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
     Ok(())
 }
 
-fn sizes(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+fn sizes(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     let scaled = |bytes: i32| scaled_size(bytes.into(), settings.edition);
     let low = scaled(settings.size_low);
     if settings.size_low == settings.size_high {
@@ -168,7 +168,7 @@ fn sizes(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
     }
 }
 
-fn subdirectories(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+fn subdirectories(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     match settings.subdirectories {
         0 => Ok(()),
         1 => writeln!(to, "1 subdirectory will be used"),
@@ -176,7 +176,7 @@ fn subdirectories(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
     }
 }
 
-fn blocks_and_biases(to: &mut dyn Write, settings: &Settings) -> io::Result<()> {
+fn blocks_and_biases(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     let scaled = |bytes: i32| scaled_size(bytes.into(), settings.edition);
     let (read, write) = (scaled(settings.read_block), scaled(settings.write_block));
     writeln!(to, "Block sizes are: read={read}, write={write}")?;

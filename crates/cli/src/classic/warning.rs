@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use workload::quantity;
 
-use super::number::Number;
+use super::number::PromptNumber;
 
 /// Something that is probably not meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
     /// A number was understood as another.
-    Number {
+    PromptNumber {
         /// The command with its argument, as given.
         said: String,
         /// What it is taken for.
@@ -76,11 +76,11 @@ pub enum Warning {
 
 impl Warning {
     /// A number that is not what stands there.
-    pub fn of_number(command: &str, argument: &[u8], number: Number) -> Option<Self> {
+    pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option<Self> {
         (!number.exact).then(|| {
             let argument = String::from_utf8_lossy(argument);
             let meant = quantity::bytes(&argument);
-            Self::Number {
+            Self::PromptNumber {
                 said: format!("{command} {}", argument.trim()),
                 understood: number.value,
                 meant: meant.ok().filter(|meant| fits(*meant)),
@@ -90,7 +90,7 @@ impl Warning {
 
     /// A weight that is not what stands there.
     pub fn of_weight(said: &[u8], understood: i32) -> Self {
-        Self::Number {
+        Self::PromptNumber {
             said: format!("the weight {}", String::from_utf8_lossy(said).trim()),
             understood,
             meant: None,
@@ -147,7 +147,7 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Warning: ")?;
         match self {
-            Self::Number { said, understood, meant } => {
+            Self::PromptNumber { said, understood, meant } => {
                 write!(f, "'{said}' is understood as {understood}: units and signs behind a number are ignored, and the greatest number is {}; give a plain number", i32::MAX)?;
                 meant.map_or(Ok(()), |meant| write!(f, ", like {meant}"))
             }

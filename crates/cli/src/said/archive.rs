@@ -11,7 +11,7 @@ use jiff::tz::Offset;
 use record::Level;
 use workload::quantity;
 
-use super::Format;
+use super::ReportFormat;
 
 /// Which archive.
 #[derive(Debug, Args)]
@@ -180,8 +180,8 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub archive: ArchiveArgument,
     /// How the report looks.
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

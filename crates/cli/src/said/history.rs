@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use history::Format;
+use history::PublishedFormat;
 
 use super::archive::ArchiveArgument;
 
@@ -26,7 +26,7 @@ pub enum HistoryCommand {
         name: Option<String>,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
-        format: Format,
+        format: PublishedFormat,
     },
     /// Put submissions into one table for each configuration, beside what was published of it.
     Submissions {
@@ -42,7 +42,7 @@ pub enum HistoryCommand {
         archive: ArchiveArgument,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
-        format: Format,
+        format: PublishedFormat,
     },
     /// Set a run beside the published rows of the same configuration.
     Beside {
@@ -54,6 +54,6 @@ pub enum HistoryCommand {
         archive: ArchiveArgument,
         /// How it looks: text, csv, json or markdown.
         #[arg(long, default_value_t)]
-        format: Format,
+        format: PublishedFormat,
     },
 }

@@ -14,8 +14,8 @@ mod together;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use archive::{Archive, ArchiveError, Filter, Journal, Opening};
-use record::{Entry, Record};
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
+use record::{ListedRun, Record};
 
 use crate::support::faces::program;
 use crate::support::{Ended, Running, Scene};
@@ -72,7 +72,7 @@ impl Home {
     }
 
     /// What is in the archive; nothing where there is none, or one is being made.
-    fn entries(&self) -> Vec<Entry> {
+    fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
             Err(ArchiveError::Missing { .. }) => Vec::new(),
             archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
@@ -101,7 +101,7 @@ impl Home {
         });
     }
 
-    fn record(&self, entry: &Entry) -> Record {
+    fn record(&self, entry: &ListedRun) -> Record {
         open(&self.archive()).record(entry.number.unwrap()).unwrap()
     }
 }
@@ -113,7 +113,7 @@ fn open(path: &Path) -> Archive {
 fn opened(path: &Path) -> Result<Archive, ArchiveError> {
     let opening = Opening {
         path,
-        journal: Journal::WriteAhead,
+        journal: JournalMode::WriteAhead,
         owner: None,
         make: false,
         // Longer than any disk takes.

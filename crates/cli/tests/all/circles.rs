@@ -8,15 +8,15 @@ use syn::visit::Visit;
 use syn::{Attribute, Item, ItemMod, UseTree};
 
 /// A module by its path within the crate: empty is the crate itself.
-type Module = Vec<String>;
+pub type Module = Vec<String>;
 
 /// What the files of a crate are, by their modules.
-struct Crate {
-    files: BTreeMap<Module, PathBuf>,
+pub struct Crate {
+    pub files: BTreeMap<Module, PathBuf>,
 }
 
 impl Crate {
-    fn read(source: &Path) -> Self {
+    pub fn read(source: &Path) -> Self {
         let mut files = BTreeMap::new();
         add_files(source, &Module::new(), &mut files);
         Self { files }
@@ -123,7 +123,7 @@ impl Paths {
     }
 }
 
-fn is_for_tests(attributes: &[Attribute]) -> bool {
+pub fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg")
             && attribute
@@ -156,8 +156,8 @@ impl<'a> Visit<'a> for Paths {
     }
 }
 
-#[test]
-fn files_of_a_crate_do_not_need_one_another() {
+/// The sources of every crate.
+pub fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -167,9 +167,14 @@ fn files_of_a_crate_do_not_need_one_another() {
         .map(|entry| entry.unwrap().path().join("src"))
         .collect();
     sources.push(root.join("bench/src"));
+    sources
+}
+
+#[test]
+fn files_of_a_crate_do_not_need_one_another() {
     let mut seen = 0;
     let mut circles = Vec::new();
-    for source in sources {
+    for source in sources() {
         let of_crate = Crate::read(&source);
         seen += of_crate.files.len();
         circles.extend(

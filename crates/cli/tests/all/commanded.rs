@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 
 use cli::classic::prompt::Plain;
-use cli::classic::{Engine, Interpreter, RunEnd, Settings};
+use cli::classic::{Engine, Interpreter, PromptSettings, RunEnd};
 use document::harmless;
 use record::{Classic, ClassicFigures, Edition, End};
 
@@ -20,7 +20,7 @@ pub fn command(bytes: &[u8]) {
     for edition in [Edition::V1_0, Edition::V1_5] {
         let (mut output, mut errors) = (Vec::new(), Vec::new());
         let mut engine = NoRuns;
-        let mut interpreter = Interpreter::new(Settings::new(edition), &mut engine, false);
+        let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut engine, false);
         let file = Some(Path::new("/dev/null"));
         let ended = interpreter.session(file, &mut Plain::new(&lines[..]), &mut output, &mut errors);
         // A line may be too long.
@@ -45,7 +45,7 @@ fn without_file(line: &[u8]) -> &[u8] {
 struct NoRuns;
 
 impl Engine for NoRuns {
-    fn run(&mut self, settings: &Settings, workload: Classic, _: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+    fn run(&mut self, settings: &PromptSettings, workload: Classic, _: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
         assert!(workload.validate().is_ok(), "{workload:?}");
         RunEnd::Complete(ClassicFigures {
             edition: settings.edition,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use cli::classic::prompt::Plain;
-use cli::classic::{Interpreter, Settings};
+use cli::classic::{Interpreter, PromptSettings};
 use cli::engine::RunnerEngine;
 use record::Edition;
 use runner::{Clock, SystemClock};
@@ -234,7 +234,7 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
     let mut engine = RunnerEngine::new(clock, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut interpreter = Interpreter::new(Settings::new(Edition::V1_5), &mut engine, false);
+    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);
     let code = interpreter
         .session(None, &mut Plain::new(lines.as_bytes()), &mut output, &mut errors)
         .unwrap();

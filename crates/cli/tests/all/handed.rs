@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use document::harmless;
 use history::submissions::Numbered;
-use history::{Format, Library, Shape, Submission, beside, submissions};
+use history::{ConfigurationShape, Library, PublishedFormat, Submission, beside, submissions};
 use record::Record;
 use record::documents::Documents;
 use serde_json::Value;
@@ -73,12 +73,13 @@ fn library() -> &'static Library {
 
 /// Whether there are rows of the same configuration, for which whole streams are planned.
 fn is_published(workload: &Workload) -> bool {
-    static SHAPES: OnceLock<Vec<Shape>> = OnceLock::new();
+    static SHAPES: OnceLock<Vec<ConfigurationShape>> = OnceLock::new();
     let published = SHAPES.get_or_init(|| {
         let rows = library().rows().into_iter();
-        rows.map(|row| Shape::of_configuration(row.configuration)).collect()
+        rows.map(|row| ConfigurationShape::of_configuration(row.configuration))
+            .collect()
     });
-    Shape::of(workload).is_some_and(|(shape, _)| published.contains(&shape))
+    ConfigurationShape::of(workload).is_some_and(|(shape, _)| published.contains(&shape))
 }
 
 fn is_short(workload: &Workload) -> bool {
@@ -87,11 +88,16 @@ fn is_short(workload: &Workload) -> bool {
 }
 
 /// A view in all formats, as it is printed.
-fn show(view: impl Fn(Format) -> String) {
-    for format in [Format::Text, Format::Json, Format::Csv, Format::Markdown] {
+fn show(view: impl Fn(PublishedFormat) -> String) {
+    for format in [
+        PublishedFormat::Text,
+        PublishedFormat::Json,
+        PublishedFormat::Csv,
+        PublishedFormat::Markdown,
+    ] {
         let shown = view(format);
         is_harmless(&shown);
-        if format == Format::Json {
+        if format == PublishedFormat::Json {
             serde_json::from_str::<Value>(&harmless::lines(&shown)).expect("JSON stays JSON");
         }
     }

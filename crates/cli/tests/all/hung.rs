@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use passthrough::{Mounted, Operation, Options, Passthrough};
+use passthrough::{Mounted, Options, Passthrough, RequestKind};
 use record::{Outcome, Record};
 use rustix::process::Signal;
 
@@ -108,7 +108,7 @@ impl Hung {
         self.mounted.lock().unwrap().as_ref().unwrap().stall();
     }
 
-    fn stall_at(&self, operation: Operation) {
+    fn stall_at(&self, operation: RequestKind) {
         self.mounted.lock().unwrap().as_ref().unwrap().stall_at(operation);
     }
 
@@ -172,7 +172,7 @@ struct Case {
     words: &'static str,
     /// Nothing: from the beginning.
     from: Option<fn(&Running) -> bool>,
-    at: Operation,
+    at: RequestKind,
     /// What is named.
     named: &'static str,
     /// A signal that comes before the one that is timed.
@@ -186,7 +186,7 @@ const CASES: [Case; 6] = [
     Case {
         words: READS,
         from: None,
-        at: Operation::MakeDirectory,
+        at: RequestKind::MakeDirectory,
         named: "make the run directory",
         first: None,
     },
@@ -194,35 +194,35 @@ const CASES: [Case; 6] = [
         // The manifest is open, and not every thread keeps it.
         words: READS,
         from: None,
-        at: Operation::Flush,
+        at: RequestKind::Flush,
         named: "",
         first: None,
     },
     Case {
         words: "--files 50 --transactions 100000000 --mix append=1,read=1",
         from: Some(transactions_began),
-        at: Operation::Flush,
+        at: RequestKind::Flush,
         named: "",
         first: None,
     },
     Case {
         words: "--files 50 --transactions 1000 --mix read=1",
         from: Some(|running| running.errors().contains("transactions")),
-        at: Operation::Unlink,
+        at: RequestKind::Unlink,
         named: "delete",
         first: None,
     },
     Case {
         words: READS,
         from: Some(transactions_began),
-        at: Operation::Unlink,
+        at: RequestKind::Unlink,
         named: "remove what the run made",
         first: Some(Signal::INT),
     },
     Case {
         words: "--files 50 --transactions 100000000 --mix read=1 --keep",
         from: Some(transactions_began),
-        at: Operation::Create,
+        at: RequestKind::Create,
         named: "write the manifest",
         first: Some(Signal::INT),
     },
@@ -275,11 +275,11 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
 #[test]
 fn without_a_signal_the_run_is_given_up() {
     for (at, words, named) in [
-        (Operation::MakeDirectory, READS, "make the run directory"),
-        (Operation::Write, READS, ""),
+        (RequestKind::MakeDirectory, READS, "make the run directory"),
+        (RequestKind::Write, READS, ""),
         // The run is complete, and its directory stays.
         (
-            Operation::RemoveDirectory,
+            RequestKind::RemoveDirectory,
             "--files 50 --transactions 100 --mix read=1",
             "remove what the run made",
         ),

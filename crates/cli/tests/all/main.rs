@@ -13,6 +13,7 @@ mod killed_trees;
 mod ladders;
 mod like;
 mod mixes;
+mod names;
 mod prompt;
 mod published_results;
 mod safety;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use history::improvements::Agreement;
 use history::source::Figure;
-use history::{Library, Number};
+use history::{Library, PrintedNumber};
 
 fn library() -> Library {
     Library::read().unwrap()
@@ -136,7 +136,7 @@ fn labels_of_rows_are_their_configurations() {
                         "# Trans" => configuration.transactions,
                         _ => continue,
                     };
-                    let number: Number = label.parse().unwrap();
+                    let number: PrintedNumber = label.parse().unwrap();
                     assert_eq!(number.value, expected as f64, "{} {header}", table.name);
                 }
             }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use document::units;
 use history::submissions::{Group, Numbered};
-use history::{Beside, Format, HistoryError, Library, NotPlain, Submission, SubmissionError, submissions};
+use history::{Beside, HistoryError, Library, NotPlain, PublishedFormat, Submission, SubmissionError, submissions};
 use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
 use workload::presets::{self, Machine};
 use workload::{Classic, Crew, Edition, Mix, fingerprint};
@@ -246,7 +246,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         (ufs.column.as_str(), ufs.edition.as_str(), ufs.tables.join(" ")),
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
-    let text = submissions::show(&groups, Format::Text);
+    let text = submissions::show(&groups, PublishedFormat::Text);
     for words in [
         "S1 [A. One]",
         "S3 [B. Other]",
@@ -267,10 +267,10 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     );
     // Groups are parted by an empty line.
     assert!(text.contains("\n\n1000/50000, edition 1.0\n"), "{text}");
-    let csv = submissions::show(&groups, Format::Csv);
+    let csv = submissions::show(&groups, PublishedFormat::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
     assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
-    let json: serde_json::Value = serde_json::from_str(&submissions::show(&groups, Format::Json)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&submissions::show(&groups, PublishedFormat::Json)).unwrap();
     let configuration = &json["configurations"][0];
     assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
     assert_eq!(configuration["submissions"][1]["number"], 3);
@@ -284,7 +284,7 @@ fn completion_times_stand_where_others_have_printed_them() {
         submitted(preset("default"), "B"),
     ];
     let groups = grouped(&Library::read().unwrap(), &all);
-    let text = submissions::show(&groups[..1], Format::Text);
+    let text = submissions::show(&groups[..1], PublishedFormat::Text);
     let row = text.lines().find(|line| line.contains("Completion time (s)")).unwrap();
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
@@ -293,7 +293,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     assert!(!text.contains("another edition"), "{text}");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read().unwrap(), &bare);
-    assert!(!submissions::show(&groups, Format::Text).contains("Completion time"));
+    assert!(!submissions::show(&groups, PublishedFormat::Text).contains("Completion time"));
 }
 
 #[test]
@@ -303,7 +303,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
         submitted(preset("default"), &long),
         submitted(preset("default"), "Jo Doe of Somewhere"),
     ];
-    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
+    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), PublishedFormat::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
     assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
     let table = text.split_once("500/500 ").unwrap().1;
@@ -313,9 +313,9 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
 
 #[test]
 fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
-    let text = submissions::show(&[], Format::Text);
+    let text = submissions::show(&[], PublishedFormat::Text);
     assert_eq!(text, "No submissions: postmark import FILE\n");
-    assert_eq!(submissions::show(&[], Format::Csv).lines().count(), 1);
+    assert_eq!(submissions::show(&[], PublishedFormat::Csv).lines().count(), 1);
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn other_fingerprints_stand_apart() {
         .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
         .collect();
     assert!(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told), "{why:?}");
-    let text = submissions::show(&groups, Format::Text);
+    let text = submissions::show(&groups, PublishedFormat::Text);
     assert!(text.contains("with other fingerprints: not comparable"), "{text}");
 }
 
@@ -419,13 +419,13 @@ fn mixes_are_compared_with_one_another() {
 fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read().unwrap(), &[submission]);
-    let markdown = submissions::show(&groups, Format::Markdown);
+    let markdown = submissions::show(&groups, PublishedFormat::Markdown);
     assert!(!markdown.contains("<b>") && !markdown.contains("|x|"), "{markdown}");
-    let csv = submissions::show(&groups, Format::Csv);
+    let csv = submissions::show(&groups, PublishedFormat::Csv);
     assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
-        let csv = submissions::show(&grouped(&Library::read().unwrap(), &[submission]), Format::Csv);
+        let csv = submissions::show(&grouped(&Library::read().unwrap(), &[submission]), PublishedFormat::Csv);
         assert!(csv.contains(&format!(",'{name},")), "{csv}");
     }
 }
@@ -447,7 +447,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     let vxfs = row("VxFS, 32 bit");
     assert_eq!((vxfs.figures.len(), vxfs.figures[0].printed.as_str()), (1, "75.00 /s"));
     assert_eq!(beside.rows.len(), 5 + 4 + 15 + 8);
-    let text = beside.show(Format::Text);
+    let text = beside.show(PublishedFormat::Text);
     let paper = Summary::of(&kept()).paper.unwrap();
     let took = format!(
         "100,000 transactions took {} s here",
@@ -479,8 +479,8 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         (converted.figures[1].printed.as_str(), converted.figures[1].theirs),
         ("1679.36 kB/s", 1_640.0)
     );
-    assert!(beside.show(Format::Csv).lines().count() > 60);
-    assert!(serde_json::from_str::<serde_json::Value>(&beside.show(Format::Json)).is_ok());
+    assert!(beside.show(PublishedFormat::Csv).lines().count() > 60);
+    assert!(serde_json::from_str::<serde_json::Value>(&beside.show(PublishedFormat::Json)).is_ok());
 }
 
 #[test]
@@ -506,7 +506,7 @@ fn completion_times_and_megabytes_are_compared_too() {
         "{:?}",
         of_iscsi.comparable
     );
-    assert!(!of_iscsi.show(Format::Text).contains("did the same operations"));
+    assert!(!of_iscsi.show(PublishedFormat::Text).contains("did the same operations"));
     let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();
     let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
     let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();

@@ -2,8 +2,8 @@
 //! and mutated records go through it in `hostile.rs`, and whatever the fuzz target `import` comes up with.
 
 use document::harmless;
-use record::{Entry, Headline, Record};
-use report::classic::{self, Format};
+use record::{Headline, ListedRun, Record};
+use report::classic::{self, ClassicFormat};
 use report::{export, list};
 
 /// Panics where something is not as it should be. Whether it was a record.
@@ -28,7 +28,7 @@ pub fn import(bytes: &[u8]) -> bool {
     let again = Record::from_json(&harmless::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
     let entries = [entry(&record)];
-    let listed: Vec<Entry> = serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
+    let listed: Vec<ListedRun> = serde_json::from_str(&harmless::lines(&list::json(&entries))).expect("a list is JSON");
     assert_eq!(listed, entries);
     for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
         let printed = harmless::lines(&csv);
@@ -45,8 +45,8 @@ pub fn import(bytes: &[u8]) -> bool {
 }
 
 /// A record in a list, with strings of others wherever one can stand.
-fn entry(record: &Record) -> Entry {
-    Entry {
+fn entry(record: &Record) -> ListedRun {
+    ListedRun {
         number: Some(7),
         headline: Headline::of(record),
         tags: record.spec.said.clone(),
@@ -67,7 +67,7 @@ pub fn everything(record: &Record) -> Vec<String> {
         export::csv(&entries[0], record),
     ];
     if let Some(figures) = &record.actual.classic {
-        shown.extend([Format::Verbose, Format::Terse].map(|format| classic::report(figures, format)));
+        shown.extend([ClassicFormat::Verbose, ClassicFormat::Terse].map(|format| classic::report(figures, format)));
         shown.push(classic::partial(figures));
     }
     shown

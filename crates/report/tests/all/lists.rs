@@ -1,14 +1,14 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
-use record::{ArrivalProcess, Climb, Entry, Headline, Ladder, Level, Load, Outcome, Phase, Record, Rung, State};
+use record::{ArrivalProcess, Climb, Headline, Ladder, Level, ListedRun, Load, Outcome, Phase, Record, Rung, State};
 use report::{export, list};
 
 fn kept() -> Record {
     Record::from_json(include_str!("../golden/run.json")).unwrap()
 }
 
-fn entry(record: &Record) -> Entry {
-    Entry {
+fn entry(record: &Record) -> ListedRun {
+    ListedRun {
         number: Some(12),
         headline: Headline::of(record),
         tags: Vec::new(),
@@ -39,7 +39,7 @@ fn a_list_fits_a_terminal_and_says_what_it_is_of() {
     assert!(lines[2].contains("a-machine…") && lines[2].contains("1,235"), "{text}");
     assert_eq!(list::text(&[]), "No runs\n");
     assert_eq!(list::json(&[]), "[]\n");
-    let listed: Vec<Entry> = serde_json::from_str(&list::json(&[entry(&record)])).unwrap();
+    let listed: Vec<ListedRun> = serde_json::from_str(&list::json(&[entry(&record)])).unwrap();
     assert_eq!(listed, [entry(&record)]);
 }
 

@@ -1,7 +1,7 @@
 //! What workers did together: their reports merged into the phases of a record.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use contract::Step;
 use measure::SLOWEST_KEPT;
@@ -21,7 +21,7 @@ use crate::waiting::Waiter;
 use crate::worker::{PhaseReport, Report, SegmentReport};
 use rundir::advice;
 use rundir::manifest::Position;
-use rundir::slot::WrittenName;
+use rundir::slot::PartlyWritten;
 
 /// What came of a run's work, before it is cleaned up.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Performed {
     /// Whether there are files whose state is not known.
     pub any_spoiled: bool,
     /// Files that were written, and not to the end.
-    pub partly_written: BTreeSet<WrittenName>,
+    pub partly_written: PartlyWritten,
     /// A call did not come back: the file system is not to be asked for anything.
     pub abandoned: bool,
     /// How far each worker's stream was performed; nothing where that is not known.
@@ -106,7 +106,7 @@ impl Performed {
             },
             partly_written: reports
                 .iter()
-                .flat_map(|(_, report)| report.partly_written.clone())
+                .flat_map(|(worker, report)| report.partly_written.iter().map(|name| (*name, *worker)))
                 .collect(),
             any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
             abandoned: watched.abandoned,

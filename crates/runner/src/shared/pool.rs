@@ -173,14 +173,18 @@ impl SharedPool {
     ) -> Option<Claimed> {
         let shard = &self.shards[number];
         let mut inner = lock(&shard.inner);
-        loop {
+        // The slot for which others stand back.
+        let mut wanted = None;
+        let claimed = loop {
             let count = inner.order.len() as u64;
             if count == 0 {
-                return None;
+                break None;
             }
             let slot = inner.order[(rank % count) as usize];
+            if wanted.is_some_and(|wanted| wanted != slot) {
+                Self::stand_down(shard, &mut inner, wanted.take(), None);
+            }
             let found = &mut inner.slots[slot as usize];
-            let file = found.file;
             let free = if exclusive {
                 found.claims == 0
             } else {
@@ -188,42 +192,47 @@ impl SharedPool {
             };
             if free {
                 found.claims = if exclusive { -1 } else { found.claims + 1 };
-                return Some(Claimed::Claim(Claim {
-                    shard: number,
-                    slot,
-                    file: File::unpack(file),
-                }));
+                break Some(slot);
             }
             if !refused() {
+                // Nobody waits for it, so nobody is to stand back.
+                Self::stand_down(shard, &mut inner, wanted, None);
                 return Some(Claimed::Later);
             }
-            found.wanted += u16::from(exclusive);
-            inner = self.wait(shard, inner, slot, exclusive, control)?;
-        }
+            if exclusive && wanted.is_none() {
+                found.wanted += 1;
+                wanted = Some(slot);
+            }
+            inner.waiting += 1;
+            (inner, _) = shard
+                .given_back
+                .wait_timeout(inner, LOOK_EVERY)
+                .unwrap_or_else(PoisonError::into_inner);
+            inner.waiting -= 1;
+            if control.is_stopping() {
+                break None;
+            }
+        };
+        Self::stand_down(shard, &mut inner, wanted, claimed);
+        claimed.map(|slot| {
+            Claimed::Claim(Claim {
+                shard: number,
+                slot,
+                file: File::unpack(inner.slots[slot as usize].file),
+            })
+        })
     }
 
-    /// Waits until a claim of the shard is given back, or for a while: the file is looked at again in both cases. Gives
-    /// `None` where the run stops.
-    fn wait<'a>(
-        &self,
-        shard: &'a Shard,
-        mut inner: MutexGuard<'a, Inner>,
-        slot: u32,
-        exclusive: bool,
-        control: &Control,
-    ) -> Option<MutexGuard<'a, Inner>> {
-        inner.waiting += 1;
-        (inner, _) = shard
-            .given_back
-            .wait_timeout(inner, LOOK_EVERY)
-            .unwrap_or_else(PoisonError::into_inner);
-        inner.waiting -= 1;
-        inner.slots[slot as usize].wanted -= u16::from(exclusive);
-        if inner.waiting > 0 {
-            // Those who stood back for this one may go on.
+    /// Nobody need stand back for a slot any more. They are told, but where it was claimed: then they are when it is given
+    /// back. Who still wants it tells nobody, or two that wait for a third would wake one another until it is done.
+    fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
+        let Some(slot) = wanted else {
+            return;
+        };
+        inner.slots[slot as usize].wanted -= 1;
+        if inner.waiting > 0 && claimed != wanted {
             shard.given_back.notify_all();
         }
-        (!control.is_stopping()).then_some(inner)
     }
 
     /// Gives a claim back, with what has become of the file.
@@ -267,5 +276,55 @@ impl SharedPool {
     /// Whether a place takes one more entry; counts it as being made.
     pub(super) fn takes_one_more(&self, place: u32) -> bool {
         self.places[place as usize].takes_one_more(self.entries_max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::thread;
+
+    use super::*;
+
+    /// Workers that wait for a file that another one changes sleep until it is given back, or for [`LOOK_EVERY`]: they do not
+    /// wake one another.
+    #[test]
+    fn who_waits_sleeps() {
+        let pool = SharedPool::new(&Mix::default());
+        pool.publish(File {
+            number: 1,
+            file: 1,
+            size_bytes: 0,
+            place: 0,
+            version: 0,
+            has_extended: false,
+        });
+        let control = Control::default();
+        let looks = AtomicUsize::new(0);
+        let claim = |exclusive| {
+            let looked = || {
+                looks.fetch_add(1, Ordering::Relaxed);
+                true
+            };
+            match pool.claim_in(0, 0, exclusive, &control, looked) {
+                Some(Claimed::Claim(claim)) => claim,
+                other => panic!("{other:?}"),
+            }
+        };
+        let held = claim(true);
+        thread::scope(|scope| {
+            for exclusive in [true, true, false] {
+                let claim = &claim;
+                let pool = &pool;
+                scope.spawn(move || pool.give_back(claim(exclusive), Change::None));
+            }
+            while lock(&pool.shards[0].inner).waiting < 3 {
+                thread::yield_now();
+            }
+            thread::sleep(5 * LOOK_EVERY / 2);
+            pool.give_back(held, Change::None);
+        });
+        let looks = looks.into_inner();
+        assert!((3..100).contains(&looks), "looked {looks} times");
     }
 }

@@ -1,6 +1,6 @@
 //! What is completed is told as a part of the record: at borders, where all workers wait, for those who take records.
 
-use record::{Completed, Part, PhaseRecord};
+use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
 
 use super::{Beside, Supervisor};
@@ -50,19 +50,19 @@ impl Supervisor<'_> {
         };
         let record = sum::phase_record(phase, workers, &self.watch.drive, beside);
         if record.complete {
-            self.tell_part(Part::Phase(Box::new(record)));
+            self.tell_part(CompletedPart::Phase(Box::new(record)));
         }
     }
 
     /// Tells of the last load, as a part of whatever it was applied for.
-    pub(crate) fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> Part) {
+    pub(crate) fn tell_load(&mut self, as_part: impl FnOnce(PhaseRecord) -> CompletedPart) {
         if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
             let part = as_part(load.clone());
             self.tell_part(part);
         }
     }
 
-    fn tell_part(&mut self, part: Part) {
+    fn tell_part(&mut self, part: CompletedPart) {
         if let Some(since) = &self.watch.since {
             let during = since.during();
             self.tell(Event::Completed(Box::new(Completed { part, during })));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use record::Stuck;
 use workload::Action;
 
-use super::{Seen, Supervisor};
+use super::{SeenFlight, Supervisor};
 use crate::events::Event;
 use crate::waiting::{GIVE_UP_AFTER, GRACE};
 use rundir::slot::{Aside, Doing, UnderWay};
@@ -92,7 +92,7 @@ impl Supervisor<'_> {
     /// Whether somebody is waited for in vain.
     pub(super) fn is_to_be_given_up(&mut self) -> bool {
         let limit = self.waiter.stuck_after * GIVE_UP_AFTER;
-        let gone = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= limit;
+        let gone = |seen: &SeenFlight| seen.under_way.is_some() && seen.since.elapsed() >= limit;
         if self.alive > 0 && self.seen.iter().any(gone) {
             return true;
         }
@@ -100,7 +100,7 @@ impl Supervisor<'_> {
             return false;
         }
         let since = *self.stopping_since.get_or_insert_with(Instant::now);
-        let busy = |seen: &Seen| seen.under_way.is_some() && seen.since.elapsed() >= GRACE;
+        let busy = |seen: &SeenFlight| seen.under_way.is_some() && seen.since.elapsed() >= GRACE;
         since.elapsed() >= GRACE && self.seen.iter().any(busy)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use contract::{
-    Need, OpenError, Operation, OperationKind, Outcome as Done, Session, Settings, Steps, Storage, Submitted, Ticket,
-    Unsupported,
+    Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings, Steps, Storage, Submitted,
+    Ticket, Unsupported,
 };
 use record::{Outcome, Stuck};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};

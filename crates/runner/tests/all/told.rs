@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use record::{Completed, Outcome, Part, Phase, Record};
+use record::{Completed, CompletedPart, Outcome, Phase, Record};
 use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock};
 use storage::posix::Posix;
 use workload::{Crew, Mix, Workload};
@@ -144,12 +144,12 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
     let (record, told) = run(&request);
     let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions]);
-    let parts: Vec<Part> = told.parts.into_iter().map(|completed| completed.part).collect();
+    let parts: Vec<CompletedPart> = told.parts.into_iter().map(|completed| completed.part).collect();
     let of_record = record
         .actual
         .phases
         .into_iter()
-        .map(|phase| Part::Phase(Box::new(phase)));
+        .map(|phase| CompletedPart::Phase(Box::new(phase)));
     assert_eq!(parts, of_record.collect::<Vec<_>>());
 }
 

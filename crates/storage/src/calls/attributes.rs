@@ -4,10 +4,10 @@ use std::ffi::{CStr, c_int};
 
 use super::{Calls, Style, again, at};
 use crate::system::{Object, System};
-use contract::{Cause, Failure, Name, Outcome, Step, Steps};
+use contract::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    pub(super) fn stat<E: Steps>(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut E) -> Outcome {
+    pub(super) fn stat<E: Steps>(&mut self, name: Name<'_>, bytes: Option<u64>, steps: &mut E) -> OperationOutcome {
         let found = again(|| self.system.size(at(name))).map_err(|errno| Failure::system(Step::Stat, errno))?;
         if let Some(expected) = bytes.filter(|expected| *expected != found) {
             return Err(Failure::wrong(Step::Stat, Cause::WrongSize { found, expected }));
@@ -22,7 +22,7 @@ impl<S: System, T: Style> Calls<S, T> {
         mode: u32,
         times_ns: i64,
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         if !self.policy.syncs_files() && !self.opens_to_set_mode {
             match self.set_attributes_of(Object::Name(at(name)), mode, times_ns, steps) {
                 Err(failure) if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) => {
@@ -37,7 +37,13 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    fn set_attributes_of<E: Steps>(&mut self, object: Object<'_>, mode: u32, times_ns: i64, steps: &mut E) -> Outcome {
+    fn set_attributes_of<E: Steps>(
+        &mut self,
+        object: Object<'_>,
+        mode: u32,
+        times_ns: i64,
+        steps: &mut E,
+    ) -> OperationOutcome {
         self.step(Step::SetMode, steps, |system| system.set_mode(object, mode))?;
         self.step(Step::SetTimes, steps, |system| system.set_times(object, times_ns))
     }
@@ -48,7 +54,7 @@ impl<S: System, T: Style> Calls<S, T> {
         key: &CStr,
         value: &[u8],
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
             calls.step(Step::SetExtended, steps, |system| system.set_extended(file, key, value))?;
             calls.sync_file(file, 0, steps)
@@ -61,13 +67,13 @@ impl<S: System, T: Style> Calls<S, T> {
         key: &CStr,
         value: &[u8],
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         self.on_file(name, T::READ, 0, steps, |calls, file: c_int, steps| {
             calls.get_extended_of(file, key, value, steps)
         })
     }
 
-    fn get_extended_of<E: Steps>(&mut self, file: c_int, key: &CStr, value: &[u8], steps: &mut E) -> Outcome {
+    fn get_extended_of<E: Steps>(&mut self, file: c_int, key: &CStr, value: &[u8], steps: &mut E) -> OperationOutcome {
         let room = self.answers.all();
         let length = again(|| self.system.get_extended(file, key, room))
             .map_err(|errno| Failure::system(Step::GetExtended, errno))?;

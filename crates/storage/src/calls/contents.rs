@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::{Calls, Style, again, at};
 use crate::system::System;
 use contract::DIRECT_ALIGNMENT;
-use contract::{Cause, Failure, Name, Outcome, Step, Steps};
+use contract::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
 /// What a sequence of blocks is read for.
 #[derive(Clone, Copy)]
@@ -18,17 +18,17 @@ struct Source {
 
 impl<S: System, T: Style> Calls<S, T> {
     #[inline]
-    pub(super) fn create<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+    pub(super) fn create<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
         self.write(name, T::CREATE, content, T::EMPTY_REMAINDER, steps)?;
         self.sync_directory_of(name, content.len() as u64, steps)
     }
 
     #[inline]
-    pub(super) fn append<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+    pub(super) fn append<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
         self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
     }
 
-    pub(super) fn overwrite<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> Outcome {
+    pub(super) fn overwrite<E: Steps>(&mut self, name: Name<'_>, content: &[u8], steps: &mut E) -> OperationOutcome {
         self.write(name, T::OVERWRITE, content, false, steps)
     }
 
@@ -40,7 +40,7 @@ impl<S: System, T: Style> Calls<S, T> {
         replaces: bool,
         content: &[u8],
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         let bytes = content.len() as u64;
         self.write(temporary, T::CREATE, content, false, steps)?;
         let renamed = if replaces {
@@ -54,7 +54,7 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, bytes, steps)
     }
 
-    pub(super) fn truncate<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> Outcome {
+    pub(super) fn truncate<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> OperationOutcome {
         let flags = T::OVERWRITE | self.policy.write_flags;
         self.on_file(name, flags, 0, steps, |calls, file, steps| {
             calls.step(Step::Truncate, steps, |system| system.truncate(file, bytes))?;
@@ -62,7 +62,7 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    pub(super) fn evict<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> Outcome {
+    pub(super) fn evict<E: Steps>(&mut self, name: Name<'_>, steps: &mut E) -> OperationOutcome {
         self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
             calls.step(Step::Evict, steps, |system| system.evict(file))
         })
@@ -76,7 +76,7 @@ impl<S: System, T: Style> Calls<S, T> {
         content: &[u8],
         empty_remainder: bool,
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         self.assert_alignment(content.len() as u64);
         let flags = flags | self.policy.write_flags | self.policy.content_flags;
         let bytes = content.len() as u64;
@@ -88,7 +88,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn write_blocks(&mut self, file: c_int, content: &[u8], empty_remainder: bool) -> Outcome {
+    fn write_blocks(&mut self, file: c_int, content: &[u8], empty_remainder: bool) -> OperationOutcome {
         let block = self.writes.block();
         let mut done = 0;
         loop {
@@ -105,7 +105,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn write_block(&mut self, file: c_int, block: &[u8], before: usize) -> Outcome {
+    fn write_block(&mut self, file: c_int, block: &[u8], before: usize) -> OperationOutcome {
         let block = self.writes.prepared(block);
         let mut done = 0;
         loop {
@@ -126,11 +126,17 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    pub(super) fn read<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> Outcome {
+    pub(super) fn read<E: Steps>(&mut self, name: Name<'_>, bytes: u64, steps: &mut E) -> OperationOutcome {
         self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
     }
 
-    pub(super) fn read_range<E: Steps>(&mut self, name: Name<'_>, offset: u64, bytes: u64, steps: &mut E) -> Outcome {
+    pub(super) fn read_range<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        offset: u64,
+        bytes: u64,
+        steps: &mut E,
+    ) -> OperationOutcome {
         self.assert_alignment(offset);
         self.read_source(name, Some(offset), bytes, false, steps)
     }
@@ -143,7 +149,7 @@ impl<S: System, T: Style> Calls<S, T> {
         bytes: u64,
         empty_remainder: bool,
         steps: &mut E,
-    ) -> Outcome {
+    ) -> OperationOutcome {
         self.assert_alignment(bytes);
         self.reads.begin();
         let flags = T::READ | self.policy.content_flags;
@@ -159,7 +165,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     /// Of a file of which all that should be there was read: whether there is more.
-    pub(crate) fn check_size(&mut self, file: c_int, expected: u64) -> Outcome {
+    pub(crate) fn check_size(&mut self, file: c_int, expected: u64) -> OperationOutcome {
         let found = again(|| self.system.size_of(file))
             .map_err(|errno| Failure::system(Step::Stat, errno).having_moved(expected))?;
         if found == expected {
@@ -169,7 +175,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn read_blocks(&mut self, source: Source, empty_remainder: bool) -> Outcome {
+    fn read_blocks(&mut self, source: Source, empty_remainder: bool) -> OperationOutcome {
         let block = self.reads.block();
         let mut done = 0;
         loop {
@@ -185,7 +191,7 @@ impl<S: System, T: Style> Calls<S, T> {
     }
 
     #[inline]
-    fn read_block(&mut self, source: Source, length: usize, before: u64) -> Outcome {
+    fn read_block(&mut self, source: Source, length: usize, before: u64) -> OperationOutcome {
         let at = self.reads.next_block(length);
         let mut done = 0;
         loop {

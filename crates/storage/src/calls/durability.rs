@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int};
 use super::policy::ContentsOnly;
 use super::{Calls, Style, again};
 use crate::system::{At, System};
-use contract::{Failure, Name, Operation, Outcome, Step, Steps};
+use contract::{Failure, Name, Operation, OperationOutcome, Step, Steps};
 
 /// The part of a path before its last name: a directory. Empty for a name alone.
 #[inline]
@@ -40,7 +40,7 @@ fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
 impl<S: System, T: Style> Calls<S, T> {
     /// Syncs an open file that was changed, where the policy says so.
     #[inline]
-    pub(super) fn sync_file<E: Steps>(&mut self, file: c_int, moved_bytes: u64, steps: &mut E) -> Outcome {
+    pub(super) fn sync_file<E: Steps>(&mut self, file: c_int, moved_bytes: u64, steps: &mut E) -> OperationOutcome {
         let Some(ContentsOnly(contents_only)) = self.policy.sync else {
             return Ok(());
         };
@@ -50,7 +50,12 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Syncs the directory of a name that was made, removed or changed, where the policy says so.
     #[inline]
-    pub(crate) fn sync_directory_of<E: Steps>(&mut self, name: Name<'_>, moved_bytes: u64, steps: &mut E) -> Outcome {
+    pub(crate) fn sync_directory_of<E: Steps>(
+        &mut self,
+        name: Name<'_>,
+        moved_bytes: u64,
+        steps: &mut E,
+    ) -> OperationOutcome {
         if !self.policy.syncs_directories {
             return Ok(());
         }
@@ -63,7 +68,12 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// The same for two names: the directory of `gained`, then that of `lost` where it is another one.
     #[inline]
-    pub(super) fn sync_directories_of<E: Steps>(&mut self, gained: Name<'_>, lost: Name<'_>, steps: &mut E) -> Outcome {
+    pub(super) fn sync_directories_of<E: Steps>(
+        &mut self,
+        gained: Name<'_>,
+        lost: Name<'_>,
+        steps: &mut E,
+    ) -> OperationOutcome {
         self.sync_directory_of(gained, 0, steps)?;
         if self.policy.syncs_directories && !have_one_directory(gained, lost) {
             self.sync_directory_of(lost, 0, steps)?;
@@ -73,7 +83,7 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Counts an operation that was done, where the policy counts, and syncs the file system after the last of a batch.
     #[inline]
-    pub(crate) fn sync_batch<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> Outcome {
+    pub(crate) fn sync_batch<E: Steps>(&mut self, operation: &Operation<'_>, steps: &mut E) -> OperationOutcome {
         if self.policy.batch == 0 || !operation.kind().changes() {
             return Ok(());
         }

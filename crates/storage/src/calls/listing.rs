@@ -5,10 +5,10 @@ use std::ffi::{CStr, c_int};
 use super::{Calls, FILE_MODE, Style, again, at};
 use crate::system::entries::{Entries, is_counted};
 use crate::system::{At, System};
-use contract::{Errno, Failure, Listing, Name, NoSteps, Outcome, Step, Steps};
+use contract::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
 
 impl<S: System, T: Style> Calls<S, T> {
-    pub(super) fn list<E: Steps>(&mut self, name: Name<'_>, with_stat: bool, steps: &mut E) -> Outcome {
+    pub(super) fn list<E: Steps>(&mut self, name: Name<'_>, with_stat: bool, steps: &mut E) -> OperationOutcome {
         self.listing = Listing::default();
         self.in_directory(name, steps, |calls, directory, steps| {
             calls.list_entries(directory, with_stat)?;
@@ -35,8 +35,8 @@ impl<S: System, T: Style> Calls<S, T> {
         &mut self,
         name: Name<'_>,
         steps: &mut E,
-        work: impl FnOnce(&mut Self, c_int, &mut E) -> Outcome,
-    ) -> Outcome {
+        work: impl FnOnce(&mut Self, c_int, &mut E) -> OperationOutcome,
+    ) -> OperationOutcome {
         // The location itself has no name behind it.
         let at = if name.relative.is_empty() {
             At::Location(name.location, c".")
@@ -50,7 +50,7 @@ impl<S: System, T: Style> Calls<S, T> {
         self.close(directory, 0, worked, steps)
     }
 
-    fn list_entries(&mut self, directory: c_int, with_stat: bool) -> Outcome {
+    fn list_entries(&mut self, directory: c_int, with_stat: bool) -> OperationOutcome {
         let mut listing = Listing::default();
         let listed = self.entries(directory, |system, entry| {
             if !is_counted(entry.to_bytes()) {
@@ -72,7 +72,11 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Goes through all entries of an open directory.
     #[inline]
-    fn entries(&mut self, directory: c_int, mut each: impl FnMut(&mut S, &CStr) -> Outcome) -> Outcome {
+    fn entries(
+        &mut self,
+        directory: c_int,
+        mut each: impl FnMut(&mut S, &CStr) -> OperationOutcome,
+    ) -> OperationOutcome {
         loop {
             let room = self.answers.entries();
             let length =

@@ -21,13 +21,13 @@ const FREE_BYTES: u64 = 1 << 40;
 const MARK_MODE: u32 = 0o644;
 
 #[derive(Debug)]
-struct Held {
+struct SimulatedDirectory {
     simulated: Simulated,
     name: Vec<u8>,
 }
 
 #[derive(Debug)]
-struct HeldMark {
+struct SimulatedMark {
     simulated: Simulated,
     directory: Vec<u8>,
     name: String,
@@ -97,7 +97,7 @@ impl Simulated {
             Kind::Directory => {}
             Kind::File(_) | Kind::Symbolic(_) => return Err(Errno::NOTDIR),
         }
-        Ok(Arc::new(Held {
+        Ok(Arc::new(SimulatedDirectory {
             simulated: self.clone(),
             name,
         }))
@@ -138,13 +138,13 @@ impl Home for Simulated {
     }
 }
 
-impl Held {
+impl SimulatedDirectory {
     fn inner(&self, name: &[u8]) -> Vec<u8> {
         [&self.name, &b"/"[..], name].concat()
     }
 
     fn mark_of(&self, number: u64, name: &str) -> Box<dyn Mark> {
-        Box::new(HeldMark {
+        Box::new(SimulatedMark {
             simulated: self.simulated.clone(),
             directory: self.name.clone(),
             name: name.to_owned(),
@@ -154,7 +154,7 @@ impl Held {
     }
 }
 
-impl Directory for Held {
+impl Directory for SimulatedDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
         self.simulated.facts_of_name(&self.name)
     }
@@ -272,7 +272,7 @@ impl Directory for Held {
     }
 }
 
-impl Mark for HeldMark {
+impl Mark for SimulatedMark {
     fn name(&self) -> &str {
         &self.name
     }
@@ -309,7 +309,7 @@ impl Mark for HeldMark {
     fn restrict(&self, _: u32) {}
 }
 
-impl Drop for HeldMark {
+impl Drop for SimulatedMark {
     fn drop(&mut self) {
         if self.has_lock.load(Ordering::Relaxed) {
             self.simulated.state().locked.remove(&self.number);

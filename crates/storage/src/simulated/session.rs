@@ -10,7 +10,9 @@ use super::system::SimulatedSystem;
 use crate::calls::Calls;
 use crate::posix::PosixStyle;
 use crate::raw::RawStyle;
-use contract::{Failure, Listing, Name, Operation, Outcome, OwnedOperation, Session, Steps, Submitted, Ticket};
+use contract::{
+    Failure, Listing, Name, Operation, OperationOutcome, OwnedOperation, Session, Steps, Submitted, Ticket,
+};
 
 /// Whichever code runs over the simulated calls.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ struct Flight {
 /// What came of an operation.
 #[derive(Debug)]
 struct Answer {
-    outcome: Outcome,
+    outcome: OperationOutcome,
     content: Option<Vec<u8>>,
     listing: Option<Listing>,
 }
@@ -163,7 +165,7 @@ impl Session for SimulatedSession {
         Submitted::InFlight
     }
 
-    fn complete<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) -> Option<(Ticket, Outcome)> {
+    fn complete<S: Steps>(&mut self, limit: Option<Duration>, steps: &mut S) -> Option<(Ticket, OperationOutcome)> {
         if self.in_flight.is_empty() {
             return None;
         }
@@ -207,7 +209,7 @@ impl Session for SimulatedSession {
         of_each!(&mut self.calls, calls => calls.names(directory))
     }
 
-    fn sync_file_system(&mut self, location: usize) -> Outcome {
+    fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
         of_each!(&mut self.calls, calls => calls.sync_file_system(location))
     }
 }

@@ -16,14 +16,14 @@ const SYS_FCHMODAT2: c_long = 452;
 
 /// The kernel, from one thread: its descriptors mean nothing in another thread's table of open files.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct KernelCalls {
     /// The directories of the locations. Every name is resolved from them: whatever becomes of their paths, no call
     /// meets what lies elsewhere.
     held: Vec<OwnedFd>,
     of_this_thread: PhantomData<*const ()>,
 }
 
-impl Kernel {
+impl KernelCalls {
     /// Opens the directories of the locations, in the calling thread's own table of open files.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
@@ -109,7 +109,7 @@ fn check_long(answer: c_long) -> Result<usize, Errno> {
     usize::try_from(answer).map_err(|_| last_errno())
 }
 
-impl System for Kernel {
+impl System for KernelCalls {
     #[inline]
     fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
         let (directory, name) = self.place(at);

@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use contract::{
-    Durability, Failure, Location, Name, Operation, Outcome, Session, Settings, Step, Steps, Submitted, Ticket,
+    Durability, Failure, Location, Name, Operation, OperationOutcome, Session, Settings, Step, Steps, Submitted, Ticket,
 };
 
 pub mod make;
@@ -62,7 +62,7 @@ impl Steps for Seen {
     }
 }
 
-pub fn perform<S: Session>(session: &mut S, operation: &Operation<'_>, steps: &mut Seen) -> Outcome {
+pub fn perform<S: Session>(session: &mut S, operation: &Operation<'_>, steps: &mut Seen) -> OperationOutcome {
     match session.submit(TICKET, operation, steps) {
         Submitted::Done(outcome) => outcome,
         Submitted::InFlight => session.complete(None, steps).expect("an operation is in flight").1,

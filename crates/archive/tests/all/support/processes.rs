@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use archive::Journal;
+use archive::JournalMode;
 
 /// The variable that has the archive of such a process; without it the test has nothing to do.
 pub const ARCHIVE: &str = "POSTMARK_TEST_ARCHIVE";
@@ -28,7 +28,7 @@ pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
 }
 
 /// The journal that a word of [`WITH`] is.
-pub fn journal(word: &str) -> Journal {
-    let all = [Journal::WriteAhead, Journal::Rollback];
+pub fn journal(word: &str) -> JournalMode {
+    let all = [JournalMode::WriteAhead, JournalMode::Rollback];
     all.into_iter().find(|journal| format!("{journal:?}") == word).unwrap()
 }

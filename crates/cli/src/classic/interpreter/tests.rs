@@ -9,11 +9,11 @@ use crate::classic::prompt::Plain;
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,
-    asked: Vec<Settings>,
+    asked: Vec<PromptSettings>,
 }
 
 impl Engine for Fake {
-    fn run(&mut self, settings: &Settings, _: Classic, output: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
+    fn run(&mut self, settings: &PromptSettings, _: Classic, output: &mut dyn Write, _: &mut dyn Write) -> RunEnd {
         self.asked.push(settings.clone());
         output.write_all(b"<run>\n").unwrap();
         self.ends
@@ -22,7 +22,7 @@ impl Engine for Fake {
     }
 }
 
-fn figures(settings: &Settings, end: End) -> ClassicFigures {
+fn figures(settings: &PromptSettings, end: End) -> ClassicFigures {
     ClassicFigures {
         edition: settings.edition,
         end,
@@ -49,7 +49,7 @@ struct Said {
     output: String,
     errors: String,
     code: u8,
-    asked: Vec<Settings>,
+    asked: Vec<PromptSettings>,
 }
 
 fn session(edition: Edition, file: Option<&Path>, ends: &[RunEnd], interactive: bool, input: &str) -> Said {
@@ -58,7 +58,7 @@ fn session(edition: Edition, file: Option<&Path>, ends: &[RunEnd], interactive: 
         ..Fake::default()
     };
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut interpreter = Interpreter::new(Settings::new(edition), &mut fake, interactive);
+    let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut fake, interactive);
     let code = interpreter
         .session(file, &mut Plain::new(input.as_bytes()), &mut output, &mut errors)
         .unwrap();
@@ -407,7 +407,7 @@ fn nothing_is_written_into_a_file_that_commands_are_read_from() {
 
 #[test]
 fn the_exit_code_tells_of_runs_that_were_not_complete() {
-    let settings = Settings::new(Edition::V1_5);
+    let settings = PromptSettings::new(Edition::V1_5);
     let complete = RunEnd::Complete(figures(&settings, End::Complete));
     let dry = RunEnd::Complete(figures(&settings, End::OutOfFiles));
     for (ends, interactive, code, runs) in [
@@ -435,7 +435,7 @@ fn lines_may_be_long_and_paths_not_text() {
     input.extend(b"\xff 3\nrun\nquit\n");
     let mut fake = Fake::default();
     let mut output = Vec::new();
-    let mut interpreter = Interpreter::new(Settings::new(Edition::V1_5), &mut fake, false);
+    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut fake, false);
     let mut source = Plain::new(&input[..]);
     assert_eq!(
         interpreter

@@ -1,7 +1,7 @@
 use super::*;
 
-fn after(lines: &[(&str, Option<&str>)]) -> Settings {
-    let mut settings = Settings::new(Edition::V1_5);
+fn after(lines: &[(&str, Option<&str>)]) -> PromptSettings {
+    let mut settings = PromptSettings::new(Edition::V1_5);
     for (what, argument) in lines {
         let argument = argument.map(str::as_bytes);
         let _ = match *what {
@@ -43,7 +43,7 @@ fn sizes_are_those_of_debians_binary() {
         let settings = after(&[("size", Some(argument))]);
         assert_eq!((settings.size_low, settings.size_high), (low, high), "{argument}");
     }
-    assert_eq!(Settings::new(Edition::V1_5).set_sizes(None), Err(Refusal::Sizes));
+    assert_eq!(PromptSettings::new(Edition::V1_5).set_sizes(None), Err(Refusal::Sizes));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_path_with_spaces_needs_no_weight() {
 
 #[test]
 fn edition_1_0_has_one_location_without_weight() {
-    let mut settings = Settings::new(Edition::V1_0);
+    let mut settings = PromptSettings::new(Edition::V1_0);
     assert!(settings.set_location(Some(b"/a b 5")).unwrap().0.is_some());
     assert_eq!(settings.paths(), [(PathBuf::from("/a b 5"), 1)]);
     assert_eq!(settings.set_location(Some(b"+/x")), Err(Refusal::OneLocation));
@@ -120,7 +120,7 @@ fn the_defaults_are_the_workloads_defaults() {
             edition,
             ..Classic::default()
         };
-        assert_eq!(Settings::new(edition).workload(), Ok(expected));
+        assert_eq!(PromptSettings::new(edition).workload(), Ok(expected));
     }
 }
 

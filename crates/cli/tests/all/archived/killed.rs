@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use record::{Entry, Phase, Record, State, Summary};
+use record::{ListedRun, Phase, Record, State, Summary};
 use rustix::process::Signal;
 
 use super::{Home, open};
@@ -110,7 +110,7 @@ struct Seen {
 }
 
 impl Seen {
-    fn take(&mut self, entry: &Entry, record: &Record, ended: &Ended) {
+    fn take(&mut self, entry: &ListedRun, record: &Record, ended: &Ended) {
         // It may have had its end before.
         if entry.headline.state == State::Complete {
             self.complete += 1;

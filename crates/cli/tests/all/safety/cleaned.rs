@@ -208,7 +208,7 @@ fn what_another_process_cleans() {
     let running = Prompt(Raw).begin(&Work::long(&location), &scene, Moment::Prepare);
     let why = format!(
         "its run's process ({}) is gone, and another one is cleaning it",
-        running.process()
+        running.worker()
     );
     running.kill();
     let before = Snapshot::of(&location);
@@ -236,7 +236,7 @@ fn a_run_that_goes_on_is_not_disturbed() {
         cleaned
             .code(1)
             .says("a run is going on there")
-            .says(&format!("(process {})", running.process()))
+            .says(&format!("(process {})", running.worker()))
             .says("nothing was touched");
         let ended = running.finish();
         ended.code(0);

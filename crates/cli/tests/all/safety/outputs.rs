@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use passthrough::{Operation, Options, Passthrough};
+use passthrough::{Options, Passthrough, RequestKind};
 
 use crate::support::faces::program;
 use crate::support::running::in_shell;
@@ -247,7 +247,7 @@ fn an_output_that_hangs_keeps_no_refusal() {
     let (backing, point) = (scene.directory("backing"), scene.directory("point"));
     for option in ["--output", "--live"] {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
-        mounted.stall_at(Operation::Flush);
+        mounted.stall_at(RequestKind::Flush);
         let mut command = Running::command(program());
         // Where the journal is, is looked at when all outputs are open.
         command

@@ -45,7 +45,7 @@ fn visited(face: Face, guests: impl FnOnce(&Path)) -> Visited {
     guests(&files);
     running.send(Signal::CONT);
     std::thread::sleep(Duration::from_millis(30));
-    let process = running.process();
+    let process = running.worker();
     running.kill();
     // The kernel stamps files by a clock that is read every few milliseconds.
     std::thread::sleep(Duration::from_millis(30));
@@ -540,7 +540,7 @@ fn a_run_in_hundreds_of_locations() {
     running.until("files in a location", |_| {
         std::fs::read_dir(&locations[0]).unwrap().count() > 3
     });
-    let process = running.process();
+    let process = running.worker();
     running.kill();
     let sizes = locations
         .iter()

@@ -21,7 +21,7 @@ fn at_the_prompt_the_second_one_refuses() {
         refused
             .code(1)
             .says("is in use by another run of postmark")
-            .says(&format!("process {}", running.process()))
+            .says(&format!("process {}", running.worker()))
             .does_not_say("Creating");
         let ended = running.finish();
         ended.code(0).says("seconds total");

@@ -112,6 +112,13 @@ impl Running {
         self.child.id()
     }
 
+    /// The process that does its work: it has started another one where any file system of the machine has a server, also a
+    /// test's beside this one.
+    pub fn worker(&self) -> u32 {
+        let others = self.children();
+        others.last().map_or(self.process(), |other| other.parse().unwrap())
+    }
+
     /// What it has said on standard output so far.
     pub fn output(&self) -> String {
         self.output.so_far()
