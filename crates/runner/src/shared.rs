@@ -65,8 +65,8 @@ pub(crate) struct SharedSource<C> {
     /// Numbers of its own that were given.
     pub(crate) fresh: u64,
     pub(crate) deleting: Deleting,
-    /// The draft of the next transaction, once its thinking was asked for.
-    drafted: Option<Draft>,
+    /// What is thought before the next transaction was asked for.
+    has_thought: bool,
     /// The file that it meets was not waited for.
     wants_one_landed: bool,
     /// By flight.
@@ -106,7 +106,7 @@ impl<C: Clock> SharedSource<C> {
             begun: 0,
             fresh: 0,
             deleting: Deleting::default(),
-            drafted: None,
+            has_thought: false,
             wants_one_landed: false,
             held: vec![Held::Nothing; depth],
             seen: vec![Seen::default(); depth],
@@ -316,13 +316,11 @@ impl<C: Clock> Source for SharedSource<C> {
 
     /// Before the claim: nobody is to wait for somebody who thinks.
     fn think_ns(&mut self, phase: Phase) -> u64 {
-        if phase != Phase::Transactions || self.begun == self.transactions {
+        if !self.mixer.thinks() || self.has_thought || phase != Phase::Transactions || self.begun == self.transactions {
             return 0;
         }
-        let mut draft = self.drafted.take().unwrap_or_else(|| self.mixer.draft(self.begun));
-        let think_ns = std::mem::take(&mut draft.think_ns);
-        self.drafted = Some(draft);
-        think_ns
+        self.has_thought = true;
+        self.mixer.draft(self.begun).think_ns
     }
 
     fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent> {
@@ -343,11 +341,14 @@ impl<C: Clock> Source for SharedSource<C> {
                 if self.begun == self.transactions {
                     return None;
                 }
-                let draft = self.drafted.unwrap_or_else(|| self.mixer.draft(self.begun));
+                let draft = Draft {
+                    think_ns: 0,
+                    ..self.mixer.draft(self.begun)
+                };
                 self.wants_one_landed = false;
                 let intent = self.meet(draft, flight, may_wait)?;
                 self.begun += 1;
-                self.drafted = None;
+                self.has_thought = false;
                 Some(intent)
             }
             Phase::Delete => self.next_in_delete(),

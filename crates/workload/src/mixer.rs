@@ -195,6 +195,11 @@ impl Mixer {
         &self.births
     }
 
+    /// Whether anything is thought before operations.
+    pub fn thinks(&self) -> bool {
+        self.think != Think::None
+    }
+
     /// Whether this worker can fill an empty pool.
     pub fn creates(&self) -> bool {
         self.actions
