@@ -149,12 +149,16 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops it, and waits until all of its threads stand still.
+    /// Stops it, and the process that does its work, and waits until all of their threads stand still. What continues the one
+    /// it hands on to the other.
     pub fn stop(&mut self) {
-        self.send(Signal::STOP);
-        self.until("that it stands still", |running| {
-            let tasks = std::fs::read_dir(format!("/proc/{}/task", running.process())).unwrap();
-            tasks.flatten().all(|task| {
+        let processes = [self.process(), self.worker()];
+        for process in processes {
+            kill_process(Pid::from_raw(process as i32).unwrap(), Signal::STOP).unwrap();
+        }
+        self.until("that it stands still", |_| {
+            let tasks = processes.map(|process| std::fs::read_dir(format!("/proc/{process}/task")).unwrap());
+            tasks.into_iter().flatten().flatten().all(|task| {
                 let facts = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
                 // The state stands behind the name, which is in parentheses.
                 facts.rsplit_once(") ").is_none_or(|(_, facts)| facts.starts_with('T'))
