@@ -11,7 +11,7 @@ use document::harmless;
 use observe::{Host, Sources};
 use record::Sizing;
 use runner::Refused;
-use spec::{Asked, Options, RunSpec, SizesSaid};
+use spec::{Asked, Note, Options, RunSpec, SizesSaid};
 use workload::presets::{self, Machine};
 
 pub use config::{parse_config, to_config};
@@ -34,7 +34,7 @@ pub struct Meant {
     /// How the number of files was chosen, where it was not said.
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The files that they were read from.
     pub inputs: Vec<Input>,
 }

@@ -63,7 +63,7 @@ pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
             }
             for note in &meant.notes {
                 plan.gap();
-                plan.line(note);
+                plan.line(note.to_string());
             }
             document::text(&plan, WIDTH)
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use document::harmless;
-use record::{End, Level, Outcome, Record, Sizing, Verdict};
+use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec, SystemClock};
 
 use crate::apart::Side;
@@ -161,7 +161,7 @@ const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 const NOT_ARCHIVED: u8 = 1;
 
 /// Adds to a record what its run does not know.
-fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[String]) {
+fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
 }

@@ -39,7 +39,7 @@ pub use run::{
     SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{
-    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, OnError, Pace, Place, RunSpec, SteadyAsked,
+    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};

@@ -5,7 +5,7 @@ use measure::{Histogram, Meter, Slices};
 use observe::{Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use spec::RunSpec;
+use spec::{Note, RunSpec};
 use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
 
 use crate::classic::ClassicFigures;
@@ -628,5 +628,5 @@ pub struct Record {
     /// What was performed.
     pub actual: Actual,
     /// What was made of the words that may surprise.
-    pub hints: Vec<String>,
+    pub hints: Vec<Note>,
 }

@@ -43,8 +43,11 @@ pub fn report(record: &Record) -> Document {
     environment::render(document, record);
     own_cost::render(document, record, &summary);
     findings::render(document, record, &summary);
-    for hint in record.hints.iter().map(String::as_str).chain(advice(record)) {
-        document.line(format!("Note: {hint}"));
+    for note in &record.hints {
+        document.line(format!("Note: {note}"));
+    }
+    for advice in advice(record) {
+        document.line(format!("Note: {advice}"));
     }
     report
 }

@@ -12,6 +12,7 @@ use crate::contradiction::{Contradiction, refuse_any};
 use crate::drive;
 use crate::how::{Cache, StorageName};
 use crate::limits::LOCATIONS_MAX;
+use crate::note::Note;
 use crate::options::{LocationSaid, Options};
 use crate::run_spec::RunSpec;
 use crate::values::Count;
@@ -40,7 +41,7 @@ pub struct Resolved {
     /// So many times as large as the page cache is the pool to be; its files are still to be counted.
     pub beyond_cache: Option<f64>,
     /// What was made of the words that might surprise.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// The complete description of what was asked for.

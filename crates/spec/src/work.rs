@@ -12,6 +12,7 @@ use workload::mix::Think;
 use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
 
 use crate::contradiction::Contradiction;
+use crate::note::Note;
 use crate::options::Options;
 use crate::values::Count;
 
@@ -27,25 +28,21 @@ pub(crate) fn mean(
     crew: Crew,
     weights: Vec<u32>,
     read: &Read<'_>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Workload, Contradiction> {
     let mut work = work(options, preset, crew, read, notes)?;
     match &mut work {
         Work::Classic(classic) => classic.weights = weights,
         Work::Mix(mix) => mix.location_weights = weights,
     }
-    let paced_by = match (&options.ladder, options.rate.map(|rate| rate.0)) {
-        (Some(ladder), _) => Some(format!("the ladder {ladder}")),
-        (None, Some(rate)) => Some(format!("the rate of {rate} a second")),
-        (None, None) => None,
-    };
-    if let (Work::Mix(mix), Some(paced_by)) = (&mut work, paced_by) {
+    let per_second = options.rate.map(|rate| rate.0);
+    if let (Work::Mix(mix), true) = (&mut work, options.ladder.is_some() || per_second.is_some()) {
         if mix.think != Think::None {
             // Said together they contradict one another; a preset's gives way.
-            notes.push(format!(
-                "The preset's think time ({}) gives way to {paced_by}",
-                mix.think
-            ));
+            notes.push(Note::ThinkGivesWay {
+                think: mix.think,
+                per_second: per_second.filter(|_| options.ladder.is_none()),
+            });
             mix.think = Think::None;
         }
     }
@@ -84,7 +81,7 @@ fn work(
     preset: Option<&Workload>,
     crew: Crew,
     read: &Read<'_>,
-    notes: &mut Vec<String>,
+    notes: &mut Vec<Note>,
 ) -> Result<Work, Contradiction> {
     let base = preset.map(|preset| &preset.work);
     if let Some(Work::Mix(mix)) = base {
@@ -108,11 +105,9 @@ fn work(
         classic::apply_biases(options, &mut classic)?;
         let mut mix = mix::of_classic(&classic);
         mix::apply(options, &mut mix, false, read)?;
-        notes.push(format!(
-            "The pool is shared, so the classic pairs became the mix {}: a transaction is one operation, and no \
-             edition's generator draws them",
-            mix.weights
-        ));
+        notes.push(Note::PairsBecameMix {
+            weights: mix.weights.clone(),
+        });
         return Ok(Work::Mix(mix));
     }
     classic::refuse_mix_options(options)?;

@@ -10,6 +10,7 @@ use document::harmless;
 use nix::unistd::User;
 use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use runner::{NoAnswer, Place, RunSpec};
+use spec::Note;
 
 use crate::meant::error::MeaningError;
 use crate::output::{is_one, is_standard_output};
@@ -310,7 +311,7 @@ impl ArchivePlace {
     }
 
     /// Says so where the archive and a target lie on one device.
-    pub fn shares(&self, spec: &RunSpec) -> Option<String> {
+    pub fn shares(&self, spec: &RunSpec) -> Option<Note> {
         if spec.place == Place::Nowhere {
             return None;
         }
@@ -325,11 +326,10 @@ impl ArchivePlace {
         };
         // Of a file system that does not answer the run says so itself.
         let shared = runner::within(LOOK_MAX, look).ok().flatten()?;
-        Some(format!(
-            "the archive {} lies on the target's {shared}: what is written to it, between phases only, goes there, too (--archive FILE \
-             on another device, or --archive {NONE})",
-            self.path.display()
-        ))
+        Some(Note::ArchiveOnTarget {
+            archive: self.path.to_string_lossy().into_owned(),
+            shared,
+        })
     }
 }
 

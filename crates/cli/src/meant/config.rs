@@ -84,10 +84,7 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
         Some(text) => Ok(quoted(text)),
         None => Err(MeaningError::NoText(path.to_owned())),
     };
-    let notes = meant
-        .notes
-        .iter()
-        .map(|note| format!("# {}\n", harmless::harmless(note)));
+    let notes = meant.notes.iter().map(|note| format!("# {}\n", harmless::shown(note)));
     let mut text: String = notes.collect();
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
     text.push_str(&toml::to_string(&options).unwrap_or_default());

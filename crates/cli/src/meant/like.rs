@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use record::Record;
-use spec::{Climb, Options, RunSpec};
+use spec::{Climb, Note, Options, RunSpec};
 use workload::fingerprint::{self, GENERATORS_VERSION};
 use workload::{Crew, Workload};
 
@@ -43,33 +43,21 @@ impl Like {
     }
 
     /// What of the earlier run this one, with what is said beside, does not do.
-    pub(super) fn differs(&self, spec: &RunSpec) -> Vec<String> {
+    pub(super) fn differs(&self, spec: &RunSpec) -> Vec<Note> {
         let mut notes = Vec::new();
         // What has no fingerprint is refused elsewhere.
         let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
         if fingerprint.is_some_and(|fingerprint| fingerprint != self.0.fingerprint) {
             let theirs = self.0.tool.generators;
-            let why = if theirs == GENERATORS_VERSION {
-                String::new()
-            } else {
-                format!(
-                    ": its operations were drawn by generators of version {theirs}, these are of version {GENERATORS_VERSION}"
-                )
-            };
-            notes.push(format!(
-                "This is other work than that of the run that --like names (the fingerprints differ){why}"
-            ));
+            notes.push(Note::OtherWork {
+                generators: (theirs != GENERATORS_VERSION).then_some(theirs),
+            });
         }
         if self.0.spec.journal.is_some() && spec.journal.is_none() {
-            notes.push(
-                "The run that --like names kept a journal, which made it wait; this one has none without --journal FILE".to_owned(),
-            );
+            notes.push(Note::NoJournal);
         }
         if self.0.spec.prepared {
-            notes.push(
-                "The run that --like names had its operations drawn before it began; this one draws them as it goes"
-                    .to_owned(),
-            );
+            notes.push(Note::NotPrepared);
         }
         notes
     }

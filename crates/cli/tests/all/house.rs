@@ -202,3 +202,25 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     }
     files
 }
+
+/// A newcomer who follows the map finds the room.
+#[test]
+fn the_map_shows_rooms_that_are_there() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, map) = text.split_once("## The map").unwrap();
+    let (map, _) = map.split_once("\n## ").unwrap();
+    let mut sources = PathBuf::new();
+    let mut rooms = 0;
+    for line in map.lines().filter(|line| line.starts_with("    ")) {
+        for word in line.split([' ', ',']) {
+            if word.starts_with("crates/") {
+                sources = root().join(word).join("src");
+                assert!(sources.is_dir(), "{word}");
+            } else if word.ends_with(".rs") {
+                assert!(sources.join(word).is_file(), "{}: {line}", sources.join(word).display());
+                rooms += 1;
+            }
+        }
+    }
+    assert!(rooms > 100, "{rooms}");
+}

@@ -86,7 +86,7 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     let mut record = kept();
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     record.spec.latencies = false;
-    record.hints.push("the target lies in memory".to_owned());
+    record.hints.push(record::Note::NotPrepared);
     let text = report::text::render(&record);
     assert!(text.contains("PARTIAL: interrupted by signal 2"), "{text}");
     assert!(text.contains("Latencies were not recorded"), "{text}");

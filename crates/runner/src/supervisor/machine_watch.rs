@@ -20,13 +20,13 @@ pub(super) struct MachineWatch {
     sources: Sources,
     /// Nothing where nothing is to be counted.
     devices: Option<Fact<WatchedDevices>>,
-    going: Option<Going>,
+    going: Option<WatchedPhase>,
     /// In order.
     untold: VecDeque<MachineSlice>,
 }
 
 /// The phase that goes on.
-struct Going {
+struct WatchedPhase {
     over_time: MachineOverTime,
     /// What was read last, and when.
     latest: Counters,
@@ -55,7 +55,7 @@ impl MachineWatch {
         self.untold.clear();
         self.going = self.devices.as_ref().map(|devices| {
             let latest = Counters::read(&self.sources, devices);
-            Going {
+            WatchedPhase {
                 over_time: MachineOverTime::new(now_ns, &latest),
                 latest,
                 read_ns: now_ns,

@@ -164,7 +164,7 @@ where
 
     /// Lists the directories of the pool, where that is this worker's part, and counts those that do not show what they
     /// must.
-    fn look_at_directories(&mut self, looked: &mut Looked) -> Result<(), Left> {
+    fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());
         }
@@ -260,8 +260,8 @@ where
     }
 
     /// Asks for every so-and-so-many-th file of this worker's share, and lists directories.
-    fn look_at_names(&mut self, every: u64) -> Result<Looked, Left> {
-        let mut looked = Looked::default();
+    fn look_at_names(&mut self, every: u64) -> Result<NamesFound, Left> {
+        let mut looked = NamesFound::default();
         let mut ends = None;
         let Self {
             tools, duty, tickets, ..
@@ -337,7 +337,7 @@ where
 
 /// What a look at the names came to.
 #[derive(Debug, Default)]
-struct Looked {
+struct NamesFound {
     names: u64,
     directories: u64,
     /// Names and directories that are not as they must be, and the first of them.
@@ -347,7 +347,7 @@ struct Looked {
     left_out: u64,
 }
 
-impl Looked {
+impl NamesFound {
     fn count(&mut self, failed: Failed) {
         self.wrong += 1;
         self.first.get_or_insert(failed);

@@ -183,9 +183,10 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     let exported = home.answer("export last");
     let path = |name: &str| home.scene.path().join(name);
     let id = home.entries()[0].headline.id.to_string();
+    let note = r#"{"note":"no-journal"}"#;
     let forged = exported
-        .replace("\"hints\":[", "\"hints\":[\"forged\",")
-        .replace("\"hints\":[\"forged\",]", "\"hints\":[\"forged\"]");
+        .replace("\"hints\":[", &format!("\"hints\":[{note},"))
+        .replace(&format!("{note},]"), &format!("{note}]"));
     fs::write(
         path("good.json"),
         exported.replace(&id, &id.chars().rev().collect::<String>()),

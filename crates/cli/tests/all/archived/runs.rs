@@ -20,7 +20,10 @@ fn a_run_is_in_the_archive_as_it_is_in_its_report() {
     assert_eq!(entries[0].headline.state, State::Complete);
     assert_eq!(home.record(&entries[0]), record, "every field of it");
     assert!(
-        record.hints.iter().all(|hint| !hint.contains("archive")),
+        record
+            .hints
+            .iter()
+            .all(|hint| !matches!(hint, record::Note::ArchiveOnTarget { .. })),
         "{:?}",
         record.hints
     );
