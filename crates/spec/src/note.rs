@@ -26,7 +26,7 @@ pub enum Note {
     },
     /// It is other work than that of the run that `--like` names.
     OtherWork {
-        /// The version of the generators that drew that run's operations, where it is another one.
+        /// The version of the generators that drew that run's operations; nothing where it is this one's.
         generators: Option<u32>,
     },
     /// The run that `--like` names kept a journal, and this one keeps none.

@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0xd67b_5fd9_76d5_ea84,
+        0x9c6b_da25_691e_fe8d,
     ),
     (
         1,
         "1-ladder",
         include_str!("../versions/1-ladder.json"),
-        0x3771_3507_0b34_c0d1,
+        0xdd05_ca32_4b7a_bd1c,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x6bdd_0ee1_7cb5_f09a,
+        0x3337_358b_6c4e_0b03,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x9542_b8eb_54e2_e3f1,
+        0x7b18_59ff_03e2_2d3c,
     ),
 ];
 

@@ -106,9 +106,12 @@ fn the_slope_rule_judges_the_seconds_of_the_window() {
     let found = transactions(&record).steady.clone().unwrap();
     assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
     let slope = found.slope.unwrap();
-    let (low, high) = slope.interval.unwrap();
-    assert!(low < slope.drift && slope.drift < high, "{slope:?}");
-    assert_eq!(found.is_steady, -0.1 <= low && high <= 0.1, "{slope:?}");
+    // On a machine with other work its seconds may hang together too closely for an interval: then nothing is steady.
+    let is_within = slope.interval.is_some_and(|(low, high)| {
+        assert!(low < slope.drift && slope.drift < high, "{slope:?}");
+        -0.1 <= low && high <= 0.1
+    });
+    assert_eq!(found.is_steady, is_within, "{slope:?}");
 }
 
 #[test]
