@@ -3,10 +3,6 @@
 use record::{Outcome, Record};
 use runner::{Clock, Control, Events, Refused, Run, RunSpec, TakeControl};
 use spec::StorageName;
-use storage::null::Null;
-use storage::posix::Posix;
-use storage::raw::Raw;
-use storage::stdio::Stdio;
 
 use crate::signals::InRun;
 
@@ -58,12 +54,7 @@ fn prepare<'e, C: Clock>(
     signals: &mut Signals,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    match spec.storage {
-        StorageName::Stdio => runner::prepare(spec, &Stdio, clock, signals, events),
-        StorageName::Raw => runner::prepare(spec, &Raw, clock, signals, events),
-        StorageName::Posix => runner::prepare(spec, &Posix, clock, signals, events),
-        StorageName::Null => runner::prepare(spec, &Null, clock, signals, events),
-    }
+    storage::named!(spec.storage, StorageName, storage => runner::prepare(spec, storage, clock, signals, events))
 }
 
 /// Whether a run on its storage would be refused; touches nothing.
@@ -71,12 +62,7 @@ fn prepare<'e, C: Clock>(
 /// # Errors
 /// Why it would be.
 pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
-    match spec.storage {
-        StorageName::Stdio => runner::judge(spec, &Stdio),
-        StorageName::Raw => runner::judge(spec, &Raw),
-        StorageName::Posix => runner::judge(spec, &Posix),
-        StorageName::Null => runner::judge(spec, &Null),
-    }
+    storage::named!(spec.storage, StorageName, storage => runner::judge(spec, storage))
 }
 
 /// Whether something that the run made, or may have made, is still there.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use document::WIDTH;
 use observe::{Host, ProcessTimes, Sources};
 use record::{Fact, PlanRecord};
-use spec::{RunSpec, StorageName};
+use spec::RunSpec;
 use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
@@ -111,7 +111,7 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         .into());
     }
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if meant.spec.storage == StorageName::Null {
+    let (mut plan, room, targets) = if !meant.spec.storage.touches() {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
         let plan = Planner::new(&part).plan_with_hint(observe::memory::prefer_huge_pages)?;
         let plan = match followed {

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use document::harmless;
+use document::{Rendering, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec, SystemClock};
 
@@ -30,9 +30,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     judge(&arguments, &meant)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
-        (true, ReportFormat::Text) => Some(PlanFormat::Text),
+        (true, ReportFormat::Document(Rendering::Text)) => Some(PlanFormat::Text),
         (true, ReportFormat::Json) => Some(PlanFormat::Json),
-        (true, ReportFormat::Classic | ReportFormat::Terse) => return Err(MeaningError::DryClassic.into()),
+        (true, _) => return Err(MeaningError::DryClassic.into()),
     };
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
@@ -114,7 +114,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     };
     complete(&mut record, &meant.sizing, &meant.notes);
     let verdict = Verdict::of(&record);
-    let is_seen = output.is_none() && arguments.format == ReportFormat::Text && std::io::stdout().is_terminal();
+    let is_seen = output.is_none()
+        && arguments.format == ReportFormat::Document(Rendering::Text)
+        && std::io::stdout().is_terminal();
     let hangs = record.actual.stuck.iter().any(|stuck| !stuck.came_back);
     let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
     let delivered = deliver_within(limit, output, &render(&record, arguments.format));
@@ -127,7 +129,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         say_what_is_left(&record);
-        if matches!(arguments.format, ReportFormat::Text | ReportFormat::Json) {
+        if !arguments.format.is_classic() {
             say_if_invalid(&record, &verdict, output_path.as_deref());
         }
     }
@@ -143,7 +145,7 @@ fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
     spec.said = words;
     spec.room_check = !arguments.no_room_check;
     spec.trusts_others = arguments.allow_unsafe_target;
-    if matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse) {
+    if arguments.format.is_classic() {
         // The original's whole seconds would have them in.
         spec.settle = false;
         spec.check = false;
@@ -225,7 +227,7 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
     let format = match arguments.format {
         ReportFormat::Classic => Some("classic"),
         ReportFormat::Terse => Some("terse"),
-        ReportFormat::Text | ReportFormat::Json => None,
+        ReportFormat::Document(_) | ReportFormat::Json => None,
     };
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
@@ -286,7 +288,7 @@ fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str) -> Re
 
 pub(crate) fn render(record: &Record, format: ReportFormat) -> String {
     match format {
-        ReportFormat::Text => report::text::render(record),
+        ReportFormat::Document(format) => format.show(&report::text::report(record)),
         ReportFormat::Json => record.to_json(),
         ReportFormat::Classic => classic(record, report::classic::ClassicFormat::Verbose),
         ReportFormat::Terse => classic(record, report::classic::ClassicFormat::Terse),

@@ -5,8 +5,11 @@ mod history;
 mod refused;
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
+use clap::builder::PossibleValue;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use document::Rendering;
 use spec::{LocationSaid, Options};
 use workload::Edition;
 
@@ -81,16 +84,51 @@ pub enum Command {
 }
 
 /// How a report looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// Tables for people.
-    Text,
+    /// The report as a document.
+    Document(Rendering),
     /// The whole record with its summary.
     Json,
     /// The original's verbose report; no settling and no check, which its whole seconds would have in them.
     Classic,
     /// The original's terse report: one line of 13 numbers, likewise.
     Terse,
+}
+
+impl ReportFormat {
+    /// Whether it is one of the original's.
+    pub fn is_classic(self) -> bool {
+        matches!(self, Self::Classic | Self::Terse)
+    }
+}
+
+impl ValueEnum for ReportFormat {
+    fn value_variants<'a>() -> &'a [Self] {
+        static ALL: LazyLock<Vec<ReportFormat>> = LazyLock::new(|| {
+            let others = [ReportFormat::Json, ReportFormat::Classic, ReportFormat::Terse];
+            Rendering::ALL
+                .iter()
+                .copied()
+                .map(ReportFormat::Document)
+                .chain(others)
+                .collect()
+        });
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, about) = match self {
+            Self::Document(format) => (format.name(), format.about().trim()),
+            Self::Json => ("json", "The whole record with its summary"),
+            Self::Classic => (
+                "classic",
+                "The original's verbose report; no settling and no check, which its whole seconds would have in them",
+            ),
+            Self::Terse => ("terse", "The original's terse report: one line of 13 numbers, likewise"),
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 /// How a plan looks.
@@ -120,7 +158,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// How the report looks.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
     pub format: ReportFormat,
     /// Write the report to this file instead of standard output (which - is).
     #[arg(long, value_name = "FILE")]

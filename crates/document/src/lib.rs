@@ -18,6 +18,51 @@ pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
 pub use text::{WIDTH, text};
 
+/// Declares [`Rendering`].
+macro_rules! formats {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $show:expr;)+) => {
+        /// What a whole document can be shown as.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Rendering {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl Rendering {
+            /// All there are, in the order in which they are offered.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The name that options take.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)+
+                }
+            }
+
+            /// What it is, for help.
+            pub const fn about(self) -> &'static str {
+                match self {
+                    $(Self::$variant => concat!($($doc),+),)+
+                }
+            }
+
+            /// A document in it.
+            pub fn show(self, document: &Document) -> String {
+                let show: fn(&Document) -> String = match self {
+                    $(Self::$variant => $show,)+
+                };
+                show(document)
+            }
+        }
+    };
+}
+
+formats! {
+    /// Tables for people
+    Text = "text", |document| text(document, WIDTH);
+    /// The same for pages that others write
+    Markdown = "markdown", markdown;
+}
+
 /// Holds words together.
 const NO_BREAK: char = '\u{a0}';
 

@@ -16,15 +16,13 @@ use workload::Phase;
 
 use crate::run::{Outcome, PhaseRecord, Record};
 
-pub mod limits;
-
 mod course;
 mod load;
 mod memory;
 mod pace;
 mod reason;
 
-pub use self::reason::{Reason, share};
+pub use self::reason::{Reason, limits, share};
 
 /// How good a run's numbers are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

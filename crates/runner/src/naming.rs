@@ -252,7 +252,8 @@ impl Namer {
                 let target = write_target(&mut self.target, naming, intent.other);
                 Operation::ReadLink { name, target }
             }
-            _ => Operation::Delete { name },
+            Action::Delete | Action::RemoveLink | Action::RemoveSymbolicLink => Operation::Delete { name },
+            other => unreachable!("{other:?} was answered above, or is no operation"),
         }
     }
 }

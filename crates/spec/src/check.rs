@@ -27,7 +27,7 @@ impl RunSpec {
                 ("--reuse", self.keeping.reuse),
                 ("--journal", self.journal.is_some()),
             ];
-            refuse_any(&asked, Contradiction::Null)?;
+            refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
         if let Some(ladder) = ladder {
             if ladder.fresh && keeps {

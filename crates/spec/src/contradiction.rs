@@ -8,6 +8,7 @@ use workload::layout::Shape;
 use workload::sizes::{InvalidSizes, SIZE_MAX_BYTES, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
+use crate::how::StorageName;
 use crate::ladder::{InvalidLadder, LadderSaid};
 use crate::limits::{DIRECT_BYTES, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNG_MIN};
 use crate::values::Time;
@@ -170,8 +171,8 @@ pub enum Contradiction {
     // How all else is done.
     #[error(transparent)]
     Durability(#[from] DurabilityError),
-    #[error("{0}: the storage null touches no file system: take --storage posix, or leave {0} out")]
-    Null(&'static str),
+    #[error("{0}: the storage {1} touches no file system: take --storage posix, or leave {0} out")]
+    Null(&'static str, StorageName),
     #[error("--stuck-after 0: every operation would be named: give a time like 60s")]
     StuckAfter,
     #[error(

@@ -45,6 +45,11 @@ pub enum StorageName {
 }
 
 impl StorageName {
+    /// Whether its files lie anywhere.
+    pub fn touches(self) -> bool {
+        !matches!(self, Self::Null)
+    }
+
     /// The name as options take it.
     pub fn name(self) -> &'static str {
         match self {

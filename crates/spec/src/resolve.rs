@@ -10,7 +10,7 @@ use workload::presets::Preset;
 
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::drive;
-use crate::how::{Cache, StorageName};
+use crate::how::Cache;
 use crate::limits::LOCATIONS_MAX;
 use crate::note::Note;
 use crate::options::{LocationSaid, Options};
@@ -74,9 +74,9 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
 
 /// Refuses what has no sense where no file system is touched.
 fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
-    if options.storage != Some(StorageName::Null) {
+    let Some(storage) = options.storage.filter(|storage| !storage.touches()) else {
         return Ok(());
-    }
+    };
     let is_said = |flag: Option<bool>| flag.unwrap_or(false);
     let said = [
         ("--verify", is_said(options.verify)),
@@ -87,7 +87,7 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
         ("--journal", options.journal.is_some()),
         ("--beyond-cache", options.beyond_cache.is_some()),
     ];
-    refuse_any(&said, Contradiction::Null)
+    refuse_any(&said, |option| Contradiction::Null(option, storage))
 }
 
 /// What was said in options, and in the file where they say nothing.

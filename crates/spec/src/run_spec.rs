@@ -132,7 +132,7 @@ impl RunSpec {
         if (cache, storage) == (Cache::ColdData, StorageName::Stdio) {
             return Err(Contradiction::ColdDataOfStdio);
         }
-        let touches = storage != StorageName::Null;
+        let touches = storage.touches();
         let place = if touches { Place::OwnDirectory } else { Place::Nowhere };
         let latencies = !is_said(options.no_latencies);
         let of_preset = preset.and_then(|preset| preset.how.durability);
@@ -187,7 +187,7 @@ impl Options {
         options.on_error = Some(spec.on_error);
         options.stuck_after = Some(Time::of(spec.stuck_after));
         let flag = |is_so: bool| is_so.then_some(true);
-        let touches = spec.storage != StorageName::Null;
+        let touches = spec.storage.touches();
         options.direct = flag(spec.direct);
         options.no_settle = flag(touches && !spec.settle);
         options.no_check = flag(touches && !spec.check);

@@ -17,3 +17,24 @@ mod system;
 
 pub use direct::probe_direct;
 pub use path::PathBuffer;
+
+/// Goes on with the storage that a name stands for: a variant of an enum that has one for each.
+#[macro_export]
+macro_rules! named {
+    ($name:expr, $names:ident, $storage:ident => $call:expr) => {
+        $crate::named!(@ $name, $names, $storage, $call,
+            Stdio = $crate::stdio::Stdio,
+            Raw = $crate::raw::Raw,
+            Posix = $crate::posix::Posix,
+            Null = $crate::null::Null,
+        )
+    };
+    (@ $name:expr, $names:ident, $storage:ident, $call:expr, $($variant:ident = $found:expr,)+) => {
+        match $name {
+            $($names::$variant => {
+                let $storage = &$found;
+                $call
+            })+
+        }
+    };
+}

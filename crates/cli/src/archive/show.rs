@@ -1,7 +1,7 @@
 //! `postmark list` and `postmark show`.
 
 use archive::ArchiveError;
-use document::{Document, WIDTH};
+use document::{Document, Rendering, WIDTH};
 use record::Record;
 
 use super::{find, mark, number, open, place};
@@ -39,18 +39,18 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let (record, head) = record(arguments)?;
-    if matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse) && record.actual.classic.is_none() {
+    if arguments.format.is_classic() && record.actual.classic.is_none() {
         let told = "--format: the original's reports know the classic work only, performed to its end by one run: give --format text \
                     or json";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
-    if arguments.with_history && arguments.format != ReportFormat::Text {
+    if arguments.with_history && arguments.format != ReportFormat::Document(Rendering::Text) {
         let told =
             "--with-history is a part of the report for people: give --format text, or take 'postmark history beside'";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
     let mut text = render(&record, arguments.format);
-    if arguments.format == ReportFormat::Text {
+    if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &head);
     }
     if arguments.with_history {

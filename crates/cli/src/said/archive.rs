@@ -180,7 +180,7 @@ pub struct ShowArguments {
     #[command(flatten)]
     pub archive: ArchiveArgument,
     /// How the report looks.
-    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
     pub format: ReportFormat,
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
