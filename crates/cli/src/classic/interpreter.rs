@@ -45,7 +45,7 @@ pub enum RunEnd {
 
 /// Performs runs for the prompt.
 pub trait Engine {
-    /// Performs the workload of these settings, with the original's progress (see [`super::Progress`]) on `output`.
+    /// Performs the workload of these settings, with the original's progress on `output`.
     /// The report is not the engine's, except for what a run that is not complete has to show.
     fn run(
         &mut self,
