@@ -65,6 +65,8 @@ impl Gate {
     pub(crate) fn resume(&self) {
         let mut state = self.state();
         (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
+        // What waited waits no longer, though its thread has yet to wake: whoever asks next asks about a later request.
+        state.is_waiting = false;
         self.changed.notify_all();
     }
 

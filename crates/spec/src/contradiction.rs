@@ -25,6 +25,8 @@ pub enum Contradiction {
     Workload(#[from] InvalidWhole),
     #[error("--at: {0} locations are more than {LOCATIONS_MAX}: give fewer")]
     Locations(usize),
+    #[error("[[at]]: a path is empty: give a directory, or . for the working directory")]
+    LocationWithoutPath,
     #[error("--beyond-cache {factor} and --files {files}: one chooses what the other says: leave one out")]
     BeyondCacheAndFiles { factor: f64, files: u64 },
     #[error("--beyond-cache {0} and --reuse: the pool of an earlier run is as large as it is: leave one out")]

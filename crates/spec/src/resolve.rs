@@ -118,6 +118,10 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<LocationSaid>, 
     if locations.len() > LOCATIONS_MAX {
         return Err(Contradiction::Locations(locations.len()));
     }
+    // Somebody's variable that was not set is no wish to write here.
+    if locations.iter().any(|location| location.path.as_os_str().is_empty()) {
+        return Err(Contradiction::LocationWithoutPath);
+    }
     if locations.is_empty() {
         locations.push(LocationSaid {
             path: PathBuf::new(),

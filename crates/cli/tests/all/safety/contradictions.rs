@@ -374,6 +374,10 @@ fn contradictions_in_configuration_files() {
         ("verify = \"yes\"\n", &["line 1", "yes"]),
         ("cache = \"hot\"\n", &["line 1", "hot"]),
         ("mix = \"read=1\"\nsize-maximum = 5\n", &["line 2", "size-maximum"]),
+        (
+            "[[at]]\npath = \"\"\n",
+            &["[[at]]", "a path is empty", "working directory"],
+        ),
     ] {
         write(&place.scene.path().join("config.toml"), text, 0o644);
         let ended = place.say(&["run", "--config", "../config.toml"]);
