@@ -564,7 +564,7 @@ where
     /// Goes on in another segment, where one has begun.
     #[inline]
     fn turn_where_due(&mut self, done: &mut Done) {
-        if done.phase == Phase::Transactions && self.tools.control.segment() != done.current.number {
+        if self.tools.control.segment() != done.current.number && done.phase == Phase::Transactions {
             let now_ns = self.tools.clock.now_ns();
             self.end_slice(done, now_ns);
             done.turn(self.segment(done.phase, now_ns), now_ns);

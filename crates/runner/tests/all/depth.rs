@@ -430,3 +430,27 @@ fn what_is_due_and_not_begun_is_counted() {
         nothing_is_left(&storage);
     }
 }
+
+#[test]
+fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
+    let mix = Mix {
+        files: 1,
+        transactions: 100,
+        weights: "read=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let request = request(&of_mix(mix, Crew::ONE));
+    for depth in [1, 8, 64] {
+        let storage = storage(depth, 3);
+        let record = run(&request, &storage);
+        is_whole(&record, &storage);
+        assert_eq!(storage.in_flight_max(), usize::from(depth > 1));
+        let waits = transactions(&record).claim_waits.iter().map(|waits| &waits.wait);
+        let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
+            (count + wait.count(), longest.max(wait.max_ns()))
+        });
+        // The first has none to wait for; at depth 1 nothing is asked for while another is in flight.
+        assert_eq!(count, if depth == 1 { 0 } else { 99 });
+        assert_eq!(longest_ns > Some(0), depth > 1);
+    }
+}
