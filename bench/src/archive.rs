@@ -113,7 +113,7 @@ fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
 fn performed(ours: &Path, at: &Path) -> Result<Record, Box<dyn Error>> {
     let mut command = Command::new(ours);
     command.args([
-        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s", "--at",
+        "run", "--quiet", "--format", "json", "--preset", "mail", "--files", "500", "--for", "5s", "--target",
     ]);
     Ok(Record::from_json(&output(command.arg(at))?)?)
 }

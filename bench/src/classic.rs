@@ -7,7 +7,7 @@ use std::process::Command;
 use observe::child::ChildCost;
 
 use crate::Arguments;
-use crate::mounts::{MountedVolume, settle, touch_memory};
+use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::process::{cost, cost_with_input};
 use crate::statistics::median;
 
@@ -113,9 +113,9 @@ impl Pairing {
         // The first pair warms up and does not count.
         for number in 0..=arguments.pairs() {
             let ours = self.ours(&arguments.ours, at, work, &commands)?;
-            settle(at)?;
+            sync(at)?;
             let original = cost_with_input(&arguments.original, &commands)?;
-            settle(at)?;
+            sync(at)?;
             if number > 0 {
                 pairs.push((ours, original));
             }
@@ -161,7 +161,7 @@ impl Pairing {
                 .args([
                     "run",
                     "--quiet",
-                    "--no-settle",
+                    "--no-sync-phases",
                     "--no-check",
                     "--read-block",
                     "4KiB",
@@ -170,7 +170,7 @@ impl Pairing {
                     "--storage",
                     storage,
                 ])
-                .args(["--files", &files, "--transactions", &transactions, "--at"])
+                .args(["--files", &files, "--transactions", &transactions, "--target"])
                 .arg(at),
         )
     }

@@ -1,4 +1,4 @@
-//! Runs that are driven: ladders and how far their limits differ, a steady state and one that is none, a soak.
+//! Runs that are driven: sweeps and how far their limits differ, a steady state and one that is none, a soak.
 
 use std::error::Error;
 use std::path::Path;
@@ -7,65 +7,65 @@ use std::time::{Duration, Instant};
 
 use record::{Limit, Load, Outcome, Phase, PhaseRecord, Record, Summary};
 
-use crate::mounts::{MountedVolume, settle, touch_memory};
+use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::process::{output, output_and_memory_over_time};
 use crate::statistics::median;
 
-/// Which ladders.
-pub struct Ladders<'a> {
+/// Which sweeps.
+pub struct Sweeps<'a> {
     pub on: &'a [String],
     pub preset: &'a str,
-    pub ladder: &'a str,
-    pub goal: &'a str,
+    pub sweep: &'a str,
+    pub slo: &'a str,
     pub rounds: usize,
 }
 
-/// Climbs the same ladder several times on each file system and prints its limits.
-pub fn ladders(ours: &Path, asked: &Ladders<'_>) -> Result<(), Box<dyn Error>> {
+/// Climbs the same sweep several times on each file system and prints its limits.
+pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
     touch_memory();
     println!(
-        "{} up the ladder {}, goal {}, {} times on each file system; transactions a second",
-        asked.preset, asked.ladder, asked.goal, asked.rounds
+        "{} up the sweep {}, SLO {}, {} times on each file system; transactions a second",
+        asked.preset, asked.sweep, asked.slo, asked.rounds
     );
     for kind in asked.on {
         let noise = Noise::begin();
-        let (mut limits, mut goals, mut knees) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut limits, mut slos, mut knees) = (Vec::new(), Vec::new(), Vec::new());
         let mut how = "";
         for round in 0..asked.rounds {
-            // Made anew: what the last ladder has left is no part of this one.
+            // Made anew: what the last sweep has left is no part of this one.
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
             let mut command = Command::new(ours);
             command.args(["run", "--quiet", "--format", "json", "--preset", asked.preset]);
-            command.args(["--ladder", asked.ladder, "--goal", asked.goal, "--at"]);
+            command.args(["--sweep", asked.sweep, "--slo", asked.slo, "--target"]);
             let record = Record::from_json(&output(command.arg(mounted.path()))?)?;
             if record.actual.outcome != Outcome::Complete {
                 return Err(format!("{kind}: {:?}", record.actual.outcome).into());
             }
-            let ladder = Summary::of(&record).ladder.ok_or("the record has no ladder")?;
+            let sweep = Summary::of(&record).sweep.ok_or("the record has no sweep")?;
             if round == 0 {
                 println!("{kind} ({how}), the rungs of the first round");
-                for rung in &ladder.rungs {
+                for rung in &sweep.rungs {
                     show_rung(rung);
                 }
             }
-            let goal = ladder.goal.map(|goal| goal.limit);
+            let slo = sweep.slo.map(|slo| slo.limit);
             println!(
-                "  round {}: limit {}, goal {}, knee {}",
+                "  round {}: limit {}, SLO {}, knee {}",
                 round + 1,
-                ladder.limit.map_or_else(|| "-".to_owned(), show_limit),
-                goal.map_or_else(|| "-".to_owned(), show_limit),
-                ladder
+                sweep.limit.map_or_else(|| "-".to_owned(), show_limit),
+                slo.map_or_else(|| "-".to_owned(), show_limit),
+                sweep
                     .knee
                     .map_or_else(|| "none".to_owned(), |knee| format!("{:.0}", knee.rate))
             );
-            limits.extend(ladder.limit.and_then(|limit| limit.highest));
-            goals.extend(goal.and_then(|limit| limit.highest));
-            knees.extend(ladder.knee.map(|knee| knee.rate));
+            limits.extend(sweep.limit.and_then(|limit| limit.highest));
+            slos.extend(slo.and_then(|limit| limit.highest));
+            knees.extend(sweep.knee.map(|knee| knee.rate));
         }
         println!("{kind} ({how}); {}", noise.end());
-        for (name, values) in [("limit", &limits), ("goal", &goals), ("knee", &knees)] {
+        for (name, values) in [("limit", &limits), ("slo", &slos), ("knee", &knees)] {
             show_spread(name, values);
         }
     }
@@ -133,7 +133,7 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
             let noise = Noise::begin();
             let mut command = Command::new(ours);
             command.args(["run", "--quiet"]).args(words.split(' '));
-            command.args(["--steady", rule, "--round", "10s", "--for", "150s", "--at"]);
+            command.args(["--steady", rule, "--round", "10s", "--for", "150s", "--target"]);
             let text = output(command.arg(mounted.path()))?;
             println!("{what}, rule {rule}, fresh ext4 ({}); {}", mounted.how, noise.end());
             let is_of_it = |line: &&str| {
@@ -156,7 +156,7 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
     /// The record of a day may have 50 MB; that of an hour has no more slices than it.
     const RECORD_MAX: usize = 50_000_000;
     let mounted = MountedVolume::new("ext4")?;
-    settle(&mounted.path())?;
+    sync(&mounted.path())?;
     let noise = Noise::begin();
     let began = Instant::now();
     let mut command = Command::new(ours);
@@ -178,7 +178,7 @@ pub fn soak(ours: &Path, run_for: &str, rate: f64) -> Result<bool, Box<dyn Error
             "10s",
             "--rate",
             &rate.to_string(),
-            "--at",
+            "--target",
         ])
         .arg(mounted.path())
         .stderr(Stdio::inherit());

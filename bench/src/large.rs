@@ -10,7 +10,7 @@ use std::process::Command;
 use record::summary::{OperationSummary, PhaseSummary, Summary};
 use record::{Outcome, Record};
 
-use crate::mounts::{MountedVolume, settle};
+use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;
 use crate::process::output_and_memory;
 
@@ -89,7 +89,7 @@ pub fn perform(ours: &Path, size: LargeSize) -> Result<bool, Box<dyn Error>> {
         LargePart::Kept => &runs[1..],
     };
     for (name, words) in runs {
-        settle(&mounted.path())?;
+        sync(&mounted.path())?;
         let noise = Noise::begin();
         let (text, memory_bytes) = output_and_memory(&mut words.command(ours, &mounted.path()))?;
         let record = Record::from_json(&text)?;
@@ -141,7 +141,7 @@ impl Words {
                 "1..1024",
             ])
             .args(self.more)
-            .arg("--at")
+            .arg("--target")
             .arg(at);
         for (option, value) in [
             ("--workers", u64::from(self.workers)),

@@ -3,7 +3,7 @@
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
-//! systems; `null` gives the loop's own cost, `seeing` what watching costs it; `ladders`, `steady` and `soak` are runs that
+//! systems; `null` gives the loop's overhead, `seeing` what watching costs it; `sweeps`, `steady` and `soak` are runs that
 //! are driven; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
 //! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
@@ -44,7 +44,7 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets` and `ladders`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets` and `sweeps`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -117,7 +117,7 @@ enum Benchmark {
         #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
         on: Vec<String>,
     },
-    /// The loop's own cost on the null storage.
+    /// The loop's overhead on the null storage.
     Null {
         /// Transactions of each run.
         #[arg(long, default_value_t = 2_000_000)]
@@ -138,8 +138,8 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
-    /// The same ladder several times on each file system: limits, goals, knees, and how far they differ.
-    Ladders {
+    /// The same sweep several times on each file system: limits, SLOs, knees, and how far they differ.
+    Sweeps {
         /// File systems: tmpfs, ext4, xfs, btrfs.
         #[arg(long, value_delimiter = ',', default_value = "tmpfs,ext4,xfs,btrfs")]
         on: Vec<String>,
@@ -148,10 +148,10 @@ enum Benchmark {
         preset: String,
         /// What is climbed.
         #[arg(long, default_value = "30%,60%,90%,120%,180%,270%,400%")]
-        ladder: String,
+        sweep: String,
         /// The latency to stay below.
         #[arg(long, default_value = "p99<10ms")]
-        goal: String,
+        slo: String,
     },
     /// A work that becomes steady on a fresh ext4, and one that does not.
     Steady,
@@ -280,18 +280,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         Benchmark::Seeing { transactions, check } => {
             return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
         }
-        Benchmark::Ladders {
-            on,
-            preset,
-            ladder,
-            goal,
-        } => driving::ladders(
+        Benchmark::Sweeps { on, preset, sweep, slo } => driving::sweeps(
             &arguments.ours,
-            &driving::Ladders {
+            &driving::Sweeps {
                 on,
                 preset,
-                ladder,
-                goal,
+                sweep,
+                slo,
                 rounds: arguments.pairs.unwrap_or(5),
             },
         )?,

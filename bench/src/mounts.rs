@@ -182,7 +182,7 @@ pub fn touch_memory() {
     std::hint::black_box(&memory);
 }
 
-/// Lets what was written before settle, so that it does not disturb what follows.
-pub fn settle(path: &Path) -> Result<(), Box<dyn Error>> {
+/// Lets what was written before sync, so that it does not disturb what follows.
+pub fn sync(path: &Path) -> Result<(), Box<dyn Error>> {
     output(Command::new("sync").arg("-f").arg(path)).map(drop)
 }

@@ -14,7 +14,7 @@ use workload::{Phase, Workload};
 /// The command that performs a workload in a directory, and prints what [`crate::phases::Costs::parse`] reads.
 pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command, Box<dyn Error>> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["ours", "--workload", &serde_json::to_string(workload)?, "--at"]);
+    command.args(["ours", "--workload", &serde_json::to_string(workload)?, "--target"]);
     command.arg(at);
     if prepared {
         command.arg("--prepared");

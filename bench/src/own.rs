@@ -1,4 +1,4 @@
-//! The program's own cost: the loop on nothing, and plans.
+//! The program's overhead: the loop on nothing, and plans.
 
 use std::error::Error;
 use std::path::Path;
@@ -16,7 +16,7 @@ const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 /// Prints nanoseconds a transaction on the null storage.
 pub fn null(arguments: &Arguments, transactions: u64) -> Result<(), Box<dyn Error>> {
     println!(
-        "the loop's own cost on the null storage, ns a transaction: medians of {} rounds [interval]",
+        "the loop's overhead on the null storage, ns a transaction: medians of {} rounds [interval]",
         arguments.pairs()
     );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
@@ -83,7 +83,7 @@ const COUNTED: [(&str, &[&str]); 4] = [
 
 /// Prints instructions a transaction on the null storage, and how many more than those of another binary they are.
 pub fn instructions(arguments: &Arguments, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
-    println!("the loop's own cost on the null storage, instructions a transaction by valgrind's cachegrind");
+    println!("the loop's overhead on the null storage, instructions a transaction by valgrind's cachegrind");
     let [ours, other] = ["ours", "beside"];
     println!("{:24} {ours:>10} {other:>10} {:>8}", "", "ratio");
     for (name, words) in COUNTED {
@@ -117,7 +117,7 @@ fn instructions_of(binary: &Path, words: &[&str]) -> Result<f64, Box<dyn Error>>
                 "null",
                 "--archive",
                 "none",
-                "--no-own-cost",
+                "--no-overhead",
             ])
             .args(["--files", "20000", "--transactions"])
             .arg(transactions.to_string())

@@ -16,7 +16,7 @@ use workload::popularity::Popularity;
 use workload::sizes::Sizes;
 use workload::{Action, Crew, Weights, Workload};
 
-use crate::mounts::{MountedVolume, settle, touch_memory};
+use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::ours;
 use crate::phases::{Cost, Costs, sums_of_rates};
@@ -162,7 +162,7 @@ impl PeerLoad {
         for own in self.own_directories().into_iter().flatten() {
             std::fs::create_dir(self.theirs().join(own))?;
         }
-        settle(&self.mounted.path())
+        sync(&self.mounted.path())
     }
 
     /// Creates the files that another reads, in an order drawn at random: read by name, they are read at random.

@@ -8,7 +8,7 @@ use record::summary::Summary;
 use record::{Outcome, Phase, Record};
 use workload::presets::{self, Machine};
 
-use crate::mounts::{MountedVolume, settle, touch_memory};
+use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::process::output;
 use crate::statistics::median;
@@ -40,7 +40,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
         let mut samples = vec![Vec::new(); names.len()];
         for _ in 0..rounds {
             for (name, samples) in names.iter().zip(&mut samples) {
-                settle(&mounted.path())?;
+                sync(&mounted.path())?;
                 samples.push(once(ours, name, &mounted.path())?);
             }
         }
@@ -61,7 +61,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
 
 fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
     let mut command = Command::new(ours);
-    command.args(["run", "--quiet", "--format", "json", "--preset", preset, "--at"]);
+    command.args(["run", "--quiet", "--format", "json", "--preset", preset, "--target"]);
     let record = Record::from_json(&output(command.arg(at))?)?;
     if record.actual.outcome != Outcome::Complete {
         return Err(format!("{preset}: {:?}", record.actual.outcome).into());

@@ -102,7 +102,7 @@ fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f
     command.arg(transactions.to_string());
     match terminal {
         Some(terminal) => command.stderr(Stdio::from(terminal.other_end.try_clone()?)),
-        None => command.args(["--quiet", "--no-slices"]).stderr(Stdio::null()),
+        None => command.args(["--quiet", "--no-series"]).stderr(Stdio::null()),
     };
     let (text, _) = output_and_memory(&mut command)?;
     let report: Value = serde_json::from_str(&text)?;

@@ -139,7 +139,8 @@ fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
 fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let storage = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
-    let mut words = format!("run --quiet --no-own-cost --no-settle --storage {storage} --files {files} --size 1..3000");
+    let mut words =
+        format!("run --quiet --no-overhead --no-sync-phases --storage {storage} --files {files} --size 1..3000");
     let mut add = |more: String| {
         words.push(' ');
         words.push_str(&more);

@@ -234,9 +234,9 @@ impl Performance<'_> {
                 command.stdin(input);
             }
             None => {
-                command.arg("--at").arg(&self.mail).stdin(Stdio::null());
+                command.arg("--target").arg(&self.mail).stdin(Stdio::null());
                 self.log(format!(
-                    "postmark {} --at {}",
+                    "postmark {} --target {}",
                     self.round.face.words.join(" "),
                     self.mail.display()
                 ));
@@ -477,7 +477,8 @@ impl Performance<'_> {
                 self.clean_all()?;
             }
             Cleaning::BesideARun => {
-                let words = "run --quiet --no-own-cost --no-settle --storage posix --files 20 --transactions 20 --at";
+                let words =
+                    "run --quiet --no-overhead --no-sync-phases --storage posix --files 20 --transactions 20 --target";
                 let mut command = Command::new(self.ours);
                 command.args(words.split(' ')).arg(&self.mail).stdin(Stdio::null());
                 let mut beside = Started::new(&mut command)?;

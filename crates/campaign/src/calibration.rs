@@ -95,26 +95,26 @@ impl Rates {
 }
 
 /// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
-/// is to settle, what it has made is gone from memory and device when the run begins, whatever that one does.
+/// is to sync, what it has made is gone from memory and device when the run begins, whatever that one does.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),
-    (settle, perform): (bool, &mut Perform<'_>),
+    (sync_phases, perform): (bool, &mut Perform<'_>),
 ) -> Result<Record, Uncalibrated> {
     let short = RunSpec {
         said: Vec::new(),
         workload: spec.workload.with_files(files).with_transactions(transactions),
-        slices: false,
+        series: false,
         drive: Drive {
             stop: Stop::After(TRANSACTIONS),
             ..Drive::default()
         },
         cache: Cache::AsIs,
-        settle,
+        sync_phases,
         check: false,
         keeping: Keeping::default(),
-        journal: None,
-        own_cost: false,
+        ack_log: None,
+        overhead: false,
         ..spec.clone()
     };
     let record = perform(&short)?;

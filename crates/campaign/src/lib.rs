@@ -20,7 +20,7 @@ pub type Prepare<'p> = dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result
 /// # Errors
 /// Where the first run was refused: nothing was touched. What becomes of a later one is in the record.
 pub fn run(spec: &RunSpec, prepare: &mut Prepare<'_>, events: &mut dyn Events) -> Result<Record, Refused> {
-    match &spec.drive.ladder {
+    match &spec.drive.sweep {
         Some(asked) if asked.fresh => sweep::of_runs(spec, asked, prepare, events),
         Some(asked) => sweep::of_one_pool(spec, asked, prepare, events),
         None => {

@@ -1,7 +1,7 @@
 //! Which load a sweep applies next, after what the steps so far came to: pure, whoever applies it.
 
 use record::{Limit, Load, RungSummary};
-use spec::{BISECTIONS_MAX, Climb, Ladder};
+use spec::{BISECTIONS_MAX, Climb, Sweep};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
 const PRECISION: f64 = 0.05;
@@ -10,7 +10,7 @@ const FAILURES_MAX: usize = 2;
 
 /// What is to be applied after these steps: first what was asked for, from low to high, until [`FAILURES_MAX`] steps did not
 /// hold; then the limits are narrowed down by halves. Nothing where all is done.
-pub(crate) fn next_load(asked: &Ladder, steps: &[RungSummary]) -> Option<Load> {
+pub(crate) fn next_load(asked: &Sweep, steps: &[RungSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
         Climb::Rates(rates) => rates.clone(),
@@ -37,25 +37,25 @@ pub(crate) fn next_load(asked: &Ladder, steps: &[RungSummary]) -> Option<Load> {
         .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
     // What was halved for follows from the steps before.
-    let (mut for_limit, mut for_goal) = (0, 0);
+    let (mut for_limit, mut for_slo) = (0, 0);
     for done in asked_for..steps.len() {
-        match halving(asked, &steps[..done], for_limit, for_goal) {
+        match halving(asked, &steps[..done], for_limit, for_slo) {
             Some((true, _)) => for_limit += 1,
-            Some((false, _)) => for_goal += 1,
+            Some((false, _)) => for_slo += 1,
             None => {}
         }
     }
-    halving(asked, steps, for_limit, for_goal).map(|(_, rate)| Load::Rate(rate))
+    halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
 }
 
-/// The next rate between what is well and what is not: for the limit first (`true`), then for the goal, each so often at most.
-fn halving(asked: &Ladder, steps: &[RungSummary], for_limit: usize, for_goal: usize) -> Option<(bool, f64)> {
+/// The next rate between what is well and what is not: for the limit first (`true`), then for the SLO, each so often at most.
+fn halving(asked: &Sweep, steps: &[RungSummary], for_limit: usize, for_slo: usize) -> Option<(bool, f64)> {
     let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
-    let goal = || {
-        let goal_p99_ns = asked.goal_p99_ns.filter(|_| for_goal < BISECTIONS_MAX)?;
-        between(Limit::of(steps, |step| step.meets(goal_p99_ns)))
+    let slo = || {
+        let slo_p99_ns = asked.slo_p99_ns.filter(|_| for_slo < BISECTIONS_MAX)?;
+        between(Limit::of(steps, |step| step.meets(slo_p99_ns)))
     };
-    limit.map(|rate| (true, rate)).or_else(|| Some((false, goal()?)))
+    limit.map(|rate| (true, rate)).or_else(|| Some((false, slo()?)))
 }
 
 /// The rate between both (their geometric mean: rates differ by factors), where they are not near enough yet.
@@ -66,16 +66,16 @@ fn between(limit: Limit) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use record::GoalSummary;
+    use record::SloSummary;
 
     use super::*;
 
-    fn asked(climb: Climb, goal_p99_ns: Option<u64>) -> Ladder {
-        Ladder {
+    fn asked(climb: Climb, slo_p99_ns: Option<u64>) -> Sweep {
+        Sweep {
             climb,
             arrivals: workload::arrivals::ArrivalProcess::Poisson,
             fresh: false,
-            goal_p99_ns,
+            slo_p99_ns,
         }
     }
 
@@ -110,7 +110,7 @@ mod tests {
         }
     }
 
-    fn climbed(asked: &Ladder, capacity: f64) -> Vec<RungSummary> {
+    fn climbed(asked: &Sweep, capacity: f64) -> Vec<RungSummary> {
         let mut rungs = Vec::new();
         while let Some(load) = next_load(asked, &rungs) {
             rungs.push(climb(load, capacity));
@@ -165,15 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_narrowed_down_after_the_limit() {
+    fn a_slo_is_narrowed_down_after_the_limit() {
         // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a second.
         let asked = asked(Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]), Some(10_000_000));
         let rungs = climbed(&asked, 1_000.0);
-        let goal = GoalSummary::of(asked.goal_p99_ns.unwrap(), &rungs);
-        let (highest, beyond) = (goal.limit.highest.unwrap(), goal.limit.lowest_beyond.unwrap());
+        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &rungs);
+        let (highest, beyond) = (slo.limit.highest.unwrap(), slo.limit.lowest_beyond.unwrap());
         assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
         assert!(beyond <= highest * (1.0 + PRECISION));
-        assert_eq!(goal.nearest, None);
+        assert_eq!(slo.nearest, None);
         let limit = Limit::of(&rungs, |rung| rung.holds);
         assert!(
             limit.highest.unwrap() <= 1_010.1 && limit.lowest_beyond.unwrap() >= 1_010.1,
@@ -182,12 +182,12 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_that_no_rung_meets_names_the_nearest() {
+    fn a_slo_that_no_rung_meets_names_the_nearest() {
         let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
         let rungs = climbed(&asked, 1_000.0);
-        let goal = GoalSummary::of(asked.goal_p99_ns.unwrap(), &rungs);
-        assert_eq!(goal.limit.highest, None);
-        assert_eq!(goal.nearest.unwrap().0, 0, "the lowest load is the nearest");
+        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &rungs);
+        assert_eq!(slo.limit.highest, None);
+        assert_eq!(slo.nearest.unwrap().0, 0, "the lowest load is the nearest");
     }
 
     #[test]

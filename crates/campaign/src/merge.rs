@@ -32,7 +32,7 @@ pub(crate) fn merge(mut all: Record, one: Record) -> Record {
             None => sum.errors.push(error),
         }
     }
-    sum.stuck.extend(one.stuck);
+    sum.stalled.extend(one.stalled);
     sum.fetched = match (sum.fetched.take(), one.fetched) {
         (Some(a), Some(b)) => Some(Fetched {
             device_bytes: a.device_bytes.and_then(|a| b.device_bytes.map(|b| a + b)),

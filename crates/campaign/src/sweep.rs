@@ -4,7 +4,7 @@ use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, Rung, RungRun, RungSummary,
 };
 use runner::{Event, Events, Pace, Refused, RunSpec};
-use spec::Ladder;
+use spec::Sweep;
 use workload::Crew;
 use workload::arrivals::{ArrivalProcess, check_rate};
 
@@ -16,7 +16,7 @@ use crate::merge::{first, merge};
 /// phases that they lie between.
 pub(crate) fn of_one_pool(
     spec: &RunSpec,
-    asked: &Ladder,
+    asked: &Sweep,
     prepare: &mut Prepare<'_>,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
@@ -64,7 +64,7 @@ fn step(load: Load, phase: Option<PhaseRecord>) -> Rung {
 /// Performs a run for each load, until one does not come to its end. The record is the first one's, with all steps.
 pub(crate) fn of_runs(
     spec: &RunSpec,
-    asked: &Ladder,
+    asked: &Sweep,
     prepare: &mut Prepare<'_>,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
@@ -131,7 +131,7 @@ pub(crate) fn of_runs(
         }
     }
     // Nobody can ask for a sweep without steps.
-    all.ok_or_else(|| Refused::Unable("--ladder: it has no rung".to_owned()))
+    all.ok_or_else(|| Refused::Unable("--sweep: it has no rung".to_owned()))
 }
 
 /// What the run of a step tells those who watch the sweep: its phases are the step's, and the first one begins the sweep's record.
@@ -161,8 +161,8 @@ impl Events for OfStep<'_> {
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let mut spec = spec.clone();
     // It is the same for all, and that of the first is in the record.
-    spec.own_cost &= number == 0;
-    let asked = spec.drive.ladder.take();
+    spec.overhead &= number == 0;
+    let asked = spec.drive.sweep.take();
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);
     match load {
         Load::Closed => spec.drive.pace = Pace::Closed,

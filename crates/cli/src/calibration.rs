@@ -27,9 +27,9 @@ pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
             return Err(MeaningError::Contradiction(format!(
-                "--beyond-cache {}: {} lies in memory, where files are in the cache and nowhere else: give --at a directory on a \
+                "--working-set {}: {} lies in memory, where files are in the cache and nowhere else: give --target a directory on a \
                  disk, or say --files",
-                sizing.beyond_cache,
+                sizing.working_set,
                 harmless::path(directory)
             )));
         }
@@ -54,7 +54,7 @@ pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
     };
     let judged = crate::perform::judge(&meant.spec).and_then(|()| runner::judge_room(&pool));
     judged.map_err(|refused| meant.explain(refused))?;
-    // It shows nothing but who is stuck.
+    // It shows nothing but who is stalled.
     let mut perform = |short: &RunSpec| perform(short, &SystemClock, &mut Display::new(true));
     let calibration = time(&meant.spec, &sizing, &mut perform).map_err(|why| match why {
         Uncalibrated::Refused(refused) => meant.explain(refused),

@@ -13,7 +13,6 @@ pub mod classic;
 pub mod clean;
 pub mod earlier;
 pub mod engine;
-pub mod history;
 pub mod live;
 pub mod meant;
 pub mod output;
@@ -22,11 +21,12 @@ pub mod plan;
 pub mod presets;
 mod problem;
 pub mod progress;
+pub mod published;
 pub mod run;
 pub mod said;
 pub mod signals;
 pub mod sizing;
-pub mod verify_after;
+pub mod verify_log;
 
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
@@ -106,9 +106,9 @@ fn program(side: &Side) -> u8 {
         Some(Command::Export(arguments)) => archive::export(&arguments),
         Some(Command::Import(arguments)) => archive::import(&arguments),
         Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
-        Some(Command::History(arguments)) => history::history(&arguments),
+        Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
-        Some(Command::VerifyAfter(arguments)) => verify_after::verify_after(&arguments, side),
+        Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
     };
     match result {
         Ok(code) => code,

@@ -22,7 +22,7 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 pub struct Live {
     state: State,
     lost: u64,
-    /// Which rung of a ladder is climbed, from 1, with its load.
+    /// Which rung of a sweep is climbed, from 1, with its load.
     rung: Option<(u32, Load)>,
     /// Whether that rung has a pool of its own.
     has_own_pool: bool,
@@ -47,7 +47,7 @@ struct Line<'a> {
     /// The phase, and its second from 0.
     phase: &'a str,
     second: u64,
-    /// On a ladder: which rung, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the ladder.
+    /// On a sweep: which rung, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the sweep.
     rung: Option<u32>,
     requested_per_second: Option<f64>,
     requested_workers: Option<u32>,

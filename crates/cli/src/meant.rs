@@ -71,7 +71,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         }
     };
     let said = Options {
-        at: arguments.locations.clone()?,
+        target: arguments.locations.clone()?,
         ..arguments.options.clone()
     };
     let inputs = [&said, &file].map(histograms).concat();
@@ -92,8 +92,8 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
     })?;
     let mut spec = resolved.spec;
     let mut sizing = None;
-    if let Some(factor) = resolved.beyond_cache {
-        let (sized, chosen) = sizing::choose(factor, &spec.workload)?;
+    if let Some(working_set) = resolved.working_set {
+        let (sized, chosen) = sizing::choose(working_set, &spec.workload)?;
         (spec.workload, sizing) = (sized, Some(chosen));
     }
     Ok(Meant {
@@ -168,9 +168,9 @@ impl Meant {
     fn with_sizing(&self, lack: String) -> String {
         match &self.sizing {
             Some(sizing) => format!(
-                "{lack}. {} Give a smaller --beyond-cache than {}, too",
+                "{lack}. {} Give a smaller --working-set than {}, too",
                 report::sizing::sentence(sizing, &self.spec.workload, &self.spec.drive),
-                sizing.beyond_cache
+                sizing.working_set
             ),
             None => lack,
         }

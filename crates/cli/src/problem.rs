@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use document::harmless;
-use history::{HistoryError, SubmissionError};
+use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::meant::error::MeaningError;
@@ -39,9 +39,9 @@ pub enum Problem {
     Archive(Box<archive::ArchiveError>),
     /// Nothing can be said of what was published or submitted.
     #[error(transparent)]
-    History(#[from] HistoryProblem),
+    Published(#[from] PublishedProblem),
     /// The short run before the run did not come to its end.
-    #[error("the calibration for --beyond-cache {why}")]
+    #[error("the calibration for --working-set {why}")]
     Calibration { why: String, code: u8 },
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
@@ -58,7 +58,7 @@ impl Problem {
             | Self::Workload(_)
             | Self::Verify(_)
             | Self::Archive(_)
-            | Self::History(_) => WRONG,
+            | Self::Published(_) => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Report { .. } => 1,
         }
@@ -91,10 +91,10 @@ pub fn print(text: &str) -> Result<(), Problem> {
 /// Why a command about published results could not do its work. Nothing was touched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum HistoryProblem {
+pub enum PublishedProblem {
     /// A name that is none, or a fault in our own data.
     #[error(transparent)]
-    History(#[from] HistoryError),
+    Published(#[from] PublishedError),
     /// A file cannot be read.
     #[error("cannot read {}: {cause}", harmless::path(.path))]
     CannotRead { path: PathBuf, cause: std::io::Error },
@@ -111,7 +111,7 @@ pub enum HistoryProblem {
     },
     /// There is no submission with this number.
     #[error(
-        "there is no submission {0} in the archive: 'postmark history submissions' shows the numbers (S3 has number 3)"
+        "there is no submission {0} in the archive: 'postmark published submissions' shows the numbers (S3 has number 3)"
     )]
     NoSuchSubmission(u64),
 }

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use document::harmless::harmless;
 use document::units::counted;
-use record::{Action, Load, Phase, SliceMeter, Stuck};
+use record::{Action, Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
 /// How often a line is written where there is no terminal.
@@ -21,7 +21,7 @@ pub struct Display {
     said: Instant,
     /// What was done in the last second that is known, in lines of their own.
     second: String,
-    /// Which rung of a ladder goes on, and its load; nothing where none is climbed.
+    /// Which rung of a sweep goes on, and its load; nothing where none is climbed.
     rung: String,
 }
 
@@ -123,7 +123,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::MakeDirectories | Stage::RemoveDirectories => "directories",
         Stage::Phase(phase) => phase.name(),
         Stage::Take => "take",
-        Stage::Settle => "settle",
+        Stage::PhaseSync => "sync",
         Stage::Warm => "warm",
         Stage::Cool => "cool",
         Stage::Check => "check",
@@ -170,19 +170,19 @@ fn latency(ns: u64) -> String {
 
 /// Whether a stage has anything to count.
 fn counts(stage: Stage) -> bool {
-    !matches!(stage, Stage::Settle)
+    !matches!(stage, Stage::PhaseSync)
 }
 
 /// Told even where no progress is to be shown: something is wrong.
-pub(crate) fn stuck_line(stuck: &Stuck) -> String {
-    let who = stuck
+pub(crate) fn stalled_line(stalled: &Stalled) -> String {
+    let who = stalled
         .worker
         .map_or_else(|| "the run".to_owned(), |worker| format!("worker {worker}"));
     format!(
         "{who} has been in '{}' of {} for {:.1} s",
-        harmless(&stuck.operation),
-        harmless(&stuck.path),
-        stuck.ns as f64 / 1e9
+        harmless(&stalled.operation),
+        harmless(&stalled.path),
+        stalled.ns as f64 / 1e9
     )
 }
 
@@ -216,8 +216,8 @@ impl Events for Display {
                     let _ = writeln!(std::io::stderr(), "rung {}: {}", number + 1, loaded(load));
                 }
             }
-            Event::Stuck(stuck) => {
-                let line = format!("postmark: {}", stuck_line(&stuck));
+            Event::Stalled(stalled) => {
+                let line = format!("postmark: {}", stalled_line(&stalled));
                 let tell = || {
                     // Nobody may be reading; the record has it, too.
                     let _ = writeln!(std::io::stderr(), "{line}");
@@ -236,8 +236,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_stuck_is_named() {
-        let mut stuck = Stuck {
+    fn who_is_stalled_is_named() {
+        let mut stalled = Stalled {
             worker: Some(3),
             operation: "append".to_owned(),
             path: "/mnt/w3/17".to_owned(),
@@ -245,13 +245,13 @@ mod tests {
             came_back: false,
         };
         assert_eq!(
-            stuck_line(&stuck),
+            stalled_line(&stalled),
             "worker 3 has been in 'append' of /mnt/w3/17 for 61.2 s"
         );
-        stuck.worker = None;
-        stuck.path = "/mnt/\u{1b}[2J\n17".to_owned();
+        stalled.worker = None;
+        stalled.path = "/mnt/\u{1b}[2J\n17".to_owned();
         assert_eq!(
-            stuck_line(&stuck),
+            stalled_line(&stalled),
             "the run has been in 'append' of /mnt/\\x1b[2J\\n17 for 61.2 s"
         );
     }

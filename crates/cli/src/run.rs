@@ -37,7 +37,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
         let targets = meant.spec.targets.iter().map(PathBuf::as_path);
-        let beside = [&arguments.output, &arguments.live, &meant.spec.journal];
+        let beside = [&arguments.output, &arguments.live, &meant.spec.ack_log];
         if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
             return Ok(code);
         }
@@ -53,9 +53,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     for (option, path) in [("--output", &arguments.output), ("--live", &arguments.live)] {
         path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
-    if let Some(journal) = &meant.spec.journal {
+    if let Some(ack_log) = &meant.spec.ack_log {
         // The run refuses one that exists.
-        outputs.refuse_twice("--journal", journal)?;
+        outputs.refuse_twice("--ack-log", ack_log)?;
     }
     let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
     if let Some(format) = dry_format {
@@ -117,7 +117,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let is_seen = output.is_none()
         && arguments.format == ReportFormat::Document(Rendering::Text)
         && std::io::stdout().is_terminal();
-    let hangs = record.actual.stuck.iter().any(|stuck| !stuck.came_back);
+    let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
     let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
     let delivered = deliver_within(limit, output, &render(&record, arguments.format));
     // Also where nobody could be given the report.
@@ -147,10 +147,10 @@ fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
     spec.trusts_others = arguments.allow_unsafe_target;
     if arguments.format.is_classic() {
         // The original's whole seconds would have them in.
-        spec.settle = false;
+        spec.sync_phases = false;
         spec.check = false;
         // And its reports have no place for this.
-        spec.own_cost = false;
+        spec.overhead = false;
     }
 }
 

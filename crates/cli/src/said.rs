@@ -1,7 +1,7 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
 mod archive;
-mod history;
+mod published;
 mod refused;
 
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, ShowArguments, TagArguments,
 };
-pub use self::history::{HistoryArguments, HistoryCommand};
+pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
 
 /// The benchmark for small files and metadata: PostMark, built anew.
@@ -76,11 +76,11 @@ pub enum Command {
     /// Print the JSON Schema of what `run --format json` writes.
     Schema,
     /// Show results that were published from 1997 to 2004, and what others have submitted.
-    History(HistoryArguments),
+    Published(PublishedArguments),
     /// Remove what killed runs have left in directories.
     Clean(CleanArguments),
-    /// After a crash, compare a journal of acknowledged operations with what is there.
-    VerifyAfter(VerifyArguments),
+    /// After a crash, compare an acknowledgement log with what is there.
+    VerifyLog(VerifyArguments),
 }
 
 /// How a report looks.
@@ -90,7 +90,7 @@ pub enum ReportFormat {
     Document(Rendering),
     /// The whole record with its summary.
     Json,
-    /// The original's verbose report; no settling and no check, which its whole seconds would have in them.
+    /// The original's verbose report; no sync and no check, which its whole seconds would have in them.
     Classic,
     /// The original's terse report: one line of 13 numbers, likewise.
     Terse,
@@ -123,7 +123,7 @@ impl ValueEnum for ReportFormat {
             Self::Json => ("json", "The whole record with its summary"),
             Self::Classic => (
                 "classic",
-                "The original's verbose report; no settling and no check, which its whole seconds would have in them",
+                "The original's verbose report; no sync and no check, which its whole seconds would have in them",
             ),
             Self::Terse => ("terse", "The original's terse report: one line of 13 numbers, likewise"),
         };
@@ -204,21 +204,21 @@ pub struct CleanArguments {
     pub paths: Vec<PathBuf>,
 }
 
-/// The arguments of `verify-after`.
+/// The arguments of `verify-log`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
     /// The directory that the run was performed in.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// The run's journal.
+    /// The run's acknowledgement log.
     #[arg(long, value_name = "FILE")]
-    pub journal: PathBuf,
+    pub ack_log: PathBuf,
     /// How the answer looks.
     #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
     pub format: VerifyFormat,
 }
 
-/// How the answer of `verify-after` looks.
+/// How the answer of `verify-log` looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VerifyFormat {
     /// Lines for people.
@@ -237,7 +237,7 @@ pub struct WorkArguments {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// Do what an earlier run did, in the same way, but for what the options say. RUN is its number in the archive, at
-    /// least four digits of its identity, last, the file that it wrote with --format json, or - for standard input. The place is not taken over, nor is a --journal: give them anew.
+    /// least four digits of its identity, last, the file that it wrote with --format json, or - for standard input. The place is not taken over, nor is a --ack-log: give them anew.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
     pub like: Option<PathBuf>,
     /// In which archive it is looked for; what the command says of archives.
@@ -246,11 +246,11 @@ pub struct WorkArguments {
     /// The rest.
     #[command(flatten)]
     pub options: Options,
-    /// A directory to work in; with several, each --at can be followed by its --weight
+    /// A directory to work in; with several, each --target can be followed by its --weight
     /// [default: the working directory].
     #[arg(long, value_name = "PATH")]
-    pub at: Vec<PathBuf>,
-    /// The share of the files that the --at before it gets [default: 1].
+    pub target: Vec<PathBuf>,
+    /// The share of the files that the --target before it gets [default: 1].
     #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the words.
@@ -270,18 +270,18 @@ fn whole(text: &str) -> Result<u64, &'static str> {
     text.trim().parse().map_err(|_| "expected a whole number, like 20")
 }
 
-/// A `--weight` stands where no `--at` does before it, or a second one behind the same.
+/// A `--weight` stands where no `--target` does before it, or a second one behind the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--weight {0} has no --at of its own before it: say --at PATH --weight {0}")]
+#[error("--weight {0} has no --target of its own before it: say --target PATH --weight {0}")]
 pub struct WeightWithoutLocation(u32);
 
 impl WorkArguments {
-    /// Pairs every `--weight` with the `--at` before it, by their places among the words.
+    /// Pairs every `--weight` with the `--target` before it, by their places among the words.
     pub fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> { matches.indices_of(id).map(Iterator::collect).unwrap_or_default() };
-        let at = places("at");
+        let targets = places("target");
         let mut locations: Vec<LocationSaid> = self
-            .at
+            .target
             .iter()
             .map(|path| LocationSaid {
                 path: path.clone(),
@@ -290,7 +290,11 @@ impl WorkArguments {
             .collect();
         let mut taken = vec![false; locations.len()];
         for (weight, place) in self.weight.iter().zip(places("weight")) {
-            match at.iter().rposition(|at| *at < place).filter(|index| !taken[*index]) {
+            match targets
+                .iter()
+                .rposition(|target| *target < place)
+                .filter(|index| !taken[*index])
+            {
                 Some(index) => {
                     locations[index].weight = *weight;
                     taken[index] = true;

@@ -1,4 +1,4 @@
-//! Sizing by intent: a pool that is so many times as large as the page cache.
+//! Auto-sizing: a pool that is as large as the working set that was asked for.
 //!
 //! How many files that takes follows from the sizes that the stream draws and from the cache of this machine: plans and runs
 //! choose alike. How long it takes [`crate::calibration`] tells.
@@ -6,7 +6,7 @@
 use observe::{CacheBound, Fact, Host, Sources};
 use record::Sizing;
 use report::sizing::sentence;
-use spec::Drive;
+use spec::{Drive, WorkingSet};
 use workload::Workload;
 
 use crate::meant::error::MeaningError;
@@ -20,12 +20,20 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Where the factor is none, or cannot be kept to.
-pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), MeaningError> {
-    let refuse = |text: String| Err(MeaningError::Contradiction(format!("--beyond-cache {factor}: {text}")));
+pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), MeaningError> {
+    let refuse = |text: String| {
+        Err(MeaningError::Contradiction(format!(
+            "--working-set {working_set}: {text}"
+        )))
+    };
     // Not a number is refused, too.
-    if !(factor > 0.0 && factor <= FACTOR_MAX) {
+    let is_one = match working_set {
+        WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
+        WorkingSet::Bytes(bytes) => bytes > 0,
+    };
+    if !is_one {
         return refuse(format!(
-            "give the pool's contents over the page cache, above 0 and up to {FACTOR_MAX}, like 4"
+            "expected times of the page cache, above 0 and up to {FACTOR_MAX}, like 4x, or bytes, like 100GiB"
         ));
     }
     let cache = match Host::read(&Sources::default()).cache_limit() {
@@ -40,7 +48,7 @@ pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), Me
         }
     };
     let pools = u64::from(workload.streams());
-    let of_each = (factor * cache.bytes as f64 / pools as f64).ceil() as u64;
+    let of_each = working_set.bytes(cache.bytes).div_ceil(pools);
     let extent = match workload.holding(of_each, FOLLOWED_MAX) {
         Ok(Some(extent)) => extent,
         Ok(None) => return refuse("files of this --size hold nothing: give sizes above 0".to_owned()),
@@ -48,7 +56,7 @@ pub fn choose(factor: f64, workload: &Workload) -> Result<(Workload, Sizing), Me
     };
     let sized = workload.with_files(extent.files);
     let sizing = Sizing {
-        beyond_cache: factor,
+        working_set,
         cache_bytes: cache.bytes,
         cache_is: match cache.bound {
             CacheBound::Memory => "the machine's memory".to_owned(),
@@ -93,8 +101,8 @@ mod tests {
                 crew,
                 ..mix.clone().into()
             };
-            let (sized, sizing) = choose(0.5, &workload).unwrap();
-            let each = (cache as f64 / 2.0 / pools as f64).ceil() as u64;
+            let (sized, sizing) = choose(WorkingSet::OfCache(0.5), &workload).unwrap();
+            let each = cache.div_ceil(2).div_ceil(pools);
             assert_eq!(sized.files(), each.div_ceil(1 << 20), "{crew:?}");
             assert_eq!(sizing.files, sized.files() * pools);
             assert_eq!(
@@ -109,10 +117,11 @@ mod tests {
     #[test]
     fn factors_that_are_none_are_refused() {
         let workload = Workload::from(Classic::default());
-        for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e6] {
-            let refused = choose(factor, &workload).unwrap_err().to_string();
+        let factors = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e6].map(WorkingSet::OfCache);
+        for working_set in factors.into_iter().chain([WorkingSet::Bytes(0)]) {
+            let refused = choose(working_set, &workload).unwrap_err().to_string();
             assert!(
-                refused.contains("--beyond-cache") && refused.contains("like 4"),
+                refused.contains("--working-set") && refused.contains("like 4x"),
                 "{refused}"
             );
         }
@@ -120,11 +129,15 @@ mod tests {
             sizes: Sizes::Fixed(0),
             ..Mix::default()
         };
-        let refused = choose(2.0, &empty.into()).unwrap_err().to_string();
+        let refused = choose(WorkingSet::Bytes(1 << 30), &empty.into())
+            .unwrap_err()
+            .to_string();
         assert!(refused.contains("hold nothing"), "{refused}");
         let mut narrow = Mix::default();
         narrow.layout.entries_max = Some(1_000);
-        let refused = choose(0.5, &narrow.into()).unwrap_err().to_string();
+        let refused = choose(WorkingSet::OfCache(0.5), &narrow.into())
+            .unwrap_err()
+            .to_string();
         assert!(
             refused.contains("Chose") && refused.contains("entries-max 1000"),
             "{refused}"

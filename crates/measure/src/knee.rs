@@ -161,12 +161,12 @@ mod tests {
                 "up to {end}: {found} instead of {expected}"
             );
         }
-        // A ladder as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85 %.
-        let ladder: Vec<(f64, f64)> = (1..20)
+        // A sweep as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85 %.
+        let sweep: Vec<(f64, f64)> = (1..20)
             .map(|rung| f64::from(rung) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
             .collect();
-        let found = knee(&ladder, SENSITIVITY).unwrap();
+        let found = knee(&sweep, SENSITIVITY).unwrap();
         assert!((found.rate - 0.80).abs() < 1e-9 && (found.latency - 5.0).abs() < 1e-9);
         assert!((found.difference - 0.625).abs() < 1e-9);
         assert_eq!((found.points, found.sensitivity), (19, SENSITIVITY));

@@ -3,6 +3,7 @@
 use measure::{Drift, Steady};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use spec::WorkingSet;
 
 /// What the rule found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +23,8 @@ pub struct SteadyFound {
 /// How the pool's size was chosen where an intent was said in its place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sizing {
-    /// What was asked for: the pool's contents over the cache.
-    pub beyond_cache: f64,
+    /// What was asked for.
+    pub working_set: WorkingSet,
     /// The cache: the smaller of memory and the control group's limit, in bytes.
     pub cache_bytes: u64,
     /// Where that number comes from, in words.

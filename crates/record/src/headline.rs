@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 use crate::id::RunId;
-use crate::ladder::RungSummary;
 use crate::run::{Load, Rung};
 use crate::run::{Outcome, Record};
+use crate::sweep::RungSummary;
 use crate::verdict::{Level, Verdict};
 
 /// How a run ended, or whether it has.
@@ -84,7 +84,7 @@ pub struct Headline {
     pub storage: String,
     /// Workers of all roles.
     pub workers: u32,
-    /// Transactions a second; of a ladder, those of the rung that held with the most. Nothing where none were measured.
+    /// Transactions a second; of a sweep, those of the rung that held with the most. Nothing where none were measured.
     pub transactions_per_second: Option<f64>,
     /// The 99th percentile of the latencies of all operations of the same transactions, in nanoseconds; nothing where none were
     /// recorded.
@@ -131,7 +131,7 @@ impl Headline {
 
 /// The transactions that a line is about.
 fn best(record: &Record) -> Option<RungSummary> {
-    if record.spec.drive.ladder.is_some() {
+    if record.spec.drive.sweep.is_some() {
         let rungs = record.actual.rungs.iter().map(RungSummary::of);
         return rungs.filter(|rung| rung.complete && rung.holds).max_by(|a, b| {
             let rate = |rung: &RungSummary| rung.achieved_per_second.unwrap_or_default();

@@ -9,40 +9,40 @@ pub mod driven;
 pub mod headline;
 pub mod id;
 mod json;
-pub mod ladder;
 pub mod machine;
-pub mod own_cost;
+pub mod overhead;
 pub mod part;
 pub mod plan;
 pub mod read;
 pub mod run;
 pub mod schema;
 pub mod summary;
+pub mod sweep;
 pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use headline::{Headline, ListedRun, State};
 pub use id::RunId;
-pub use ladder::{GoalSummary, LadderSummary, Limit, RungOperation, RungSummary};
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
 pub use observe::{Class, ClocksDifference, CountersDifference, Fact, Host, Target};
-pub use own_cost::OwnCost;
+pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, Left, Load, LocationRecord, OperationRecord,
-    Origin, Outcome, PhaseRecord, Record, Room, RoomVolume, Rung, RungRun, Segment, SegmentKind, Settle, SlowOperation,
-    SlowStep, SlowestRecord, StepRecord, Stuck, SystemDuring, Tool, WorkerPhase,
+    Origin, Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Rung, RungRun, Segment, SegmentKind,
+    SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{
-    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Ladder, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
-    SteadyRule, Stop, StorageName,
+    Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
+    SteadyRule, Stop, StorageName, Sweep, WorkingSet,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
+pub use sweep::{Limit, RungOperation, RungSummary, SloSummary, SweepSummary};
 pub use verdict::{Level, Reason, Verdict};
 pub use workload::arrivals::ArrivalProcess;
 pub use workload::{

@@ -9,9 +9,9 @@ use crate::run::{PhaseRecord, Record, Rung, SystemDuring};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompletedPart {
-    /// A phase, with the settling that follows it.
+    /// A phase, with the sync that follows it.
     Phase(Box<PhaseRecord>),
-    /// A rung of a ladder.
+    /// A rung of a sweep.
     Rung(Rung),
 }
 

@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::run::{OperationRecord, StepRecord};
-    use spec::{BISECTIONS_MAX, LADDER_SLICES_MAX, RUNGS_MAX};
+    use spec::{BISECTIONS_MAX, RUNGS_MAX, SWEEP_SLICES_MAX};
 
     fn counted(text: &str) -> Result<Census, String> {
         let mut census = Census::default();
@@ -370,7 +370,7 @@ mod tests {
         assert!(counted(&phases).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
     }
 
-    /// The longest ladder, of writers and readers that do everything, with service times and the steps of each operation.
+    /// The longest sweep, of writers and readers that do everything, with service times and the steps of each operation.
     #[test]
     fn the_largest_record_that_a_run_writes_is_read() {
         /// Of one histogram: every bucket of an octave.
@@ -399,14 +399,14 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A closed loop before the rungs, and halvings for the limit and for the goal. Each has a warm-up and what is measured.
+        // A closed loop before the rungs, and halvings for the limit and for the SLO. Each has a warm-up and what is measured.
         let rungs = (1 + RUNGS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * rungs * 2 * Action::COUNT as u64;
         let (mut bytes, mut memory_bytes) = (0, rungs * 3 * PHASE_BYTES);
         for (count, text) in [
             (operations, serde_json::to_string(&operation).unwrap()),
             (
-                LADDER_SLICES_MAX,
+                SWEEP_SLICES_MAX,
                 serde_json::to_string(&[((Role::Writer, Action::ListWithStat), slice)]).unwrap(),
             ),
         ] {

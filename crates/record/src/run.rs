@@ -12,7 +12,7 @@ use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
-use crate::own_cost::OwnCost;
+use crate::overhead::Overhead;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -61,7 +61,7 @@ pub enum Outcome {
         why: String,
     },
     /// The program ended before the run did: it was killed, or its machine went down; or it goes on still. The record has the
-    /// phases, and of a ladder the rungs, that were completed by then.
+    /// phases, and of a sweep the rungs, that were completed by then.
     Unfinished,
 }
 
@@ -139,7 +139,7 @@ pub struct FirstDone {
 
 /// The writing back of what a phase has left in memory: syncfs(2) of every file system of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Settle {
+pub struct PhaseSync {
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
@@ -174,7 +174,7 @@ pub struct Fetched {
 
 /// A worker that did not come back from an operation for a long time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Stuck {
+pub struct Stalled {
     /// Which one; nothing: the run itself, between phases.
     pub worker: Option<u32>,
     /// What it was doing.
@@ -281,7 +281,7 @@ pub struct PhaseRecord {
     /// What the rule of steady state found; nothing where none was to end the transactions.
     pub steady: Option<SteadyFound>,
     /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.
-    pub settle: Option<Settle>,
+    pub sync: Option<PhaseSync>,
 }
 
 impl PhaseRecord {
@@ -511,9 +511,9 @@ pub struct Actual {
     pub end: Fact<End>,
     /// The hash of the whole stream, where all of it was performed.
     pub stream_hash: Fact<StreamHash>,
-    /// Phases that were begun, in order; the transactions of a ladder are in its rungs.
+    /// Phases that were begun, in order; the transactions of a sweep are in its rungs.
     pub phases: Vec<PhaseRecord>,
-    /// The rungs of a ladder, in the order in which they were climbed.
+    /// The rungs of a sweep, in the order in which they were climbed.
     pub rungs: Vec<Rung>,
     /// Errors, by operation, step and error number.
     pub errors: Vec<ErrorRecord>,
@@ -524,13 +524,13 @@ pub struct Actual {
     /// What the transactions' reads fetched from the device; nothing where the run did not come to their end.
     pub fetched: Option<Fetched>,
     /// Operations that took very long.
-    pub stuck: Vec<Stuck>,
+    pub stalled: Vec<Stalled>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
     pub classic: Option<ClassicFigures>,
     /// What was removed after an unfinished run; nothing where one came to its end, or kept its pool.
     pub clean_up: Option<CleanUp>,
     /// What the program itself costs: the same stream on the null storage.
-    pub own_cost: Fact<OwnCost>,
+    pub overhead: Fact<Overhead>,
 }
 
 /// What nobody knows before the run's end; not applicable where nobody has asked.
@@ -544,7 +544,7 @@ fn not_yet<T>(is_asked: bool) -> Fact<T> {
 
 impl Actual {
     /// Before anything is performed: what is asked for is not known yet.
-    pub fn unfinished(check: bool, own_cost: bool) -> Self {
+    pub fn unfinished(check: bool, overhead: bool) -> Self {
         Self {
             outcome: Outcome::Unfinished,
             end: not_yet(true),
@@ -555,14 +555,14 @@ impl Actual {
             check: not_yet(check),
             taken: None,
             fetched: None,
-            stuck: Vec::new(),
+            stalled: Vec::new(),
             classic: None,
             clean_up: None,
-            own_cost: not_yet(own_cost),
+            overhead: not_yet(overhead),
         }
     }
 
-    /// The transactions, wherever they are: of the run, or of a ladder's rungs.
+    /// The transactions, wherever they are: of the run, or of a sweep's rungs.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
         let of_rungs = self.rungs.iter().flat_map(|rung| &rung.phases);
         let all = self.phases.iter().chain(of_rungs);

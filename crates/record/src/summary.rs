@@ -1,7 +1,7 @@
 //! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
 
 mod machine;
-pub(crate) mod own_cost;
+pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
 pub(crate) mod reads;
@@ -15,15 +15,15 @@ use spec::Pace;
 use workload::Phase;
 
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
-pub use self::own_cost::OwnCostSummary;
+pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };
 pub use self::reads::{FetchedSummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
-use crate::ladder::LadderSummary;
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
+use crate::sweep::SweepSummary;
 use crate::verdict::Verdict;
 
 /// A count with its rate.
@@ -51,22 +51,22 @@ pub struct Summary {
     pub partial: bool,
     /// How often a mix asks for each operation, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: all phases together, those of rungs, too, in nanoseconds. What lies between them (settling, checks, caches) is
+    /// Elapsed time: all phases together, those of rungs, too, in nanoseconds. What lies between them (sync, checks, caches) is
     /// not the original's work.
     pub elapsed_ns: u64,
-    /// The paper's list; nothing for workloads that have other operations than the paper's, of ladders, and where the program
+    /// The paper's list; nothing for workloads that have other operations than the paper's, of sweeps, and where the program
     /// ended before the run did: what it had done beyond the phases in the record is not known.
     pub paper: Option<PaperFigures>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
-    /// What an open loop came to; nothing of a closed one, and of a ladder, whose rungs have it.
+    /// What an open loop came to; nothing of a closed one, and of a sweep, whose rungs have it.
     pub arrivals: Option<ArrivalsSummary>,
-    /// What a ladder came to; nothing where none was climbed.
-    pub ladder: Option<LadderSummary>,
+    /// What a sweep came to; nothing where none was climbed.
+    pub sweep: Option<SweepSummary>,
     /// What the transactions' reads fetched from the device; nothing where that was not looked at.
     pub fetched: Option<FetchedSummary>,
     /// What the program itself cost in the transactions; nothing where that is not known.
-    pub own_cost: Option<OwnCostSummary>,
+    pub overhead: Option<OverheadSummary>,
     /// The greatest relative error of a latency percentile.
     pub latency_error_bound: f64,
     /// Whether the numbers are worth anything.
@@ -86,18 +86,18 @@ impl Summary {
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             phases: phases.iter().map(phase::summary).collect(),
             arrivals: arrivals(record),
-            ladder: record
+            sweep: record
                 .spec
                 .drive
-                .ladder
+                .sweep
                 .as_ref()
-                .map(|asked| LadderSummary::of(asked, &record.actual.rungs)),
+                .map(|asked| SweepSummary::of(asked, &record.actual.rungs)),
             fetched: record
                 .actual
                 .fetched
                 .as_ref()
                 .map(|fetched| reads::summary(fetched, &record.spec)),
-            own_cost: own_cost::summary(&record.actual),
+            overhead: overhead::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),
         }

@@ -5,7 +5,7 @@
 //! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
 //! Thresholds are in [`limits`]; `docs/measurement.md`, "Verdict", has them all in a table.
 //!
-//! A ladder's rungs are there to find out which rates are not reached: of a ladder the machine, the clocks, the program's
+//! A sweep's rungs are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
 //! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
 
 use measure::{Drift, Steady};
@@ -61,12 +61,12 @@ pub struct Verdict {
 /// What a verdict is made of, besides what other parts of the summary have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
-    /// How long it was measured; nothing of a ladder, and where the run is partial.
+    /// How long it was measured; nothing of a sweep, and where the run is partial.
     pub measured: Option<Measured>,
     /// Whether the rate stayed the same.
     pub steadiness: Fact<Steadiness>,
     /// The program's own share of the workers' time in the transactions, from 0 to 1.
-    pub own_fraction: Fact<f64>,
+    pub overhead_fraction: Fact<f64>,
     /// What other programs used of all processors' time during the run, from 0 to 1, in user mode.
     pub others_fraction: Fact<f64>,
     /// What the hypervisor gave to others of all processors' time during the run, from 0 to 1.
@@ -120,7 +120,7 @@ impl Verdict {
         let seen = Seen {
             measured: pace::measured(record),
             steadiness: pace::steadiness(record),
-            own_fraction: load::own_fraction(record),
+            overhead_fraction: load::overhead_fraction(record),
             others_fraction: load::others_fraction(record),
             steal_fraction: load::steal_fraction(record),
         };
@@ -138,16 +138,16 @@ impl Verdict {
     }
 }
 
-/// Whether the transactions were those of a ladder.
-fn is_ladder(record: &Record) -> bool {
-    record.spec.drive.ladder.is_some() || !record.actual.rungs.is_empty()
+/// Whether the transactions were those of a sweep.
+fn is_sweep(record: &Record) -> bool {
+    record.spec.drive.sweep.is_some() || !record.actual.rungs.is_empty()
 }
 
 fn is_partial(record: &Record) -> bool {
     record.actual.outcome != Outcome::Complete
 }
 
-/// Those of a ladder's rungs, too.
+/// Those of a sweep's rungs, too.
 fn all_phases(record: &Record) -> impl Iterator<Item = &PhaseRecord> {
     let rungs = record.actual.rungs.iter().flat_map(|rung| &rung.phases);
     record.actual.phases.iter().chain(rungs)

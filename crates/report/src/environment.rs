@@ -12,7 +12,7 @@ pub(crate) fn places(record: &Record) -> String {
     for location in &record.locations {
         let place = match &location.target {
             Fact::Known(target) => target.one_line(),
-            Fact::NotApplicable => "nothing (the tool's own cost)".to_owned(),
+            Fact::NotApplicable => "nothing (the tool's overhead)".to_owned(),
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),
         };
         if seen.insert(place.clone()) {

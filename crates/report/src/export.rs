@@ -1,4 +1,4 @@
-//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each rung of a ladder.
+//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each rung of a sweep.
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
@@ -18,7 +18,7 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
         let of_kind = |of_kind| [run.clone(), operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
-    let rungs = summary.ladder.iter().flat_map(|ladder| ladder.rungs.iter().enumerate());
+    let rungs = summary.sweep.iter().flat_map(|sweep| sweep.rungs.iter().enumerate());
     rows.extend(rungs.map(|(number, rung)| [run.clone(), self::rung(number, rung)].concat()));
     csv_rows(&rows, "\r\n")
 }

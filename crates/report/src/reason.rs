@@ -77,7 +77,7 @@ pub fn describe(reason: &Reason) -> String {
             percent(achieved / requested),
             percent(ACHIEVED_MIN)
         ),
-        Reason::OwnTime {
+        Reason::Overhead {
             fraction,
             ns_per_operation,
         } => format!(
@@ -164,7 +164,7 @@ pub fn describe(reason: &Reason) -> String {
                 ", where syncing does nothing"
             }
         ),
-        Reason::Stuck {
+        Reason::Stalled {
             times,
             longest_ns,
             lost,
@@ -185,8 +185,8 @@ pub fn describe(reason: &Reason) -> String {
             counted(*operations, "operation"),
             seconds(*range_ns)
         ),
-        Reason::Journal { path } => format!(
-            "The run waited for its journal in {path} at every change: its rates have that in them, its latencies \
+        Reason::AckLog { path } => format!(
+            "The run waited for its acknowledgement log in {path} at every change: its rates have that in them, its latencies \
              have not."
         ),
     }
@@ -212,7 +212,7 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."
         }
         Reason::RanDry { .. } => {
-            "Give more files, or fewer transactions (on a ladder: fewer or shorter rungs), or a mix that creates as much as it deletes."
+            "Give more files, or fewer transactions (on a sweep: fewer or shorter rungs), or a mix that creates as much as it deletes."
         }
         Reason::TooShort { measured_ns: 0, .. } => "Give a shorter --warm-up, or more work.",
         Reason::TooShort { operations: 0, .. } => "Give more time (--for), or less think time (--think).",
@@ -228,7 +228,7 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Warm up (--warm-up), give longer or more rounds, or look in the slices for what goes on."
         }
         Reason::RateNotReached { .. } => "Ask for a lower --rate, or give more workers.",
-        Reason::OwnTime { .. } => {
+        Reason::Overhead { .. } => {
             "Go by the latencies, which do not have it in them; larger files or durability make its share smaller."
         }
         Reason::OtherLoad { .. } => "Stop them, and run it again.",
@@ -251,10 +251,10 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Make the pool larger than memory, and see that the file system does what it was asked."
         }
         Reason::ReadsFromDevice { .. } => "Make the pool smaller, give it more memory, or do not call it warm.",
-        Reason::DurabilityInMemory { .. } => "Give --at a directory on a disk, or leave --durability out.",
-        Reason::Stuck { .. } => "See in the kernel's log what the device or the file system waited for.",
+        Reason::DurabilityInMemory { .. } => "Give --target a directory on a disk, or leave --durability out.",
+        Reason::Stalled { .. } => "See in the kernel's log what the device or the file system waited for.",
         Reason::LatencyOverflow { .. } => "Look at the slowest operations in the record.",
-        Reason::Journal { .. } => "Leave --journal out where rates are measured.",
+        Reason::AckLog { .. } => "Leave --ack-log out where rates are measured.",
     }
 }
 

@@ -1,7 +1,7 @@
-//! What `--beyond-cache` chose, in a sentence.
+//! What `--working-set` chose, in a sentence.
 
 use document::units::{bytes, counted, grouped};
-use record::{Calibration, Crew, Drive, Sizing, Stop, Workload};
+use record::{Calibration, Crew, Drive, Sizing, Stop, WorkingSet, Workload};
 
 /// What was chosen, and how long that takes as far as a calibration tells.
 pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
@@ -20,12 +20,16 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
         }
         Crew::Private { .. } | Crew::Shared { .. } => String::new(),
     };
+    let against = match sizing.working_set {
+        WorkingSet::OfCache(factor) => format!("{factor} times"),
+        WorkingSet::Bytes(_) => "against".to_owned(),
+    };
     format!(
-        "Chose {}{each} of {} on average, {} in all, {} times the cache of {} ({})",
+        "Chose {}{each} of {} on average, {} in all, {} the cache of {} ({})",
         counted(sizing.files, "file"),
         bytes(sizing.mean_file_bytes),
         bytes(sizing.files as f64 * sizing.mean_file_bytes),
-        sizing.beyond_cache,
+        against,
         bytes(sizing.cache_bytes as f64),
         sizing.cache_is
     )
@@ -50,7 +54,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ", and {} of transactions{} are about {} at the most",
             time(length.as_secs_f64()),
-            if drive.ladder.is_some() { " on each rung" } else { "" },
+            if drive.sweep.is_some() { " on each rung" } else { "" },
             about(count as f64)
         )),
         // Those without end are ended by something that nobody can foretell.

@@ -2,10 +2,10 @@
 
 mod findings;
 mod heading;
-mod ladder;
 mod machine;
-mod own_cost;
+mod overhead;
 mod phases;
+mod sweep;
 mod times;
 mod verdict;
 
@@ -31,17 +31,17 @@ pub fn report(record: &Record) -> Document {
     heading::render(document, record, &summary);
     outcome(document, record);
     if let (Some(asked), Some(phase)) = (record.spec.drive.steady(), summary.phase(Phase::Transactions)) {
-        ladder::steady(document, asked, phase);
+        sweep::steady(document, asked, phase);
     }
     document.gap();
-    ladder::render(document, &summary);
+    sweep::render(document, &summary);
     phases::render(document, &summary);
     times::render(document, record, &summary);
     machine::render(document, record, &summary);
     elapsed(document, &summary);
     document.gap();
     environment::render(document, record);
-    own_cost::render(document, record, &summary);
+    overhead::render(document, record, &summary);
     findings::render(document, record, &summary);
     for note in &record.hints {
         document.line(format!("Note: {note}"));
@@ -58,10 +58,10 @@ fn advice(record: &Record) -> Vec<&'static str> {
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
             Some(Class::Memory) => {
-                "the target lies in memory: the result says nothing of a disk (give --at a directory on the file system to be measured)"
+                "the target lies in memory: the result says nothing of a disk (give --target a directory on the file system to be measured)"
             }
             Some(Class::Overlay) => {
-                "the target is an overlay: the result is of two file systems at once (give --at a directory on a volume)"
+                "the target is an overlay: the result is of two file systems at once (give --target a directory on a volume)"
             }
             _ => continue,
         };

@@ -1,14 +1,14 @@
-//! The directories of a run on its target: the mark that it leaves there, kept pools, how all of it goes again; and the journal of
+//! The directories of a run on its target: the mark that it leaves there, kept pools, how all of it goes again; and the acknowledgement log of
 //! acknowledged operations with its check.
 //!
 //! The rule is: own only what you made. A place is looked through before the first file is made; whatever
 //! bears a name that the run would use keeps the run from starting. Files are reached through the run's home alone
 //! ([`contract::home`]), so that a storage needs no paths of a kernel.
 
+pub mod ack_log;
 pub mod advice;
 pub mod clean;
 pub mod ground;
-pub mod journal;
 pub mod kept;
 pub mod life;
 pub mod manifest;
@@ -17,13 +17,13 @@ pub mod ownership;
 pub mod prepare;
 pub mod site;
 pub mod slot;
-pub mod verify_after;
+pub mod verify_log;
 
 mod before;
 mod removal;
 
+pub use ack_log::loss::{Loss, LossKind, VerifyError};
+pub use ack_log::{AckLog, AckLogRefused, Entered, Log, NotLogged};
 pub use clean::{CleanError, Cleaned, clean};
-pub use journal::loss::{Loss, LossKind, VerifyError};
-pub use journal::{Entered, Journal, JournalRefused, Log, NotLogged};
 pub use life::Life;
-pub use verify_after::{Acknowledged, LossCount, Verified, verify_after};
+pub use verify_log::{Acknowledged, LossCount, Verified, verify_log};

@@ -114,7 +114,7 @@ pub enum PrepareError {
         path: PathBuf,
     },
     /// More than one was.
-    #[error("{} holds several pools of this workload that runs have kept ({names}): name one of them with --at", .path.display())]
+    #[error("{} holds several pools of this workload that runs have kept ({names}): name one of them with --target", .path.display())]
     SeveralKept {
         /// The directory.
         path: PathBuf,

@@ -61,8 +61,8 @@ pub enum Aside {
     Warm,
     /// A file is dropped from the cache.
     Cool,
-    /// The journal is written.
-    Journal,
+    /// The acknowledgement log is written.
+    AckLog,
 }
 
 impl Aside {
@@ -75,7 +75,7 @@ impl Aside {
         Self::ListToLook,
         Self::Warm,
         Self::Cool,
-        Self::Journal,
+        Self::AckLog,
     ];
 
     /// What is done, in words that a thing's path can follow.
@@ -89,7 +89,7 @@ impl Aside {
             Self::ListToLook => "check names (list)",
             Self::Warm => "warm the cache",
             Self::Cool => "drop from the cache",
-            Self::Journal => "write the journal",
+            Self::AckLog => "write the acknowledgement log",
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
 use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
-use rundir::Journal;
+use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
 
@@ -48,7 +48,7 @@ struct Common<'a, S, C> {
     tables: Option<Tables>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     positions: &'a [Position],
-    journal: Option<&'a Journal>,
+    ack_log: Option<&'a AckLog>,
     /// Of a shared pool.
     spoiled: Arc<Spoiled>,
     origin_ns: u64,
@@ -61,7 +61,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     clock: &C,
     control: &Control,
     taken: &Taken,
-    journal: Option<&Journal>,
+    ack_log: Option<&AckLog>,
     origin: Origin,
 ) -> Result<Watch, Refused> {
     let workers = request.workload.crew.workers();
@@ -76,7 +76,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         naming: Naming::of(&request.workload.work),
         tables: request.workload.mix().map(Tables::new),
         positions: &taken.positions,
-        journal,
+        ack_log,
         spoiled: Arc::default(),
         // A monotonic clock's reading is positive.
         origin_ns: origin.monotonic_ns.unsigned_abs(),
@@ -108,11 +108,11 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         site: Arc::clone(&taken.site),
         mounts: watch_mounts(control.clone(), landmarks.clone()),
         landmarks,
-        settle: request.settle || matches!(request.cache, Cache::Cold | Cache::ColdData),
+        sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),
         drop_caches: request.cache == Cache::Cold,
         reuse: request.keeping.reuse,
         drive: request.drive.clone(),
-        devices: request.slices.then(|| taken.devices.clone()),
+        devices: request.series.then(|| taken.devices.clone()),
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,
         since: None,
@@ -206,7 +206,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             reuse: self.positions.get(worker as usize).copied(),
             keep: self.request.keeping.keep,
             first_round: self.request.drive.first_round(),
-            slices: self.request.slices && self.request.latencies,
+            slices: self.request.series && self.request.latencies,
             actions: Phase::ALL.map(|phase| self.request.workload.actions(phase)),
             hasher: StreamHasher::of(&self.request.workload.work),
         }
@@ -337,7 +337,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let storage = self.storage.clone();
         let clock = self.clock.clone();
         let control = self.control.clone();
-        let log = self.journal.map(|journal| journal.log(worker));
+        let log = self.ack_log.map(|ack_log| ack_log.log(worker));
         let origin_ns = self.origin_ns;
         let pin = self.request.pin;
         let pacer = self.pacer(worker);

@@ -1,7 +1,7 @@
 //! What a run tells while it goes: pushed to a sink; displays are just sinks.
 
 use measure::SliceMeter;
-use record::{Completed, Load, MachineSlice, Record, Stuck};
+use record::{Completed, Load, MachineSlice, Record, Stalled};
 use workload::{Action, End, Phase};
 
 /// A part of a run as its watchers see it.
@@ -14,7 +14,7 @@ pub enum Stage {
     /// The pool of an earlier run is checked, by count and by sample.
     Take,
     /// What a phase has left in memory is written back.
-    Settle,
+    PhaseSync,
     /// Every file is read once, so that it is in the page cache.
     Warm,
     /// The kernel is advised to forget contents.
@@ -65,13 +65,13 @@ pub enum Event {
     /// A stage was left before its end: an error or an interruption.
     Broken(Stage, Progress),
     /// A worker, or the run itself, has been in one operation for very long.
-    Stuck(Stuck),
+    Stalled(Stalled),
     /// Nothing refuses the run any more, and its first stage is about to begin: the record as it would be if nothing else were
     /// done. Only to those who take records, as the next one.
     Opened(Box<Record>),
-    /// A part has been performed to its end, and the file systems have settled after it: told while all
+    /// A part has been performed to its end, and the file systems have synced after it: told while all
     /// workers wait, in no phase's time. The deletion is told when its space has been waited for, as the last one. No phase is
-    /// told of a run that does not settle.
+    /// told of a run that does not sync.
     Completed(Box<Completed>),
 }
 

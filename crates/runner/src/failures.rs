@@ -34,7 +34,7 @@ pub(crate) struct Failed {
 impl From<NotLogged> for Failed {
     fn from(not_logged: NotLogged) -> Self {
         Self {
-            operation: "enter operations in the journal",
+            operation: "enter operations in the acknowledgement log",
             path: not_logged.path,
             step: not_logged.step,
             errno: not_logged.errno,

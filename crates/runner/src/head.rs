@@ -31,7 +31,7 @@ impl Found {
             host: self.host,
             during: self.during,
             room: self.room,
-            actual: Actual::unfinished(request.check, request.own_cost),
+            actual: Actual::unfinished(request.check, request.overhead),
             hints: Vec::new(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use record::{CleanUp, End, Outcome};
-use rundir::journal::Journal;
+use rundir::ack_log::AckLog;
 use rundir::manifest::KeptPool;
 use rundir::ownership::Evidence;
 use rundir::site::Site;
@@ -24,11 +24,11 @@ pub(crate) fn give_back(request: &RunSpec, site: Arc<dyn Site>, waiter: &mut Wai
     }
 }
 
-/// Leaves the place after the work, and then the journal.
+/// Leaves the place after the work, and then the acknowledgement log.
 pub(crate) fn leave_all(
     request: &RunSpec,
     performed: &mut Performed,
-    (site, journal): (Arc<dyn Site>, Option<Journal>),
+    (site, ack_log): (Arc<dyn Site>, Option<AckLog>),
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
     let (clean_up, unanswered) = clean_up(request, performed, site, waiter);
@@ -36,15 +36,15 @@ pub(crate) fn leave_all(
         performed.outcome = Outcome::Failed { why };
         performed.abandoned = true;
     }
-    // Where somebody did not come back, it may be the journal that was waited for.
+    // Where somebody did not come back, it may be the acknowledgement log that was waited for.
     if performed.abandoned {
-        leave_open(journal);
-    } else if let Some(journal) = journal {
+        leave_open(ack_log);
+    } else if let Some(ack_log) = ack_log {
         let removed = clean_up.as_ref().map_or(0, |done| done.files);
-        let path = request.journal.as_deref().unwrap_or(Path::new(""));
-        let call = Call::new("end the journal", path.display().to_string());
-        // An end that is not written is one that nobody relies on: see `Journal::over`.
-        let _ = waiter.wait_for(&call, move || journal.over(removed));
+        let path = request.ack_log.as_deref().unwrap_or(Path::new(""));
+        let call = Call::new("end the acknowledgement log", path.display().to_string());
+        // An end that is not written is one that nobody relies on: see `AckLog::over`.
+        let _ = waiter.wait_for(&call, move || ack_log.over(removed));
     }
     clean_up
 }

@@ -20,7 +20,7 @@ mod leaving;
 mod looked;
 mod naming;
 mod operations;
-mod own_cost;
+mod overhead;
 mod pace;
 mod place;
 mod shared;

@@ -7,7 +7,7 @@ use contract::home::Home;
 use contract::{Capability, Need, OperationKind, Storage};
 use observe::{Fact, Host, Sources, Target};
 use record::{LocationRecord, Room};
-use rundir::{journal, prepare};
+use rundir::{ack_log, prepare};
 use spec::{Cache, Place, RunSpec};
 use workload::{Action, Fingerprint, Phase, Workload, fingerprint};
 
@@ -94,7 +94,7 @@ pub fn judge_room(request: &RunSpec) -> Result<(), Refused> {
 
 /// For looks where nobody watches a run.
 fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
-    Waiter::new(Control::default(), request.stuck_after, nobody)
+    Waiter::new(Control::default(), request.stall_timeout, nobody)
 }
 
 /// Makes a call on targets that refuses the run where nothing is answered.
@@ -234,7 +234,7 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
         for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
                 return Err(Refused::Unable(format!(
-                    "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --at",
+                    "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --target",
                     directory.display()
                 )));
             }
@@ -247,13 +247,13 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
                 return Err(Refused::Unable(format!(
-                    "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --at",
+                    "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --target",
                     directory.display()
                 )));
             }
         }
     }
-    Ok(journal::check(request, directories)?)
+    Ok(ack_log::check(request, directories)?)
 }
 
 fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {

@@ -29,7 +29,7 @@ pub enum Refused {
     #[error("{0}")]
     NoMemory(String),
     /// The working directory cannot be found.
-    #[error("cannot find the working directory: {0}: give a directory with --at")]
+    #[error("cannot find the working directory: {0}: give a directory with --target")]
     WorkingDirectory(std::io::Error),
     /// Nothing was answered when the target was looked at.
     #[error("cannot {what} {paths}: {why}")]
@@ -47,9 +47,9 @@ pub enum Refused {
     /// The description of the run contradicts itself.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),
-    /// The journal cannot be kept.
+    /// The acknowledgement log cannot be kept.
     #[error(transparent)]
-    Journal(#[from] rundir::JournalRefused),
+    AckLog(#[from] rundir::AckLogRefused),
     /// The machine or the target cannot do what is asked.
     #[error("{0}")]
     Unable(String),

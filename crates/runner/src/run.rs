@@ -6,7 +6,7 @@ use std::sync::Arc;
 use contract::Storage;
 use observe::{Fact, Sources, WatchedDevices};
 use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
-use rundir::journal::Journal;
+use rundir::ack_log::AckLog;
 use rundir::site::Site;
 use spec::RunSpec;
 
@@ -17,7 +17,7 @@ use crate::events::{Event, Events};
 use crate::head::Found;
 use crate::leaving;
 use crate::looked::{self, Looked, paths};
-use crate::own_cost;
+use crate::overhead;
 use crate::place;
 use crate::refused::Refused;
 use crate::since::Since;
@@ -57,7 +57,7 @@ struct Going<'e> {
     head: Record,
     since: Arc<Since>,
     site: Arc<dyn Site>,
-    journal: Option<Journal>,
+    ack_log: Option<AckLog>,
     supervisor: Supervisor<'e>,
 }
 
@@ -75,7 +75,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    let mut waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stuck_after, events);
+    let mut waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
     let looked = Looked::at(request, storage, &mut waiter)?;
     waiter.control = take_control.take();
     let devices = WatchedDevices::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
@@ -105,12 +105,12 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         Err(why) => {
             head.actual.outcome = Outcome::Failed { why };
             head.actual.clean_up = Some(leaving::not_asked(paths(&directories)));
-            head.actual.stuck = waiter.stuck;
+            head.actual.stalled = waiter.stalled;
             return Ok(Run(Begun::Nowhere(Box::new(head))));
         }
     };
     let site = Arc::clone(&taken.site);
-    let (journal, mut watch) = match start(request, (storage, clock, origin), &taken, directories, &mut waiter) {
+    let (ack_log, mut watch) = match start(request, (storage, clock, origin), &taken, directories, &mut waiter) {
         Ok(started) => started,
         Err(refused) => {
             drop(taken);
@@ -126,32 +126,32 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         head,
         since,
         site,
-        journal,
+        ack_log,
         supervisor: Supervisor::begin(watch, waiter),
     }))))
 }
 
-/// Begins the journal, where there is to be one, and starts the workers.
+/// Begins the acknowledgement log, where there is to be one, and starts the workers.
 fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     request: &RunSpec,
     (storage, clock, origin): (&S, &C, Origin),
     taken: &Taken,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
-) -> Result<(Option<Journal>, Watch), Refused> {
-    let journal = open_journal(request, directories, waiter)?;
+) -> Result<(Option<AckLog>, Watch), Refused> {
+    let ack_log = open_ack_log(request, directories, waiter)?;
     match crew::start(
         request,
         storage,
         clock,
         &waiter.control,
         taken,
-        journal.as_ref(),
+        ack_log.as_ref(),
         origin,
     ) {
-        Ok(watch) => Ok((journal, watch)),
+        Ok(watch) => Ok((ack_log, watch)),
         Err(refused) => {
-            leaving::leave_open(journal);
+            leaving::leave_open(ack_log);
             Err(refused)
         }
     }
@@ -175,7 +175,7 @@ impl<'e> Run<'e> {
         let Some(Going { head, supervisor, .. }) = self.going() else {
             return;
         };
-        if supervisor.apply(head.spec.drive.rate()).is_some() && supervisor.settles() {
+        if supervisor.apply(head.spec.drive.rate()).is_some() && supervisor.syncs() {
             supervisor.tell_load(|phase| CompletedPart::Phase(Box::new(phase)));
         }
     }
@@ -209,7 +209,7 @@ impl<'e> Run<'e> {
             head,
             since,
             site,
-            journal,
+            ack_log,
             supervisor,
         } = match self.0 {
             Begun::Nowhere(record) => return *record,
@@ -218,12 +218,12 @@ impl<'e> Run<'e> {
         let request = &head.spec;
         let (watched, mut waiter) = supervisor.end();
         let mut performed = Performed::new(request, watched, &waiter);
-        let clean_up = leaving::leave_all(request, &mut performed, (site, journal), &mut waiter);
+        let clean_up = leaving::leave_all(request, &mut performed, (site, ack_log), &mut waiter);
         let during = since.during();
         let mut actual = performed.into_actual(request, clean_up);
-        actual.stuck = waiter.stuck;
-        if request.own_cost {
-            actual.own_cost = own_cost::measure(request, &actual, &waiter.control);
+        actual.stalled = waiter.stalled;
+        if request.overhead {
+            actual.overhead = overhead::measure(request, &actual, &waiter.control);
         }
         Record { during, actual, ..head }
     }
@@ -236,16 +236,19 @@ impl<'e> Run<'e> {
     }
 }
 
-fn open_journal(
+fn open_ack_log(
     request: &RunSpec,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
-) -> Result<Option<Journal>, Refused> {
-    let Some(path) = &request.journal else {
+) -> Result<Option<AckLog>, Refused> {
+    let Some(path) = &request.ack_log else {
         return Ok(None);
     };
     let asked = request.clone();
-    looked::ask(waiter, "begin the journal", path.display().to_string(), move || {
-        Journal::open(&asked, &directories).map_err(Refused::from)
-    })?
+    looked::ask(
+        waiter,
+        "begin the acknowledgement log",
+        path.display().to_string(),
+        move || AckLog::open(&asked, &directories).map_err(Refused::from),
+    )?
 }

@@ -1,5 +1,5 @@
 //! The thread that looks on while workers work: lets them pass the borders of stages together, has file systems
-//! settle, watches that the place is still the same and that nobody is stuck, and tells those who watch how far it is.
+//! sync, watches that the place is still the same and that nobody is stalled, and tells those who watch how far it is.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
 use observe::{MountChanges, Sources, Waited, WatchedDevices};
-use record::{Fact, MachineOverTime, PhaseRecord, Settle, SteadyFound};
+use record::{Fact, MachineOverTime, PhaseRecord, PhaseSync, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -28,7 +28,7 @@ mod completed;
 mod machine;
 mod machine_watch;
 mod rounds;
-mod stuck;
+mod stalled;
 mod time;
 mod waits;
 
@@ -37,7 +37,7 @@ use rounds::{Rounds, Seconds};
 
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// A run that is given up waits so long for those workers that are not stuck.
+/// A run that is given up waits so long for those workers that are not stalled.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// After deletion the space is waited for so long, and as long again as the deletion took.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
@@ -127,9 +127,9 @@ pub(crate) struct Watched {
     pub machine: BTreeMap<Phase, MachineOverTime>,
     /// What became of the place, where that was not well.
     pub gone: Option<String>,
-    /// After which phase, how the file systems settled.
-    pub settled: BTreeMap<Phase, Settle>,
-    /// Why settling failed, or dropping caches.
+    /// After which phase, how the file systems synced.
+    pub synced: BTreeMap<Phase, PhaseSync>,
+    /// Why sync failed, or dropping caches.
     pub failed: Option<String>,
     /// Somebody did not come back: nothing of theirs is to be touched.
     pub abandoned: bool,
@@ -145,7 +145,7 @@ impl Watched {
         Beside {
             slices: self.slices.remove(&phase).unwrap_or_default(),
             machine: self.machine.remove(&phase),
-            settle: self.settled.remove(&phase),
+            sync: self.synced.remove(&phase),
             steady: if phase == Phase::Transactions {
                 self.steady.take()
             } else {
@@ -163,7 +163,7 @@ pub(crate) struct Beside {
     /// What the kernel counted over its time.
     pub machine: Option<MachineOverTime>,
     /// The writing back that followed.
-    pub settle: Option<Settle>,
+    pub sync: Option<PhaseSync>,
     /// What the rule of steady state found, and which segment is the first of its window.
     pub steady: Option<(SteadyFound, u32)>,
 }
@@ -175,11 +175,11 @@ pub(crate) struct Watch {
     pub answers: Vec<Sender<Answer>>,
     /// By worker, of each of its flights.
     pub slots: Vec<Vec<Arc<Slot>>>,
-    /// By worker, to name what one is stuck in.
+    /// By worker, to name what one is stalled in.
     pub namers: Vec<Namer>,
     pub site: Arc<dyn Site>,
     pub landmarks: Landmarks,
-    pub settle: bool,
+    pub sync: bool,
     /// Whether caches are dropped before the transactions.
     pub drop_caches: bool,
     /// Whether the pool is one of an earlier run.
@@ -202,8 +202,8 @@ struct SeenFlight {
     flight: usize,
     under_way: Option<UnderWay>,
     since: Instant,
-    /// Its place among those that are stuck.
-    stuck: Option<usize>,
+    /// Its place among those that are stalled.
+    stalled: Option<usize>,
 }
 
 /// Looks on, and decides at borders.
@@ -224,9 +224,9 @@ pub(crate) struct Supervisor<'e> {
     awaits_load: bool,
     /// The workers that have ended the current stage, and what they have done in it.
     ended: (u32, u64, End),
-    /// The stage that all have ended, and not settled yet.
-    unsettled: Option<Phase>,
-    /// The phase that has settled, and is told when its space has been waited for.
+    /// The stage that all have ended, and not synced yet.
+    unsynced: Option<Phase>,
+    /// The phase that has synced, and is told when its space has been waited for.
     untold: Option<Phase>,
     stage_began: Instant,
     seconds: Seconds,
@@ -253,7 +253,7 @@ impl<'e> Supervisor<'e> {
             flight,
             under_way: None,
             since: Instant::now(),
-            stuck: None,
+            stalled: None,
         };
         let flights = watch.slots.iter().enumerate();
         let flights = flights.flat_map(|(worker, slots)| (0..slots.len()).map(move |flight| (worker, flight)));
@@ -276,7 +276,7 @@ impl<'e> Supervisor<'e> {
             current: None,
             awaits_load: false,
             ended: (0, 0, End::Complete),
-            unsettled: None,
+            unsynced: None,
             untold: None,
             stage_began: Instant::now(),
             seconds: Seconds::default(),
@@ -294,7 +294,7 @@ impl<'e> Supervisor<'e> {
     }
 
     /// Lets the workers perform transactions, so many a second or in a closed loop, until they have ended and the file systems
-    /// have settled. Gives what they came to; nothing where they did not come to their end.
+    /// have synced. Gives what they came to; nothing where they did not come to their end.
     pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
         if !std::mem::take(&mut self.awaits_load) {
             return None;
@@ -312,9 +312,9 @@ impl<'e> Supervisor<'e> {
         self.awaits_load && !self.ran_dry && !self.waiter.control.is_stopping()
     }
 
-    /// Whether file systems settle between phases.
-    pub(crate) fn settles(&self) -> bool {
-        self.watch.settle
+    /// Whether file systems sync between phases.
+    pub(crate) fn syncs(&self) -> bool {
+        self.watch.sync
     }
 
     pub(crate) fn control(&self) -> Control {
@@ -337,9 +337,9 @@ impl<'e> Supervisor<'e> {
         }
         if let Some(stage) = self.current {
             self.tell(Event::Broken(stage, self.waiter.control.progress()));
-        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsettled) {
+        } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
             // Nothing follows.
-            self.settle(phase);
+            self.sync(phase);
         }
         self.wait_for_space();
         self.tell_last();
@@ -373,7 +373,7 @@ impl<'e> Supervisor<'e> {
                 self.tell_seconds(phase, false);
             }
             self.look_at_place();
-            self.look_for_stuck();
+            self.look_for_stalled();
             if self.watched.abandoned || self.is_to_be_given_up() {
                 self.watched.abandoned = true;
                 self.waiter.control.stop();
@@ -385,7 +385,7 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// What those have to say who are not stuck.
+    /// What those have to say who are not stalled.
     fn hear_the_others(&mut self) {
         self.answer(Answer::Stop);
         let began = Instant::now();
@@ -459,7 +459,7 @@ impl<'e> Supervisor<'e> {
         }
         self.ended = (0, 0, End::Complete);
         if let Stage::Phase(phase) = stage {
-            self.unsettled = Some(phase);
+            self.unsynced = Some(phase);
             if phase == Phase::Transactions {
                 self.watched.fetched[1] = Some(observe::fetched_bytes(&Sources::default()));
             }
@@ -468,9 +468,9 @@ impl<'e> Supervisor<'e> {
 
     /// All wait to begin a stage.
     fn border(&mut self, stage: Stage) {
-        if let Some(phase) = self.unsettled.take() {
-            self.settle(phase);
-            self.phase_settled(phase);
+        if let Some(phase) = self.unsynced.take() {
+            self.sync(phase);
+            self.phase_synced(phase);
         }
         if self.watched.abandoned {
             // A file system that does not answer is not asked for anything else.

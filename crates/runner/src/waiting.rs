@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::Stuck;
+use record::Stalled;
 
 use crate::control::Control;
 use crate::events::{Event, Events, Progress, Stage};
@@ -112,19 +112,19 @@ impl Call {
 pub(crate) struct Waiter<'e> {
     pub control: Control,
     /// A call that lasts longer is named.
-    pub stuck_after: Duration,
+    pub stall_timeout: Duration,
     pub events: &'e mut dyn Events,
     /// What was named.
-    pub stuck: Vec<Stuck>,
+    pub stalled: Vec<Stalled>,
 }
 
 impl<'e> Waiter<'e> {
-    pub(crate) fn new(control: Control, stuck_after: Duration, events: &'e mut dyn Events) -> Self {
+    pub(crate) fn new(control: Control, stall_timeout: Duration, events: &'e mut dyn Events) -> Self {
         Self {
             control,
-            stuck_after,
+            stall_timeout,
             events,
-            stuck: Vec::new(),
+            stalled: Vec::new(),
         }
     }
 
@@ -158,24 +158,24 @@ impl<'e> Waiter<'e> {
                 stopping.get_or_insert_with(Instant::now);
             }
             let is_in_vain = stopping.is_some_and(|since| since.elapsed().min(waited) >= GRACE);
-            if (is_in_vain || waited >= self.stuck_after) && named.is_none() {
-                let stuck = Stuck {
+            if (is_in_vain || waited >= self.stall_timeout) && named.is_none() {
+                let stalled = Stalled {
                     worker: None,
                     operation: call.what.clone(),
                     path: call.path.clone(),
                     ns: ns(waited),
                     came_back: false,
                 };
-                named = Some(self.stuck.len());
-                self.events.event(Event::Stuck(stuck.clone()));
-                self.stuck.push(stuck);
+                named = Some(self.stalled.len());
+                self.events.event(Event::Stalled(stalled.clone()));
+                self.stalled.push(stalled);
             }
-            !is_in_vain && waited < self.stuck_after * GIVE_UP_AFTER
+            !is_in_vain && waited < self.stall_timeout * GIVE_UP_AFTER
         };
         let answer = wait(act, late, &mut goes_on, &call.progress);
-        if let Some(stuck) = named.and_then(|index| self.stuck.get_mut(index)) {
-            stuck.came_back = answer.is_ok();
-            stuck.ns = ns(began.elapsed());
+        if let Some(stalled) = named.and_then(|index| self.stalled.get_mut(index)) {
+            stalled.came_back = answer.is_ok();
+            stalled.ns = ns(began.elapsed());
         }
         answer
     }

@@ -653,7 +653,7 @@ where
         let mut entered = None;
         if let Some(log) = log {
             let which = (intent.place, intent.action.named(), intent.number);
-            match slot.aside(Aside::Journal, which, || log.begins(intent, &operation)) {
+            match slot.aside(Aside::AckLog, which, || log.begins(intent, &operation)) {
                 Ok(is) => entered = Some(is),
                 Err(not_logged) => {
                     let failed = Failed::from(not_logged);

@@ -5,9 +5,9 @@ use workload::{Phase, Workload};
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::drive::{Drive, Stop};
 use crate::how::Place;
-use crate::ladder::Climb;
-use crate::limits::{BISECTIONS_MAX, LADDER_SLICES_MAX};
+use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
 use crate::run_spec::RunSpec;
+use crate::sweep::Climb;
 
 impl RunSpec {
     /// Finds what the description alone contradicts.
@@ -16,39 +16,39 @@ impl RunSpec {
     /// The first contradiction.
     pub fn check(&self) -> Result<(), Contradiction> {
         let keeps = self.keeping.keep || self.keeping.reuse;
-        let ladder = self.drive.ladder.as_ref();
+        let sweep = self.drive.sweep.as_ref();
         let is_shared = self.workload.crew.is_shared();
-        if self.stuck_after.is_zero() {
-            return Err(Contradiction::StuckAfter);
+        if self.stall_timeout.is_zero() {
+            return Err(Contradiction::StallTimeout);
         }
         if self.place == Place::Nowhere {
             let asked = [
                 ("--keep", self.keeping.keep),
                 ("--reuse", self.keeping.reuse),
-                ("--journal", self.journal.is_some()),
+                ("--ack-log", self.ack_log.is_some()),
             ];
             refuse_any(&asked, |option| Contradiction::Null(option, self.storage))?;
         }
-        if let Some(ladder) = ladder {
-            if ladder.fresh && keeps {
+        if let Some(sweep) = sweep {
+            if sweep.fresh && keeps {
                 return Err(Contradiction::FreshAndKept);
             }
-            if let Climb::Workers(workers) = &ladder.climb {
+            if let Climb::Workers(workers) = &sweep.climb {
                 if is_shared {
-                    return Err(Contradiction::LadderOfShared);
+                    return Err(Contradiction::SweepOfShared);
                 }
                 if let Some(too_many) = workers.iter().find(|count| **count > Workload::WORKERS_MAX) {
-                    return Err(Contradiction::LadderWorkers(*too_many));
+                    return Err(Contradiction::SweepWorkers(*too_many));
                 }
             }
-            if self.journal.is_some() {
-                return Err(Contradiction::JournalAndLadder);
+            if self.ack_log.is_some() {
+                return Err(Contradiction::AckLogAndSweep);
             }
-            if ladder.goal_p99_ns.is_some() && !self.latencies {
-                return Err(Contradiction::GoalWithoutLatencies);
+            if sweep.slo_p99_ns.is_some() && !self.latencies {
+                return Err(Contradiction::SloWithoutLatencies);
             }
-            if self.slices && self.ladder_slices(&ladder.climb) > LADDER_SLICES_MAX {
-                return Err(Contradiction::LadderSlices);
+            if self.series && self.sweep_slices(&sweep.climb) > SWEEP_SLICES_MAX {
+                return Err(Contradiction::SweepSlices);
             }
         }
         if self.keeping.keep && is_shared && self.workload.transactions() > 0 {
@@ -88,15 +88,15 @@ impl RunSpec {
         if is_live && !self.latencies {
             return Err(Contradiction::LiveWithoutLatencies);
         }
-        if is_live && !self.slices {
-            return Err(Contradiction::LiveWithoutSlices);
+        if is_live && !self.series {
+            return Err(Contradiction::LiveWithoutSeries);
         }
         Ok(())
     }
 
-    /// How many slices a ladder's record may have: a second of each rung, for each kind of operations.
-    fn ladder_slices(&self, climb: &Climb) -> u64 {
-        // With the closed loop before them, and with what lies between them for the limit and for the goal.
+    /// How many slices a sweep's record may have: a second of each rung, for each kind of operations.
+    fn sweep_slices(&self, climb: &Climb) -> u64 {
+        // With the closed loop before them, and with what lies between them for the limit and for the SLO.
         let rungs = 1 + climb.rungs() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,

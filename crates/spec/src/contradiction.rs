@@ -9,9 +9,9 @@ use workload::sizes::{InvalidSizes, SIZE_MAX_BYTES, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
-use crate::ladder::{InvalidLadder, LadderSaid};
-use crate::limits::{DIRECT_BYTES, LADDER_SLICES_MAX, LOCATIONS_MAX, RUNG_MIN};
-use crate::values::Time;
+use crate::limits::{DIRECT_BYTES, LOCATIONS_MAX, RUNG_MIN, SWEEP_SLICES_MAX};
+use crate::sweep::{InvalidSweep, SweepSaid};
+use crate::values::{Time, WorkingSet};
 
 /// What to say instead of an option that only mixes have.
 const AS_A_MIX: &str = "give --mix, too (the classic pairs are --mix read=5,append=5,create=5,delete=5)";
@@ -23,14 +23,14 @@ pub enum Contradiction {
     // The work.
     #[error(transparent)]
     Workload(#[from] InvalidWhole),
-    #[error("--at: {0} locations are more than {LOCATIONS_MAX}: give fewer")]
+    #[error("--target: {0} locations are more than {LOCATIONS_MAX}: give fewer")]
     Locations(usize),
-    #[error("[[at]]: a path is empty: give a directory, or . for the working directory")]
+    #[error("[[target]]: a path is empty: give a directory, or . for the working directory")]
     LocationWithoutPath,
-    #[error("--beyond-cache {factor} and --files {files}: one chooses what the other says: leave one out")]
-    BeyondCacheAndFiles { factor: f64, files: u64 },
-    #[error("--beyond-cache {0} and --reuse: the pool of an earlier run is as large as it is: leave one out")]
-    BeyondCacheAndReuse(f64),
+    #[error("--working-set {working_set} and --files {files}: one chooses what the other says: leave one out")]
+    WorkingSetAndFiles { working_set: WorkingSet, files: u64 },
+    #[error("--working-set {0} and --reuse: the pool of an earlier run is as large as it is: leave one out")]
+    WorkingSetAndReuse(WorkingSet),
     #[error("{0}: the classic work has no such thing, only mixes have: {AS_A_MIX}")]
     OfMixes(&'static str),
     #[error("--dirs {0}: the classic work has plain subdirectories only: say --subdirs N, or {AS_A_MIX}")]
@@ -93,16 +93,16 @@ pub enum Contradiction {
     // How the transactions are driven.
     #[error("--for 0s: nothing would be done: give a time like 2m, or --transactions 0 to do nothing")]
     NoTime,
-    #[error("{0} without --ladder: it says how loads are climbed: add --ladder auto, or leave {0} out")]
-    WithoutLadder(&'static str),
+    #[error("{0} without --sweep: it says how loads are climbed: add --sweep auto, or leave {0} out")]
+    WithoutSweep(&'static str),
     #[error("--round without --steady: only its rules know rounds: add --steady snia, or leave --round out")]
     RoundWithoutSteady,
     #[error("--arrivals {0} without --rate: nothing arrives: say how many a second with --rate")]
     ArrivalsWithoutRate(ArrivalProcess),
     #[error("{0}: {1}")]
     Rate(&'static str, InvalidArrivals),
-    #[error("--ladder: {0}")]
-    Ladder(InvalidLadder),
+    #[error("--sweep: {0}")]
+    Sweep(InvalidSweep),
     #[error(
         "{0} and --think: one says when operations are due, the other how long to wait after the last one: leave one out"
     )]
@@ -144,39 +144,41 @@ pub enum Contradiction {
     },
     #[error("--round {0}: {1} of them are longer than can be told: give a shorter one")]
     LongRounds(Time, u32),
-    #[error("--rate {0} with --ladder {1}: the ladder says the rates itself: leave one out")]
-    RateAndLadder(f64, LadderSaid),
+    #[error("--rate {0} with --sweep {1}: the sweep says the rates itself: leave one out")]
+    RateAndSweep(f64, SweepSaid),
     #[error(
-        "--steady or --round with --ladder: a rung ends by its time, all of them alike: leave one out, and give a --warm-up that is long enough"
+        "--steady or --round with --sweep: a rung ends by its time, all of them alike: leave one out, and give a --warm-up that is long enough"
     )]
-    SteadyAndLadder,
-    #[error("--transactions {0} with --ladder: rungs end by time: say with --for how long each is to be")]
-    TransactionsAndLadder(u64),
+    SteadyAndSweep,
+    #[error("--transactions {0} with --sweep: rungs end by time: say with --for how long each is to be")]
+    TransactionsAndSweep(u64),
     #[error(
-        "{0} with --ladder workers=…: its rungs are closed loops of so many workers with a pool each: leave {0} out"
+        "{0} with --sweep workers=…: its rungs are closed loops of so many workers with a pool each: leave {0} out"
     )]
-    LadderOfWorkers(&'static str),
-    #[error("--for {0} with --ladder: a rung is measured for at least {least}: shorter ones tell little of a queue", least = Time::of(RUNG_MIN))]
+    SweepOfWorkers(&'static str),
+    #[error("--for {0} with --sweep: a rung is measured for at least {least}: shorter ones tell little of a queue", least = Time::of(RUNG_MIN))]
     ShortRung(Time),
     #[error("--keep or --reuse with a pool for each rung: none of them is the one to be kept: leave --fresh out")]
     FreshAndKept,
     #[error(
-        "--ladder workers=…: this work has one pool for writers and readers: its rungs would differ in more than their number: climb rates, \
+        "--sweep workers=…: this work has one pool for writers and readers: its rungs would differ in more than their number: climb rates, \
          or take a work whose workers have a pool each"
     )]
-    LadderOfShared,
-    #[error("--ladder: {0} workers: give 1 to {most}", most = Workload::WORKERS_MAX)]
-    LadderWorkers(u32),
-    #[error("--journal with --ladder: a journal proves what one run was told, and makes it wait: leave one out")]
-    JournalAndLadder,
+    SweepOfShared,
+    #[error("--sweep: {0} workers: give 1 to {most}", most = Workload::WORKERS_MAX)]
+    SweepWorkers(u32),
+    #[error(
+        "--ack-log with --sweep: an acknowledgement log proves what one run was told, and makes it wait: leave one out"
+    )]
+    AckLogAndSweep,
 
     // How all else is done.
     #[error(transparent)]
     Durability(#[from] DurabilityError),
     #[error("{0}: the storage {1} touches no file system: take --storage posix, or leave {0} out")]
     Null(&'static str, StorageName),
-    #[error("--stuck-after 0: every operation would be named: give a time like 60s")]
-    StuckAfter,
+    #[error("--stall-timeout 0: every operation would be named: give a time like 60s")]
+    StallTimeout,
     #[error(
         "--cache cold-data: the storage stdio, which the classic work has unless another is said, cannot advise the kernel file by file: \
          add --storage posix or raw"
@@ -198,17 +200,17 @@ pub enum Contradiction {
     // What is recorded, and shown.
     #[error("--steps with --no-latencies: steps are a part of latencies: leave one out")]
     StepsWithoutLatencies,
-    #[error("--goal with --no-latencies: it is one of latencies: leave one out")]
-    GoalWithoutLatencies,
+    #[error("--slo with --no-latencies: it is one of latencies: leave one out")]
+    SloWithoutLatencies,
     #[error(
-        "--ladder: what is done in each second of so many rungs, of so many kinds of operations, would make a record that is too long to be \
-         read again (more than {LADDER_SLICES_MAX} slices): give fewer or shorter rungs, or --no-slices"
+        "--sweep: what is done in each second of so many rungs, of so many kinds of operations, would make a record that is too long to be \
+         read again (more than {SWEEP_SLICES_MAX} slices): give fewer or shorter rungs, or --no-series"
     )]
-    LadderSlices,
+    SweepSlices,
     #[error("--live with --no-latencies: without clock readings nobody knows which second it is: leave one out")]
     LiveWithoutLatencies,
-    #[error("--live with --no-slices: its lines are what was done in each second: leave one out")]
-    LiveWithoutSlices,
+    #[error("--live with --no-series: its lines are what was done in each second: leave one out")]
+    LiveWithoutSeries,
     #[error(
         "--format {0}: the original's reports know the classic work only, and this is a mix: give --format text or json"
     )]

@@ -11,25 +11,25 @@ use workload::mix::Think;
 
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::how::SteadyRule;
-use crate::ladder::{Climb, GoalSaid, LadderSaid};
 use crate::limits::RUNG_MIN;
 use crate::options::Options;
 use crate::serial::ns;
+use crate::sweep::{Climb, SloSaid, SweepSaid};
 use crate::values::{PerSecond, Time};
 
 /// How the transactions are driven.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// So long they are performed before they are measured, in nanoseconds; on a ladder: on each rung.
+    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each rung.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
-    /// What ends them; on a ladder: each rung.
+    /// What ends them; on a sweep: each rung.
     pub stop: Stop,
-    /// When they are due; on a ladder that says so itself.
+    /// When they are due; on a sweep that says so itself.
     pub pace: Pace,
-    /// The ladder that is climbed; nothing where none is.
-    pub ladder: Option<Ladder>,
+    /// The sweep that is climbed; nothing where none is.
+    pub sweep: Option<Sweep>,
 }
 
 impl Drive {
@@ -43,8 +43,8 @@ impl Drive {
 
     /// How transactions arrive that are due by themselves; nothing where none are, whatever load is applied.
     pub fn arrivals(&self) -> Option<ArrivalProcess> {
-        match (&self.ladder, self.pace) {
-            (Some(ladder), _) => Some(ladder.arrivals),
+        match (&self.sweep, self.pace) {
+            (Some(sweep), _) => Some(sweep.arrivals),
             (None, Pace::Open { arrivals, .. }) => Some(arrivals),
             (None, Pace::Closed) => None,
         }
@@ -95,17 +95,17 @@ pub enum Pace {
     },
 }
 
-/// A ladder of loads.
+/// A sweep of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Ladder {
+pub struct Sweep {
     /// What differs. A run climbs rates on its one pool; what needs a pool for each rung is for several runs.
     pub climb: Climb,
     /// How transactions arrive on a rung with a rate.
     pub arrivals: ArrivalProcess,
     /// Whether every rung has a pool made anew.
     pub fresh: bool,
-    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no goal was said.
-    pub goal_p99_ns: Option<u64>,
+    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no SLO was said.
+    pub slo_p99_ns: Option<u64>,
 }
 
 /// Steady state as asked for.
@@ -131,7 +131,7 @@ const ROUNDS_LIMIT: u32 = 1_000;
 
 /// Whether something else than their number ends the transactions.
 pub(crate) fn ends_otherwise(options: &Options) -> bool {
-    options.run_for.is_some() || options.steady.is_some() || options.ladder.is_some()
+    options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
 }
 
 fn time(said: Option<Time>) -> Option<Duration> {
@@ -144,14 +144,14 @@ pub(crate) fn mean(options: &Options) -> Result<Drive, Contradiction> {
     if run_for.is_some_and(|time| time.is_zero()) {
         return Err(Contradiction::NoTime);
     }
-    if let Some(ladder) = &options.ladder {
-        return climb(options, ladder, run_for);
+    if let Some(sweep) = &options.sweep {
+        return climb(options, sweep, run_for);
     }
-    let of_ladders = [
+    let of_sweeps = [
         ("--fresh", options.fresh == Some(true)),
-        ("--goal", options.goal.is_some()),
+        ("--slo", options.slo.is_some()),
     ];
-    refuse_any(&of_ladders, Contradiction::WithoutLadder)?;
+    refuse_any(&of_sweeps, Contradiction::WithoutSweep)?;
     let stop = match options.steady {
         Some(rule) => Stop::Steady(steady(rule, time(options.round), run_for)?),
         None if options.round.is_some() => return Err(Contradiction::RoundWithoutSteady),
@@ -161,7 +161,7 @@ pub(crate) fn mean(options: &Options) -> Result<Drive, Contradiction> {
         warm_up: time(options.warm_up).unwrap_or_default(),
         stop,
         pace: pace(options)?,
-        ladder: None,
+        sweep: None,
     })
 }
 
@@ -239,18 +239,18 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
     })
 }
 
-fn climb(options: &Options, said: &LadderSaid, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
-    let LadderSaid(climb) = said;
-    climb.check().map_err(Contradiction::Ladder)?;
+fn climb(options: &Options, said: &SweepSaid, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
+    let SweepSaid(climb) = said;
+    climb.check().map_err(Contradiction::Sweep)?;
     let workers = matches!(climb, Climb::Workers(_));
     if let Some(PerSecond(rate)) = options.rate {
-        return Err(Contradiction::RateAndLadder(rate, said.clone()));
+        return Err(Contradiction::RateAndSweep(rate, said.clone()));
     }
     if options.steady.is_some() || options.round.is_some() {
-        return Err(Contradiction::SteadyAndLadder);
+        return Err(Contradiction::SteadyAndSweep);
     }
     if let Some(transactions) = options.transactions.filter(|count| count.0 != Workload::ENDLESS) {
-        return Err(Contradiction::TransactionsAndLadder(transactions.0));
+        return Err(Contradiction::TransactionsAndSweep(transactions.0));
     }
     if workers {
         let said = [
@@ -258,16 +258,16 @@ fn climb(options: &Options, said: &LadderSaid, run_for: Option<Duration>) -> Res
             ("--writers", options.writers.is_some()),
             ("--readers", options.readers.is_some()),
             ("--arrivals", options.arrivals.is_some()),
-            ("--goal", options.goal.is_some()),
-            ("--beyond-cache", options.beyond_cache.is_some()),
+            ("--slo", options.slo.is_some()),
+            ("--working-set", options.working_set.is_some()),
         ];
-        refuse_any(&said, Contradiction::LadderOfWorkers)?;
+        refuse_any(&said, Contradiction::SweepOfWorkers)?;
     } else {
-        refuse_think(options, "--ladder")?;
+        refuse_think(options, "--sweep")?;
     }
     if let Climb::Rates(rates) = climb {
         for rate in rates {
-            check_rate(*rate).map_err(|wrong| Contradiction::Rate("--ladder", wrong))?;
+            check_rate(*rate).map_err(|wrong| Contradiction::Rate("--sweep", wrong))?;
         }
     }
     let run_for = run_for.unwrap_or(RUNG_MIN);
@@ -278,11 +278,11 @@ fn climb(options: &Options, said: &LadderSaid, run_for: Option<Duration>) -> Res
         warm_up: time(options.warm_up).unwrap_or(RUNG_WARM_UP),
         stop: Stop::After(run_for),
         pace: Pace::Closed,
-        ladder: Some(Ladder {
+        sweep: Some(Sweep {
             climb: climb.clone(),
             arrivals: options.arrivals.unwrap_or(ArrivalProcess::Poisson),
             fresh: workers || options.fresh == Some(true),
-            goal_p99_ns: options.goal.map(|goal| goal.0),
+            slo_p99_ns: options.slo.map(|slo| slo.0),
         }),
     })
 }
@@ -299,18 +299,18 @@ pub(crate) fn say(drive: &Drive, options: &mut Options) {
         }
     }
     // A rung has a warm-up of its own where none is said.
-    if !drive.warm_up.is_zero() || drive.ladder.is_some() {
+    if !drive.warm_up.is_zero() || drive.sweep.is_some() {
         options.warm_up = Some(Time::of(drive.warm_up));
     }
     if let Pace::Open { per_second, arrivals } = drive.pace {
         options.rate = Some(PerSecond(per_second));
         options.arrivals = Some(arrivals);
     }
-    if let Some(ladder) = &drive.ladder {
-        let is_of_workers = matches!(ladder.climb, Climb::Workers(_));
-        options.arrivals = (!is_of_workers).then_some(ladder.arrivals);
-        options.ladder = Some(LadderSaid(ladder.climb.clone()));
-        options.fresh = ladder.fresh.then_some(true);
-        options.goal = ladder.goal_p99_ns.map(GoalSaid);
+    if let Some(sweep) = &drive.sweep {
+        let is_of_workers = matches!(sweep.climb, Climb::Workers(_));
+        options.arrivals = (!is_of_workers).then_some(sweep.arrivals);
+        options.sweep = Some(SweepSaid(sweep.climb.clone()));
+        options.fresh = sweep.fresh.then_some(true);
+        options.slo = sweep.slo_p99_ns.map(SloSaid);
     }
 }

@@ -40,7 +40,7 @@ pub enum StorageName {
     Raw,
     /// System calls as a careful program makes them today: relative to a held directory.
     Posix,
-    /// Nothing: the tool's own cost.
+    /// Nothing: the tool's overhead.
     Null,
 }
 

@@ -10,7 +10,7 @@ pub(crate) const DIRECT_BYTES: u64 = 4096;
 pub(crate) const RUNG_MIN: Duration = Duration::from_secs(10);
 /// A limit is narrowed down by no more rungs than these.
 pub const BISECTIONS_MAX: usize = 6;
-/// A ladder has no more rungs than these as said; a closed loop before them and what lies between them come besides.
+/// A sweep has no more rungs than these as said; a closed loop before them and what lies between them come besides.
 pub const RUNGS_MAX: usize = 64;
 /// And no more slices, of all rungs and kinds of operations: a record with more could not be read again.
-pub const LADDER_SLICES_MAX: u64 = 100_000;
+pub const SWEEP_SLICES_MAX: u64 = 100_000;

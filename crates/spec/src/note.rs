@@ -29,8 +29,8 @@ pub enum Note {
         /// The version of the generators that drew that run's operations; nothing where it is this one's.
         generators: Option<u32>,
     },
-    /// The run that `--like` names kept a journal, and this one keeps none.
-    NoJournal,
+    /// The run that `--like` names kept an acknowledgement log, and this one keeps none.
+    NoAckLog,
     /// The run that `--like` names had its operations drawn before it began.
     NotPrepared,
     /// The archive is written to what is measured.
@@ -54,7 +54,7 @@ impl fmt::Display for Note {
                 write!(f, "The preset's think time ({think}) gives way to ")?;
                 match per_second {
                     Some(rate) => write!(f, "the rate of {rate} a second"),
-                    None => f.write_str("the ladder"),
+                    None => f.write_str("the sweep"),
                 }
             }
             Self::OtherWork { generators } => {
@@ -67,8 +67,8 @@ impl fmt::Display for Note {
                     None => Ok(()),
                 }
             }
-            Self::NoJournal => f.write_str(
-                "The run that --like names kept a journal, which made it wait; this one has none without --journal FILE",
+            Self::NoAckLog => f.write_str(
+                "The run that --like names kept an acknowledgement log, which made it wait; this one has none without --ack-log FILE",
             ),
             Self::NotPrepared => f.write_str(
                 "The run that --like names had its operations drawn before it began; this one draws them as it goes",

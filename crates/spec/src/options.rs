@@ -14,10 +14,10 @@ use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
 use crate::how::{Cache, OnError, SteadyRule, StorageName};
-use crate::ladder::{GoalSaid, LadderSaid};
+use crate::sweep::{SloSaid, SweepSaid};
 use crate::values::{
-    Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName, bias, bias_in_file, real, real_in_file,
-    real_to_file,
+    Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName, WorkingSet, bias, bias_in_file, real,
+    real_in_file, real_to_file,
 };
 
 /// A location with its weight.
@@ -47,10 +47,10 @@ macro_rules! options {
                 #[serde(skip_serializing_if = "Option::is_none")]
                 pub $name: Option<$of>,
             )*
-            /// In files: `[[at]]` tables with `path` and `weight`.
+            /// In files: `[[target]]` tables with `path` and `weight`.
             #[arg(skip)]
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            pub at: Vec<LocationSaid>,
+            pub target: Vec<LocationSaid>,
         }
 
         impl Options {
@@ -59,7 +59,7 @@ macro_rules! options {
             pub fn over(self, under: Self) -> Self {
                 Self {
                     $($name: self.$name.or(under.$name),)*
-                    at: if self.at.is_empty() { under.at } else { self.at },
+                    target: if self.target.is_empty() { under.target } else { self.target },
                 }
             }
         }
@@ -73,11 +73,10 @@ options! {
     /// Files in the initial pool, like 20k; of each worker where pools are private [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
     files: Count,
-    /// Instead of --files: as many as make the pool's contents so many times as large as the page cache can be, like 4. A short
-    /// run on the target tells how long that will take.
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true, help_heading = "Work", value_parser = real)]
-    #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
-    beyond_cache: f64,
+    /// Instead of --files: the bytes that the pool's contents have in all, in times of the page cache, like 4x, or as a size, like
+    /// 100GiB. A short run on the target tells how long that will take.
+    #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true, help_heading = "Work")]
+    working_set: WorkingSet,
     /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
     #[arg(long, value_name = "N", help_heading = "Work")]
     transactions: Count,
@@ -105,13 +104,13 @@ options! {
     /// Climb loads from low to high, each for --for [default: 10s] after a --warm-up [default: 2s], then narrow the limits down:
     /// auto, rates like 1000,2000,4000 or 1000..8000:8, shares of a closed loop's rate like 30%,60%,90%, or workers=1,2,4.
     #[arg(long, value_name = "LOADS", help_heading = "Driving")]
-    ladder: LadderSaid,
-    /// Make a pool for each rung of the ladder; with workers=… that is always so.
+    sweep: SweepSaid,
+    /// Make a pool for each rung of the sweep; with workers=… that is always so.
     #[arg(long, help_heading = "Driving")]
     fresh: bool,
-    /// The latency that 99 % of all operations are to stay below, like p99<10ms: the ladder finds the highest rate with it.
+    /// The latency that 99 % of all operations are to stay below, like p99<10ms: the sweep finds the highest rate with it.
     #[arg(long, value_name = "p99<TIME", help_heading = "Driving")]
-    goal: GoalSaid,
+    slo: SloSaid,
 
     /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
@@ -210,7 +209,7 @@ options! {
 
     /// Do not sync the file systems after each phase.
     #[arg(long, help_heading = "Run")]
-    no_settle: bool,
+    no_sync_phases: bool,
     /// Do not check names and sizes after the transactions.
     #[arg(long, help_heading = "Run")]
     no_check: bool,
@@ -223,7 +222,7 @@ options! {
     /// Name a worker that is in one operation for so long; after five times as long, or 10 s after a signal, the run ends
     /// without it [default: 1m].
     #[arg(long, value_name = "TIME", help_heading = "Run")]
-    stuck_after: Time,
+    stall_timeout: Time,
     /// Time the steps of operations, too; a policy of durability does so by itself.
     #[arg(long, help_heading = "Run")]
     steps: bool,
@@ -232,20 +231,20 @@ options! {
     no_latencies: bool,
     /// Leave out what was done in each second.
     #[arg(long, help_heading = "Run")]
-    no_slices: bool,
+    no_series: bool,
     /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
     #[arg(long, help_heading = "Run")]
-    no_own_cost: bool,
+    no_overhead: bool,
     /// Leave the pool for a later run; one that is shared only with --transactions 0.
     #[arg(long, help_heading = "Run")]
     keep: bool,
     /// Take the pool that an earlier run of the same work has left (where that had no transactions: of the same files).
     #[arg(long, help_heading = "Run")]
     reuse: bool,
-    /// Log acknowledged operations in this file, for verify-after. It must lie on another file system. Such a run is a proof
-    /// and no measurement: it waits for the journal.
+    /// Log acknowledged operations in this file, for verify-log. It must lie on another file system. Such a run is a proof
+    /// and no measurement: it waits for the acknowledgement log.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
-    journal: PathBuf,
+    ack_log: PathBuf,
 }
 
 /// Lets options that are true or false stand without their value, as in `--verify`.

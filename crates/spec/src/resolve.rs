@@ -15,7 +15,7 @@ use crate::limits::LOCATIONS_MAX;
 use crate::note::Note;
 use crate::options::{LocationSaid, Options};
 use crate::run_spec::RunSpec;
-use crate::values::Count;
+use crate::values::{Count, WorkingSet};
 use crate::work::{self, Read};
 
 /// What was asked for, layer by layer.
@@ -38,8 +38,8 @@ pub struct Resolved {
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
     pub storage_is_said: bool,
-    /// So many times as large as the page cache is the pool to be; its files are still to be counted.
-    pub beyond_cache: Option<f64>,
+    /// The bytes that the pool is to hold; its files are still to be counted.
+    pub working_set: Option<WorkingSet>,
     /// What was made of the words that might surprise.
     pub notes: Vec<Note>,
 }
@@ -67,7 +67,7 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     Ok(Resolved {
         spec,
         storage_is_said: options.storage.is_some(),
-        beyond_cache: options.beyond_cache,
+        working_set: options.working_set,
         notes,
     })
 }
@@ -84,8 +84,8 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
         ("--direct", is_said(options.direct)),
         ("--keep", is_said(options.keep)),
         ("--reuse", is_said(options.reuse)),
-        ("--journal", options.journal.is_some()),
-        ("--beyond-cache", options.beyond_cache.is_some()),
+        ("--ack-log", options.ack_log.is_some()),
+        ("--working-set", options.working_set.is_some()),
     ];
     refuse_any(&said, |option| Contradiction::Null(option, storage))
 }
@@ -94,27 +94,27 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
 fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
     let (said, mut under) = (asked.said.clone(), asked.file.clone());
     for options in [&said, &under] {
-        if let (Some(factor), Some(Count(files))) = (options.beyond_cache, options.files) {
-            return Err(Contradiction::BeyondCacheAndFiles { factor, files });
+        if let (Some(working_set), Some(Count(files))) = (options.working_set, options.files) {
+            return Err(Contradiction::WorkingSetAndFiles { working_set, files });
         }
     }
     // Either holds over the other in the file.
-    if said.beyond_cache.is_some() {
+    if said.working_set.is_some() {
         under.files = None;
     }
     if said.files.is_some() {
-        under.beyond_cache = None;
+        under.working_set = None;
     }
     let options = said.over(under);
-    match (options.beyond_cache, options.reuse) {
-        (Some(factor), Some(true)) => Err(Contradiction::BeyondCacheAndReuse(factor)),
+    match (options.working_set, options.reuse) {
+        (Some(working_set), Some(true)) => Err(Contradiction::WorkingSetAndReuse(working_set)),
         _ => Ok(options),
     }
 }
 
 /// Where the files go, as said; the working directory where nothing was.
 fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<LocationSaid>, Contradiction> {
-    let mut locations = options.at.clone();
+    let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
         return Err(Contradiction::Locations(locations.len()));
     }

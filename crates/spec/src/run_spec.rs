@@ -12,9 +12,9 @@ use workload::{Work, Workload};
 use crate::contradiction::Contradiction;
 use crate::drive::{self, Drive, Stop};
 use crate::how::{Cache, Keeping, OnError, Place, StorageName};
-use crate::ladder::Climb;
 use crate::options::{LocationSaid, Options};
 use crate::serial::{as_text, lossy, lossy_option, ns};
+use crate::sweep::Climb;
 use crate::values::{Count, Time};
 use crate::work;
 
@@ -49,31 +49,31 @@ pub struct RunSpec {
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
     /// After what time in one operation a worker is named, in nanoseconds; one that is in it for five times as long ends the run.
-    #[serde(rename = "stuck_after_ns", with = "ns")]
+    #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
-    pub stuck_after: Duration,
+    pub stall_timeout: Duration,
     /// Whether each worker is bound to a processor.
     pub pin: bool,
     /// Whether the pool outlives the run.
     pub keeping: Keeping,
-    /// The journal of acknowledged operations, whose waiting is in the rates; nothing where none is written.
+    /// The acknowledgement log, whose waiting is in the rates; nothing where none is written.
     #[serde(with = "lossy_option")]
     #[schemars(with = "Option<String>")]
-    pub journal: Option<PathBuf>,
+    pub ack_log: Option<PathBuf>,
     /// Whether the contents of reads are verified.
     pub verify: bool,
     /// Whether names are checked after the transactions.
     pub check: bool,
     /// Whether file systems are synced, and that is timed, after each phase.
-    pub settle: bool,
+    pub sync_phases: bool,
     /// Whether the latency of every operation is recorded.
     pub latencies: bool,
     /// Whether the steps of operations are timed, too; needs latencies.
     pub steps: bool,
     /// Whether what is done in each second is recorded; needs latencies.
-    pub slices: bool,
+    pub series: bool,
     /// Whether what the program itself costs is measured after the run: the same stream on the null storage.
-    pub own_cost: bool,
+    pub overhead: bool,
     /// Whether the streams of private pools are drawn before the run begins, so that drawing costs nothing in it. For measuring the
     /// program itself: it takes about 80 bytes an operation.
     pub prepared: bool,
@@ -98,17 +98,17 @@ impl RunSpec {
             cache: Cache::AsIs,
             drive: Drive::default(),
             on_error: OnError::Stop,
-            stuck_after: Duration::from_secs(60),
+            stall_timeout: Duration::from_secs(60),
             pin: false,
             keeping: Keeping::default(),
-            journal: None,
+            ack_log: None,
             verify: false,
             check: false,
-            settle: false,
+            sync_phases: false,
             latencies: true,
             steps: false,
-            slices: false,
-            own_cost: false,
+            series: false,
+            overhead: false,
             prepared: false,
             room_check: true,
             trusts_others: false,
@@ -145,22 +145,22 @@ impl RunSpec {
             cache,
             drive: drive::mean(options)?,
             on_error: options.on_error.unwrap_or(OnError::Stop),
-            stuck_after: options
-                .stuck_after
+            stall_timeout: options
+                .stall_timeout
                 .map_or(Duration::from_secs(60), |time| Duration::from_nanos(time.0)),
             pin: is_said(options.pin),
             keeping: Keeping {
                 keep: is_said(options.keep),
                 reuse: is_said(options.reuse),
             },
-            journal: options.journal.clone(),
+            ack_log: options.ack_log.clone(),
             verify: is_said(options.verify),
             check: touches && !is_said(options.no_check),
-            settle: touches && !is_said(options.no_settle),
+            sync_phases: touches && !is_said(options.no_sync_phases),
             latencies,
             steps: is_said(options.steps),
-            slices: latencies && !is_said(options.no_slices),
-            own_cost: !is_said(options.no_own_cost),
+            series: latencies && !is_said(options.no_series),
+            overhead: !is_said(options.no_overhead),
             ..Self::classic(workload, targets, place)
         })
     }
@@ -172,41 +172,41 @@ impl Options {
         let (workload, mut options) = (&spec.workload, Self::default());
         work::say(workload, &mut options);
         drive::say(&spec.drive, &mut options);
-        // Those without end come with a time, and a ladder of workers says how many.
-        let ladder = spec.drive.ladder.as_ref();
-        let is_ended = spec.drive.stop != Stop::Transactions || ladder.is_some();
+        // Those without end come with a time, and a sweep of workers says how many.
+        let sweep = spec.drive.sweep.as_ref();
+        let is_ended = spec.drive.stop != Stop::Transactions || sweep.is_some();
         if !(is_ended && workload.transactions() == Workload::ENDLESS) {
             options.transactions = Some(Count(workload.transactions()));
         }
-        if ladder.is_some_and(|ladder| matches!(ladder.climb, Climb::Workers(_))) {
+        if sweep.is_some_and(|sweep| matches!(sweep.climb, Climb::Workers(_))) {
             options.workers = None;
         }
         options.storage = Some(spec.storage);
         options.durability = Some(spec.durability);
         options.cache = Some(spec.cache);
         options.on_error = Some(spec.on_error);
-        options.stuck_after = Some(Time::of(spec.stuck_after));
+        options.stall_timeout = Some(Time::of(spec.stall_timeout));
         let flag = |is_so: bool| is_so.then_some(true);
         let touches = spec.storage.touches();
         options.direct = flag(spec.direct);
-        options.no_settle = flag(touches && !spec.settle);
+        options.no_sync_phases = flag(touches && !spec.sync_phases);
         options.no_check = flag(touches && !spec.check);
         options.verify = flag(spec.verify);
         options.no_latencies = flag(!spec.latencies);
         options.steps = flag(spec.steps);
         // Without latencies there are none anyway.
-        options.no_slices = flag(spec.latencies && !spec.slices);
-        options.no_own_cost = flag(!spec.own_cost);
+        options.no_series = flag(spec.latencies && !spec.series);
+        options.no_overhead = flag(!spec.overhead);
         options.pin = flag(spec.pin);
         options.keep = flag(spec.keeping.keep);
         options.reuse = flag(spec.keeping.reuse);
-        options.journal.clone_from(&spec.journal);
+        options.ack_log.clone_from(&spec.ack_log);
         let weights = workload.location_weights();
         // Where nothing was said, nothing is: a file may be for another directory.
         let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();
         if !(weights == [1] && spec.targets.iter().all(is_anywhere)) {
             let all = spec.targets.iter().zip(weights);
-            options.at = all
+            options.target = all
                 .map(|(target, weight)| LocationSaid {
                     path: crate::directory(target).to_owned(),
                     weight: *weight,
@@ -231,7 +231,7 @@ mod tests {
         spec.on_error = OnError::Percent(0.5);
         spec.drive.warm_up = Duration::from_millis(1_500);
         spec.durability = Durability::FsyncDirectory;
-        spec.journal = Some("/var/journal".into());
+        spec.ack_log = Some("/var/ack_log".into());
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec, "{text}");
     }

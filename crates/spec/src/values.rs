@@ -1,11 +1,13 @@
 //! Values of options: texts that are understood, and nothing more.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::WorkerSeeds;
 use workload::mix::Think;
@@ -178,6 +180,68 @@ quantity!(
     /// How many bytes.
     Bytes, quantity::bytes
 );
+
+/// The bytes that a workload touches: in times of the page cache, or absolutely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WorkingSet {
+    /// So many times the page cache.
+    OfCache(f64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Not a working set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}': expected times of the page cache, like 4x, or bytes, like 100GiB")]
+pub struct InvalidWorkingSet(String);
+
+impl FromStr for WorkingSet {
+    type Err = InvalidWorkingSet;
+
+    fn from_str(text: &str) -> Result<Self, InvalidWorkingSet> {
+        let text = text.trim();
+        let parsed = match text.strip_suffix('x') {
+            Some(factor) => factor.parse().ok().map(Self::OfCache),
+            None => quantity::bytes(text).ok().map(Self::Bytes),
+        };
+        parsed.ok_or_else(|| InvalidWorkingSet(text.to_owned()))
+    }
+}
+
+impl fmt::Display for WorkingSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OfCache(factor) => write!(f, "{factor}x"),
+            Self::Bytes(bytes) => write!(f, "{bytes}"),
+        }
+    }
+}
+
+impl WorkingSet {
+    /// How many bytes that is, where the page cache has so many.
+    pub fn bytes(self, cache_bytes: u64) -> u64 {
+        match self {
+            Self::OfCache(factor) => (factor * cache_bytes as f64).ceil() as u64,
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+as_text!(WorkingSet);
+
+impl JsonSchema for WorkingSet {
+    fn schema_name() -> Cow<'static, str> {
+        "WorkingSet".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "Times of the page cache, like 4x, or bytes.",
+            "pattern": "^[0-9.e+-]+x?$"
+        })
+    }
+}
 
 /// Sizes as said: what they mean depends on the work.
 #[derive(Clone, Debug, PartialEq)]
@@ -394,6 +458,24 @@ mod tests {
         for text in ["", "1", "fast", "exponential:", "exponential:1"] {
             let message = text.parse::<ThinkSaid>().unwrap_err().to_string();
             assert!(message.contains("write none, 1ms"), "{message}");
+        }
+    }
+
+    #[test]
+    fn working_sets_are_times_of_the_cache_or_bytes() {
+        for (text, working_set, written, bytes) in [
+            ("4x", WorkingSet::OfCache(4.0), "4x", 400),
+            (" 0.5x ", WorkingSet::OfCache(0.5), "0.5x", 50),
+            ("1KiB", WorkingSet::Bytes(1_024), "1024", 1_024),
+        ] {
+            assert_eq!(text.parse(), Ok(working_set), "{text}");
+            assert_eq!(working_set.to_string(), written);
+            assert_eq!(written.parse(), Ok(working_set));
+            assert_eq!(working_set.bytes(100), bytes);
+        }
+        for text in ["", "x", "four", "4 times", "1GiBx"] {
+            let message = text.parse::<WorkingSet>().unwrap_err().to_string();
+            assert!(message.contains("like 4x, or bytes"), "{message}");
         }
     }
 

@@ -36,12 +36,12 @@ pub(crate) fn mean(
         Work::Mix(mix) => mix.location_weights = weights,
     }
     let per_second = options.rate.map(|rate| rate.0);
-    if let (Work::Mix(mix), true) = (&mut work, options.ladder.is_some() || per_second.is_some()) {
+    if let (Work::Mix(mix), true) = (&mut work, options.sweep.is_some() || per_second.is_some()) {
         if mix.think != Think::None {
             // Said together they contradict one another; a preset's gives way.
             notes.push(Note::ThinkGivesWay {
                 think: mix.think,
-                per_second: per_second.filter(|_| options.ladder.is_none()),
+                per_second: per_second.filter(|_| options.sweep.is_none()),
             });
             mix.think = Think::None;
         }

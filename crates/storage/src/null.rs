@@ -1,4 +1,4 @@
-//! `null`: nothing is done. What a run on it takes is the tool's own cost. It keeps no contents and knows no names.
+//! `null`: nothing is done. What a run on it takes is the tool's overhead. It keeps no contents and knows no names.
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -335,7 +335,7 @@ fn a_run_is_imported_once() {
     let again = Record::from_json(&archive.record(1).unwrap().to_json()).unwrap();
     assert_eq!(archive.import(&again).unwrap(), Imported::There(1));
     let mut other = kept();
-    other.hints.push(record::Note::NoJournal);
+    other.hints.push(record::Note::NoAckLog);
     assert_eq!(archive.import(&other).unwrap(), Imported::Conflict(1));
     assert_eq!(archive.record(1).unwrap(), kept(), "it was left as it is");
     assert_eq!(numbers(&archive, &Filter::default()), [1]);

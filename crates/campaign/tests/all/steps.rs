@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use record::{Climb, End, Fact, Ladder, Load, Outcome, Phase, Record};
+use record::{Climb, End, Fact, Load, Outcome, Phase, Record, Sweep};
 use runner::{Clock, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
 use storage::simulated::{Code, Fault, Simulated};
 use workload::arrivals::ArrivalProcess;
@@ -65,18 +65,18 @@ fn request(climb: Climb, fresh: bool) -> RunSpec {
     };
     RunSpec {
         room_check: false,
-        own_cost: false,
+        overhead: false,
         drive: Drive {
             stop: if fresh {
                 Stop::Transactions
             } else {
                 Stop::After(Duration::from_secs(10))
             },
-            ladder: Some(Ladder {
+            sweep: Some(Sweep {
                 climb,
                 arrivals: ArrivalProcess::Constant,
                 fresh,
-                goal_p99_ns: None,
+                slo_p99_ns: None,
             }),
             ..Drive::default()
         },
@@ -231,7 +231,7 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
 fn a_run_without_a_sweep_is_one_run() {
     let storage = storage();
     let mut request = request(Climb::Workers(vec![1]), true);
-    request.drive.ladder = None;
+    request.drive.sweep = None;
     request.workload.crew = Crew::Private { workers: 2 };
     let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
     assert_eq!((phases(&record), loads(&record)), (Phase::ALL.to_vec(), Vec::new()));

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use record::{
-    Climb, CompletedPart, Ladder, LadderSummary, Load, Outcome, Phase, Record, RungSummary, SegmentKind, Summary,
+    Climb, CompletedPart, Load, Outcome, Phase, Record, RungSummary, SegmentKind, Summary, Sweep, SweepSummary,
 };
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
 use workload::Crew;
@@ -27,15 +27,15 @@ fn perform(request: &RunSpec, events: &mut dyn Events) -> Record {
     record
 }
 
-fn ladder(climb: Climb, goal_p99_ns: Option<u64>) -> Drive {
+fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
     Drive {
         warm_up: Duration::from_millis(100),
         stop: Stop::After(Duration::from_millis(500)),
-        ladder: Some(Ladder {
+        sweep: Some(Sweep {
             climb,
             arrivals: ArrivalProcess::Constant,
             fresh: false,
-            goal_p99_ns,
+            slo_p99_ns,
         }),
         ..Drive::default()
     }
@@ -54,14 +54,14 @@ impl Events for Told {
     }
 }
 
-fn of(record: &Record) -> LadderSummary {
-    Summary::of(record).ladder.unwrap()
+fn of(record: &Record) -> SweepSummary {
+    Summary::of(record).sweep.unwrap()
 }
 
 #[test]
 fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
     for crew in [Crew::ONE, Crew::Shared { writers: 0, readers: 2 }] {
-        let drive = ladder(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
+        let drive = sweep(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
         let mut told = Told::default();
         let record = perform(&request(drive, crew), &mut told);
         let summary = of(&record);
@@ -108,7 +108,7 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
 
 #[test]
 fn a_queue_that_grows_shows_in_the_latency_of_a_rung_and_not_in_its_service_time() {
-    let drive = ladder(Climb::Rates(vec![100.0, 5_000.0]), None);
+    let drive = sweep(Climb::Rates(vec![100.0, 5_000.0]), None);
     let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
     let summary = of(&record);
     let (low, high): (&RungSummary, &RungSummary) = (&summary.rungs[0], &summary.rungs[1]);
@@ -123,28 +123,28 @@ fn a_queue_that_grows_shows_in_the_latency_of_a_rung_and_not_in_its_service_time
 }
 
 #[test]
-fn shares_are_of_the_closed_loops_rate_and_a_goal_has_a_limit_of_its_own() {
-    let drive = ladder(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
+fn shares_are_of_the_closed_loops_rate_and_a_slo_has_a_limit_of_its_own() {
+    let drive = sweep(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
     let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
     let summary = of(&record);
     let closed = summary.rungs[0].achieved_per_second.unwrap();
     assert_eq!(summary.rungs[0].load, Load::Closed);
     assert_eq!(summary.rungs[0].waiting, None);
     assert_eq!(summary.rungs[1].load, Load::Rate(0.2 * closed));
-    let goal = summary.goal.unwrap();
-    assert_eq!((goal.limit.highest, goal.nearest), (Some(0.5 * closed), None));
-    let unmet = ladder(Climb::Rates(vec![50.0, 100.0]), Some(1_000));
+    let slo = summary.slo.unwrap();
+    assert_eq!((slo.limit.highest, slo.nearest), (Some(0.5 * closed), None));
+    let unmet = sweep(Climb::Rates(vec![50.0, 100.0]), Some(1_000));
     let record = perform(&request(unmet, Crew::ONE), &mut NoEvents);
-    let goal = of(&record).goal.unwrap();
-    assert_eq!(goal.limit.highest, None);
+    let slo = of(&record).slo.unwrap();
+    assert_eq!(slo.limit.highest, None);
     assert!(
-        goal.nearest.unwrap().1 > 2_000_000,
+        slo.nearest.unwrap().1 > 2_000_000,
         "two milliseconds are more than a microsecond"
     );
 }
 
 #[test]
-fn a_signal_ends_a_ladder_within_its_rung() {
+fn a_signal_ends_a_sweep_within_its_rung() {
     struct Stops(Arc<AtomicUsize>);
 
     impl Events for Stops {
@@ -156,7 +156,7 @@ fn a_signal_ends_a_ladder_within_its_rung() {
     }
 
     let signal: Arc<AtomicUsize> = Arc::default();
-    let drive = ladder(Climb::Rates(vec![50.0, 100.0, 200.0]), None);
+    let drive = sweep(Climb::Rates(vec![50.0, 100.0, 200.0]), None);
     let request = request(drive, Crew::ONE);
     let storage = Sleepy(two_milliseconds);
     let record = run(
@@ -204,11 +204,11 @@ impl Events for Parts {
 }
 
 #[test]
-fn steps_are_told_as_they_are_made_settled_or_not() {
-    for settle in [true, false] {
-        let drive = ladder(Climb::Rates(vec![200.0, 400.0]), None);
+fn steps_are_told_as_they_are_made_synced_or_not() {
+    for sync_phases in [true, false] {
+        let drive = sweep(Climb::Rates(vec![200.0, 400.0]), None);
         let request = RunSpec {
-            settle,
+            sync_phases,
             ..request(drive, Crew::ONE)
         };
         let mut told = Parts::default();
@@ -216,14 +216,14 @@ fn steps_are_told_as_they_are_made_settled_or_not() {
         let so_far = told.opened.unwrap().actual;
         assert_eq!(so_far.rungs, record.actual.rungs);
         let kinds = &told.kinds[..];
-        if settle {
+        if sync_phases {
             assert_eq!(so_far.phases, record.actual.phases);
             assert_eq!((kinds[0], *kinds.last().unwrap()), ("prepare", "delete"));
         }
         let steps = kinds.iter().filter(|kind| **kind == "rung").count();
         assert_eq!(steps, record.actual.rungs.len());
         assert!(
-            steps >= 2 && kinds.len() == steps + if settle { 2 } else { 0 },
+            steps >= 2 && kinds.len() == steps + if sync_phases { 2 } else { 0 },
             "{kinds:?}"
         );
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use archive::{Archive, Imported, InvalidTag, SubmissionOutcome, Tag};
 use document::harmless::{harmless, json as harmless_json, path as shown};
-use history::Submission;
+use published::Submission;
 use record::documents::Documents;
 use record::{ListedRun, Record};
 use serde::de::IgnoredAny;
@@ -15,7 +15,7 @@ use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::meant::error::MeaningError;
 use crate::output::{OutputFile, Outputs};
-use crate::problem::HistoryProblem;
+use crate::problem::PublishedProblem;
 use crate::problem::{Problem, print, tell};
 use crate::said::{ExportArguments, ExportFormat, ImportArguments};
 
@@ -73,7 +73,7 @@ fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str
     let mut text = String::new();
     for run in &arguments.runs {
         let submission = Submission::of(&super::record(archive, run)?, by, system);
-        let submission = submission.map_err(|problem| HistoryProblem::Submission {
+        let submission = submission.map_err(|problem| PublishedProblem::Submission {
             path: PathBuf::from(format!("run {run}")),
             problem,
         })?;

@@ -6,10 +6,10 @@ use record::Record;
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
-use crate::history::beside_in_text;
 use crate::meant::error::MeaningError;
 use crate::output::{Input, Outputs};
 use crate::problem::{Problem, print};
+use crate::published::beside_in_text;
 use crate::run::{deliver, render};
 use crate::said::{ListArguments, ListFormat, ReportFormat, ShowArguments};
 
@@ -44,16 +44,15 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
                     or json";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
-    if arguments.with_history && arguments.format != ReportFormat::Document(Rendering::Text) {
-        let told =
-            "--with-history is a part of the report for people: give --format text, or take 'postmark history beside'";
+    if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
+        let told = "--with-published is a part of the report for people: give --format text, or take 'postmark published beside'";
         return Err(MeaningError::Contradiction(told.to_owned()).into());
     }
     let mut text = render(&record, arguments.format);
     if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &head);
     }
-    if arguments.with_history {
+    if arguments.with_published {
         text.push('\n');
         text.push_str(&beside_in_text(&record)?);
     }

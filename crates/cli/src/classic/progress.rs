@@ -7,7 +7,7 @@ use std::io::Write;
 use runner::{Event, Events, Stage};
 use workload::{End, Phase};
 
-use crate::progress::stuck_line;
+use crate::progress::stalled_line;
 
 /// What stands behind the dots of a run that is out of files, in place of `Done`.
 const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files or\n\
@@ -73,9 +73,9 @@ impl Events for ClassicProgress<'_> {
                 }
                 self.write("\n");
             }
-            Event::Stuck(stuck) => {
+            Event::Stalled(stalled) => {
                 // The session's streams are not ours to write to; a warning goes where all go. Nobody may be reading.
-                let _ = writeln!(std::io::stderr(), "Warning: {}", stuck_line(&stuck));
+                let _ = writeln!(std::io::stderr(), "Warning: {}", stalled_line(&stalled));
             }
         }
     }
@@ -89,7 +89,7 @@ fn beginning(stage: Stage) -> &'static str {
         Stage::Phase(Phase::Transactions) => "Performing transactions",
         Stage::Phase(Phase::Delete) => "Deleting files...",
         Stage::RemoveDirectories => "Deleting subdirectories...",
-        Stage::Take | Stage::Settle | Stage::Warm | Stage::Cool | Stage::Check | Stage::CleanUp => "",
+        Stage::Take | Stage::PhaseSync | Stage::Warm | Stage::Cool | Stage::Check | Stage::CleanUp => "",
     }
 }
 

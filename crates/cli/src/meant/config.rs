@@ -77,9 +77,9 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     let mut options = Options::of(&meant.spec);
     if let Some(sizing) = &meant.sizing {
         // What was said, not what it came to on this machine.
-        (options.files, options.beyond_cache) = (None, Some(sizing.beyond_cache));
+        (options.files, options.working_set) = (None, Some(sizing.working_set));
     }
-    let (journal, at) = (options.journal.take(), std::mem::take(&mut options.at));
+    let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
     let path = |path: &Path| match path.to_str() {
         Some(text) => Ok(quoted(text)),
         None => Err(MeaningError::NoText(path.to_owned())),
@@ -88,12 +88,12 @@ pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
     let mut text: String = notes.collect();
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
-    if let Some(journal) = journal {
-        text.push_str(&format!("journal = {}\n", path(&journal)?));
+    if let Some(ack_log) = ack_log {
+        text.push_str(&format!("ack-log = {}\n", path(&ack_log)?));
     }
-    for location in at {
+    for location in targets {
         text.push_str(&format!(
-            "\n[[at]]\npath = {}\nweight = {}\n",
+            "\n[[target]]\npath = {}\nweight = {}\n",
             path(&location.path)?,
             location.weight
         ));

@@ -69,7 +69,9 @@ pub enum MeaningError {
     #[error("--dry-run has no classic or terse format: give --format text or json")]
     DryClassic,
     /// A path that TOML does not hold.
-    #[error("the path {0:?} is no text, and a configuration file holds nothing else: give it with --at or --journal")]
+    #[error(
+        "the path {0:?} is no text, and a configuration file holds nothing else: give it with --target or --ack-log"
+    )]
     NoText(PathBuf),
     /// A file for the report, or for its lines, cannot be written.
     #[error("cannot write to {}: {cause}: give another {option}", harmless::path(.path))]

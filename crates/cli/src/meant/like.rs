@@ -1,7 +1,7 @@
 //! The work of an earlier run, to be done again.
 //!
 //! Its description is taken for a configuration file: what is said beside holds over the one as over the other. Its place is not
-//! taken over: not its targets, and not its journal. Records may be anybody's.
+//! taken over: not its targets, and not its acknowledgement log. Records may be anybody's.
 
 use std::path::Path;
 
@@ -25,8 +25,8 @@ pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like)
 /// What a configuration file would say of a run, its place left out. What it came to is in the workload.
 pub fn options(record: &Record) -> Options {
     Options {
-        at: Vec::new(),
-        journal: None,
+        target: Vec::new(),
+        ack_log: None,
         ..Options::of(&record.spec)
     }
 }
@@ -53,8 +53,8 @@ impl Like {
                 generators: (theirs != GENERATORS_VERSION).then_some(theirs),
             });
         }
-        if self.0.spec.journal.is_some() && spec.journal.is_none() {
-            notes.push(Note::NoJournal);
+        if self.0.spec.ack_log.is_some() && spec.ack_log.is_none() {
+            notes.push(Note::NoAckLog);
         }
         if self.0.spec.prepared {
             notes.push(Note::NotPrepared);
@@ -63,10 +63,10 @@ impl Like {
     }
 }
 
-/// The work whose fingerprint a record has: on a ladder of workers that of its first rung.
+/// The work whose fingerprint a record has: on a sweep of workers that of its first rung.
 fn first_work(spec: &RunSpec) -> Workload {
     let mut workload = spec.workload.clone();
-    if let Some(Climb::Workers(counts)) = spec.drive.ladder.as_ref().map(|ladder| &ladder.climb) {
+    if let Some(Climb::Workers(counts)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
         if let Some(workers) = counts.first() {
             workload.crew = Crew::Private { workers: *workers };
         }

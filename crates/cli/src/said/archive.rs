@@ -188,9 +188,9 @@ pub struct ShowArguments {
     /// Write over the file of --output, where it exists already.
     #[arg(long)]
     pub force: bool,
-    /// Set it beside the published rows of the same configuration (in the report for people; 'history beside' has other formats).
+    /// Set it beside the published rows of the same configuration (in the report for people; 'published beside' has other formats).
     #[arg(long)]
-    pub with_history: bool,
+    pub with_published: bool,
 }
 
 /// The arguments of `tag`.
@@ -258,7 +258,7 @@ pub struct ExportArguments {
     /// How they look.
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
-    /// Write the runs as submissions, which somebody else's import takes into the table of 'history submissions'.
+    /// Write the runs as submissions, which somebody else's import takes into the table of 'published submissions'.
     #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]
     pub submission: bool,
     /// Of a submission: who has measured.

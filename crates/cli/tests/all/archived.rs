@@ -27,7 +27,7 @@ struct Home {
 }
 
 /// A run of some milliseconds.
-const LITTLE: &str = "run --quiet --no-own-cost --storage posix --files 40 --transactions 100 --seed 7";
+const LITTLE: &str = "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
 
 impl Home {
     fn new() -> Self {
@@ -46,7 +46,7 @@ impl Home {
         let mut command = Running::command(program());
         command.args(words.split_whitespace());
         if words.starts_with("run ") {
-            command.arg("--at").arg(&self.target);
+            command.arg("--target").arg(&self.target);
         }
         command
             .env_remove("POSTMARK_ARCHIVE")

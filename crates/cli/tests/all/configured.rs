@@ -61,9 +61,9 @@ fn meaning(text: &str) -> Option<Meant> {
         like: None,
         like_in: None,
         config: None,
-        at: Vec::new(),
+        target: Vec::new(),
         weight: Vec::new(),
-        locations: Ok(options.at.clone()),
+        locations: Ok(options.target.clone()),
         options,
     };
     match mean(&arguments) {
@@ -78,7 +78,7 @@ fn meaning(text: &str) -> Option<Meant> {
 fn looks_beyond(options: &Options) -> bool {
     let sizes = [&options.size, &options.append_size, &options.range_size];
     let in_file = |said: &&Option<SizesSaid>| matches!(said, Some(SizesSaid::HistogramIn(_)));
-    options.beyond_cache.is_some() || sizes.iter().any(in_file)
+    options.working_set.is_some() || sizes.iter().any(in_file)
 }
 
 /// All that is asked of a workload before a run; the stream itself where it is short.

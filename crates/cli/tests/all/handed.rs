@@ -8,8 +8,8 @@ mod imported;
 use std::sync::OnceLock;
 
 use document::harmless;
-use history::submissions::Numbered;
-use history::{ConfigurationShape, Library, PublishedFormat, Submission, beside, submissions};
+use published::submissions::Numbered;
+use published::{ConfigurationShape, Library, PublishedFormat, Submission, beside, submissions};
 use record::Record;
 use record::documents::Documents;
 use serde_json::Value;

@@ -161,7 +161,7 @@ proptest! {
 fn the_seeds_of_files_that_are_handed_over_are_taken() {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let record = Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap();
-        let submission = history::Submission::of(&record, "Jo Doe", "Ultra 5, ext4").unwrap();
+        let submission = published::Submission::of(&record, "Jo Doe", "Ultra 5, ext4").unwrap();
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/import/submission.json");
         std::fs::write(path, submission.to_json()).unwrap();
     }
@@ -209,7 +209,7 @@ fn words<'a>(words: &[&'a str], name: &'a OsStr) -> Vec<&'a OsStr> {
 }
 
 /// Too little to be valid.
-const LITTLE: [&str; 6] = ["--files", "20", "--transactions", "20", "--no-own-cost", "--at"];
+const LITTLE: [&str; 6] = ["--files", "20", "--transactions", "20", "--no-overhead", "--target"];
 
 #[test]
 fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
@@ -232,7 +232,7 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
     }
     let plan = [
         &["plan"][..],
-        &["--files", "20", "--transactions", "50", "--at", "NAME"],
+        &["--files", "20", "--transactions", "50", "--target", "NAME"],
     ]
     .concat();
     let (output, errors, code) = said(&words(&plan, &name), directory.path());
@@ -269,8 +269,8 @@ fn refusals_name_hostile_files_without_harm() {
         (&["run", "--live", "NAME"][..], &name, 2),
         (&["clean", "NAME"][..], &name, 0),
         (&["clean", "NAME"][..], &gone, 1),
-        (&["verify-after", ".", "--journal", "NAME"][..], &gone, 2),
-        (&["verify-after", ".", "--journal", "NAME"][..], &name, 2),
+        (&["verify-log", ".", "--ack-log", "NAME"][..], &gone, 2),
+        (&["verify-log", ".", "--ack-log", "NAME"][..], &name, 2),
         (&["NAME"][..], &gone, 0),
     ] {
         let (output, errors, ended) = said(&words(given, name), directory.path());
@@ -296,8 +296,8 @@ fn hostile_words_are_refused_without_harm() {
         &["run", "--durability", "NAME"],
         &["run", "--cache", "NAME"],
         &["run", "--for", "NAME"],
-        &["run", "--ladder", "NAME"],
-        &["run", "--goal", "NAME"],
+        &["run", "--sweep", "NAME"],
+        &["run", "--slo", "NAME"],
         &["run", "NAME"],
         &["clean"],
     ] {
@@ -333,7 +333,11 @@ fn hostile_configuration_files_are_refused_without_harm() {
         );
     }
     // Nor is what is written of a hostile one.
-    std::fs::write(&file, "storage = \"null\"\n[[at]]\npath = \"/\\u001b[2J\\n\\u202e\"\n").unwrap();
+    std::fs::write(
+        &file,
+        "storage = \"null\"\n[[target]]\npath = \"/\\u001b[2J\\n\\u202e\"\n",
+    )
+    .unwrap();
     let plan = ["plan", "--config", "hostile.toml", "--format", "toml"];
     let (output, errors, code) = said(&words(&plan, &name), directory.path());
     assert_eq!(code, Some(0), "{errors}");

@@ -122,7 +122,7 @@ impl Hung {
     fn start(&self, words: &str) -> OnMount {
         let mut command = Running::command(program());
         command
-            .args(["run", "--format", "json", "--at"])
+            .args(["run", "--format", "json", "--target"])
             .arg(&self.at)
             .arg("--output")
             .arg(&self.report)
@@ -155,10 +155,10 @@ fn tells_of_a_hung_target(record: &Record, operation: &str) {
     let Outcome::Failed { why } = &actual.outcome else {
         panic!("the outcome is {:?}", actual.outcome);
     };
-    let stuck: Vec<_> = actual.stuck.iter().filter(|stuck| !stuck.came_back).collect();
+    let stalled: Vec<_> = actual.stalled.iter().filter(|stalled| !stalled.came_back).collect();
     assert!(
-        stuck.iter().any(|stuck| stuck.operation.contains(operation)),
-        "{operation} is not named in {stuck:?}: {why}"
+        stalled.iter().any(|stalled| stalled.operation.contains(operation)),
+        "{operation} is not named in {stalled:?}: {why}"
     );
     let left: Vec<_> = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left).collect();
     assert!(
@@ -288,7 +288,7 @@ fn without_a_signal_the_run_is_given_up() {
             return;
         };
         hung.stall_at(at);
-        let running = hung.start(&format!("{words} --stuck-after 1s"));
+        let running = hung.start(&format!("{words} --stall-timeout 1s"));
         hung.wait_for_request(&running);
         running.ends_within(PROMISED).code(1).says(" has been in '");
         tells_of_a_hung_target(&hung.record(), named);
@@ -314,14 +314,14 @@ fn a_report_on_the_hung_target_goes_to_standard_output() {
 #[test]
 fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
     for words in [
-        "run --at MOUNT",
+        "run --target MOUNT",
         "clean MOUNT",
-        "verify-after --journal MOUNT/journal MOUNT",
+        "verify-log --ack-log MOUNT/ack_log MOUNT",
     ] {
         let Some(hung) = Hung::new() else {
             return;
         };
-        std::fs::write(hung.at.join("journal"), "no journal\n").unwrap();
+        std::fs::write(hung.at.join("ack_log"), "no acknowledgement log\n").unwrap();
         // SIGINT may be ignored by who runs the tests, and is then by what they start.
         let mut command = Running::command(program());
         command.args(words.replace("MOUNT", hung.at.to_str().unwrap()).split(' '));
@@ -330,7 +330,7 @@ fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
         std::thread::sleep(Duration::from_millis(500));
         running.send(Signal::TERM);
         running.ends_within(PROMISED).signal(Signal::TERM.as_raw());
-        assert_eq!(names(&hung.backing).unwrap(), ["journal"]);
+        assert_eq!(names(&hung.backing).unwrap(), ["ack_log"]);
     }
 }
 
@@ -462,7 +462,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
             "create=1,delete=1,read=1,link=1",
         ]);
         command
-            .args(["--no-room-check", "--transactions", transactions, "--at"])
+            .args(["--no-room-check", "--transactions", transactions, "--target"])
             .arg(&at);
         command
     };
@@ -518,7 +518,7 @@ fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
                 "--no-room-check",
                 "--transactions",
                 transactions,
-                "--at",
+                "--target",
             ])
             .arg(&at);
         command

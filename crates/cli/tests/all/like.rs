@@ -39,7 +39,7 @@ fn toml(meant: &Meant) -> String {
 fn recorded(meant: &Meant) -> Record {
     const SIGINT: usize = 2;
     let mut request = meant.spec.clone();
-    if let Some(Climb::Workers(workers)) = request.drive.ladder.as_ref().map(|ladder| &ladder.climb) {
+    if let Some(Climb::Workers(workers)) = request.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
         // Its record is the first rung's.
         request.workload.crew = Crew::Private { workers: workers[0] };
     }
@@ -69,25 +69,25 @@ const KINDS: [&str; 24] = [
      --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
     "--mix read=1,create=1,delete=1 --size histogram:0..1KiB=30,1KiB..8KiB=50 --popularity hot:12.5%/90% --names padded:9",
     "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir",
-    "--mix read=1 --popularity shuffled --cache cold-data --no-settle --no-check --verify --on-error 0.5% --stuck-after 90s",
+    "--mix read=1 --popularity shuffled --cache cold-data --no-sync-phases --no-check --verify --on-error 0.5% --stall-timeout 90s",
     "--mix read=1 --cache warm --on-error 17 --steps --seed 18446744073709551615",
-    "--mix read=1 --no-latencies --no-own-cost",
-    "--no-slices --keep --durability o-dsync --storage posix",
+    "--mix read=1 --no-latencies --no-overhead",
+    "--no-series --keep --durability o-dsync --storage posix",
     "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
     "--for 500ms --rate 0.25 --transactions 1000000",
     "--steady snia --round 3s --for 1m --warm-up 5s",
     "--mix read=1 --steady slope --rate 70",
-    "--mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
-    "--mix read=1 --ladder 1000..8000:8 --warm-up 0s",
-    "--ladder 10%,55.5%,110% --fresh --warm-up 3s",
-    "--ladder auto",
-    "--ladder workers=2,4",
+    "--mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo p99<2500us",
+    "--mix read=1 --sweep 1000..8000:8 --warm-up 0s",
+    "--sweep 10%,55.5%,110% --fresh --warm-up 3s",
+    "--sweep auto",
+    "--sweep workers=2,4",
 ];
 
 #[test]
 fn a_record_means_what_its_words_meant() {
     let at = directory();
-    let place = ["--at", at.path().to_str().unwrap()];
+    let place = ["--target", at.path().to_str().unwrap()];
     let file = at.path().join("run.json");
     let like = ["--like", file.to_str().unwrap()];
     for words in KINDS {
@@ -132,7 +132,7 @@ fn the_same_is_done_again_by_the_program() {
     for words in [
         "--files 50 --transactions 300 --workers 2 --steps",
         "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --durability fsync --verify",
-        "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --no-latencies --no-own-cost",
+        "--mix read=3,create=1,delete=1 --files 50 --transactions 300 --no-latencies --no-overhead",
     ] {
         let one = run(words, at.path(), &file);
         let other = run(&like, elsewhere.path(), &again);
@@ -175,9 +175,9 @@ fn what_is_said_beside_holds_over_the_record() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     let text = files.path().to_str().unwrap();
-    let journal = format!("{text}/journal");
+    let ack_log = format!("{text}/ack_log");
     run(
-        "--mix read=1,create=1 --files 50 --transactions 100 --size 1KiB --at . --weight 3 --no-latencies",
+        "--mix read=1,create=1 --files 50 --transactions 100 --size 1KiB --target . --weight 3 --no-latencies",
         at.path(),
         &file,
     );
@@ -188,14 +188,14 @@ fn what_is_said_beside_holds_over_the_record() {
         [3],
         "shares are a part of the work"
     );
-    let place = "[[at]]\npath = \".\"\nweight = 3";
+    let place = "[[target]]\npath = \".\"\nweight = 3";
     assert!(
         toml(&plain).contains(place),
         "the place is the working directory\n{}",
         toml(&plain)
     );
     let words =
-        "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --at /tmp --weight 5";
+        "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --target /tmp --weight 5";
     let meant = mean(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
     assert_eq!(
         (meant.spec.workload.transactions(), meant.spec.workload.files()),
@@ -203,7 +203,7 @@ fn what_is_said_beside_holds_over_the_record() {
     );
     assert_eq!(meant.spec.workload.location_weights(), [5]);
     assert_eq!(meant.spec.storage.name(), "raw");
-    assert!(meant.spec.latencies && meant.spec.slices);
+    assert!(meant.spec.latencies && meant.spec.series);
     for line in [
         "mix = \"read=2\"",
         "durability = \"fsync\"",
@@ -222,20 +222,20 @@ fn what_is_said_beside_holds_over_the_record() {
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
     assert!(planned.contains("other work than that of the run"), "{planned}");
-    // A journal is a place, too, and other generators are named.
+    // An acknowledgement log is a place, too, and other generators are named.
     let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
-    record["spec"]["journal"] = json!(journal);
+    record["spec"]["ack_log"] = json!(ack_log);
     record["spec"]["prepared"] = json!(true);
     record["tool"]["generators"] = json!(0);
     record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
     std::fs::write(&file, document.to_string()).unwrap();
     let meant = mean(&work(&["--like", path])).unwrap();
-    assert_eq!(meant.spec.journal, None);
+    assert_eq!(meant.spec.ack_log, None);
     let other_work = Note::OtherWork { generators: Some(0) };
-    assert_eq!(meant.notes, [other_work.clone(), Note::NoJournal, Note::NotPrepared]);
-    let meant = mean(&work(&["--like", path, "--journal", &journal])).unwrap();
-    assert_eq!(meant.spec.journal.as_deref(), Some(Path::new(&journal)));
+    assert_eq!(meant.notes, [other_work.clone(), Note::NoAckLog, Note::NotPrepared]);
+    let meant = mean(&work(&["--like", path, "--ack-log", &ack_log])).unwrap();
+    assert_eq!(meant.spec.ack_log.as_deref(), Some(Path::new(&ack_log)));
     assert_eq!(meant.notes, [other_work, Note::NotPrepared]);
 }
 
@@ -260,7 +260,7 @@ fn a_record_may_come_from_standard_input() {
 
 /// What is wrong, at which place of a record, and what is told of it.
 fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
-    let ladder = |climb: Value| json!({"climb": climb, "arrivals": "poisson", "fresh": false, "goal_p99_ns": null});
+    let sweep = |climb: Value| json!({"climb": climb, "arrivals": "poisson", "fresh": false, "slo_p99_ns": null});
     vec![
         ("/schema", json!(999), "use a newer postmark"),
         ("/schema", json!(0), "schema 0"),
@@ -284,7 +284,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             "expected one of `as-is`, `warm`, `cold`, `cold-data`",
         ),
         ("/spec/on_error", json!("never"), "never"),
-        ("/spec/stuck_after_ns", json!(0), "--stuck-after 0"),
+        ("/spec/stall_timeout_ns", json!(0), "--stall-timeout 0"),
         (
             "/spec/drive/pace",
             json!({"open": {"per_second": -1.0, "arrivals": "poisson"}}),
@@ -301,15 +301,15 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
             "--round",
         ),
-        ("/spec/drive/ladder", ladder(json!({"rates": []})), "without rungs"),
+        ("/spec/drive/sweep", sweep(json!({"rates": []})), "without rungs"),
         (
-            "/spec/drive/ladder",
-            ladder(json!({"rates": [2.0, 1.0]})),
+            "/spec/drive/sweep",
+            sweep(json!({"rates": [2.0, 1.0]})),
             "does not rise",
         ),
         (
-            "/spec/drive/ladder",
-            ladder(json!({"workers": [0]})),
+            "/spec/drive/sweep",
+            sweep(json!({"workers": [0]})),
             "no number of workers",
         ),
     ]

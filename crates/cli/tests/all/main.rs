@@ -10,7 +10,6 @@ mod hostile;
 mod house;
 mod hung;
 mod killed_trees;
-mod ladders;
 mod like;
 mod mixes;
 mod names;
@@ -19,6 +18,7 @@ mod published_results;
 mod safety;
 mod schema;
 mod scripts;
+mod sweeps;
 mod system_calls;
 mod verdict;
 

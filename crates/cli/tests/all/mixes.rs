@@ -74,15 +74,15 @@ fn words_survive_configuration_files() {
          --contents incompressible --dedup 1.5 --think exponential:1us --align 512 --seed 12345678901234",
         "--mix read=1,create=1,delete=1 --size histogram@sizes.txt --popularity hot:10%/90% --names padded:9 --subdirs 7",
         "--mix deliver=1,delete=1,list=1 --names maildir --workers 2 --durability fsync+dir --direct",
-        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-settle --no-check --verify \
-         --on-error 0.5% --stuck-after 90s --steps",
+        "--mix read=1 --size exponential:mean=2KiB,max=64KiB --cache cold-data --no-sync-phases --no-check --verify \
+         --on-error 0.5% --stall-timeout 90s --steps",
         "--mix read=1 --on-error 17 --storage null --seed 18446744073709551615",
         "--mix read=1 --for 2m --warm-up 90s --rate 1234.5 --arrivals constant --workers 3",
         "--for 500ms --rate 0.25",
         "--steady snia --round 3s --for 1m --warm-up 5s",
         "--mix read=1 --steady slope --rate 70",
-        "--mix read=1 --storage raw --cache warm --journal /proc/some.journal --keep",
-        "--at . --weight 2 --at .. --mix create=1,delete=1",
+        "--mix read=1 --storage raw --cache warm --ack-log /proc/some.ack_log --keep",
+        "--target . --weight 2 --target .. --mix create=1,delete=1",
     ] {
         round_trip(
             &[
@@ -96,10 +96,10 @@ fn words_survive_configuration_files() {
     }
     // They end by time.
     for words in [
-        "plan --files 40 --mix read=1 --ladder 10.5,20,300 --arrivals constant --for 20s --goal p99<2500us",
-        "plan --files 40 --ladder 10%,55.5%,110% --fresh --warm-up 3s",
-        "plan --files 40 --ladder workers=1,2,4",
-        "plan --files 40 --mix read=1 --ladder 10,20 --warm-up 0s",
+        "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo p99<2500us",
+        "plan --files 40 --sweep 10%,55.5%,110% --fresh --warm-up 3s",
+        "plan --files 40 --sweep workers=1,2,4",
+        "plan --files 40 --mix read=1 --sweep 10,20 --warm-up 0s",
     ] {
         round_trip(&split(words), at.path());
     }
@@ -274,15 +274,15 @@ fn a_kept_pool_is_taken_again() {
 }
 
 #[test]
-fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
+fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());
-    let journal = beside.path().join("journal");
-    let journal = journal.to_str().unwrap();
+    let ack_log = beside.path().join("ack_log");
+    let ack_log = ack_log.to_str().unwrap();
     let mix = "--mix create=3,deliver=2,rename=2,append=1,delete=1 --keep";
-    let words = format!("run --quiet {SMALL} {mix} --journal {journal}");
+    let words = format!("run --quiet {SMALL} {mix} --ack-log {ack_log}");
     answer(&split(&words), at.path());
     let path = at.path().to_str().unwrap();
-    let text = answer(&["verify-after", path, "--journal", journal], at.path());
+    let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
     assert!(text.contains("Nothing is lost"), "{text}");
     // A file goes behind our back.
     let files = tree(at.path());
@@ -292,7 +292,7 @@ fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
     };
     let victim = files.iter().find(is_ours).unwrap();
     std::fs::remove_file(at.path().join(&victim.0)).unwrap();
-    let said = ended(&["verify-after", path, "--journal", journal], at.path());
+    let said = ended(&["verify-log", path, "--ack-log", ack_log], at.path());
     let text = String::from_utf8_lossy(&said.output).into_owned();
     assert_eq!(said.code, Some(1), "{text}");
     assert!(
@@ -300,7 +300,7 @@ fn a_journal_of_a_whole_run_tells_that_nothing_is_lost() {
         "{text}"
     );
     let said = ended(
-        &["verify-after", path, "--journal", journal, "--format", "json"],
+        &["verify-log", path, "--ack-log", ack_log, "--format", "json"],
         at.path(),
     );
     assert_eq!(said.code, Some(1));

@@ -1,6 +1,6 @@
-//! `postmark history`, from its words to what it shows.
+//! `postmark published`, from its words to what it shows.
 
-use history::Submission;
+use published::Submission;
 use record::Record;
 use std::ffi::OsStr;
 
@@ -11,7 +11,7 @@ const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 #[test]
 fn the_list_names_what_show_takes() {
     let place = directory();
-    let list = answer(&["history", "list"], place.path());
+    let list = answer(&["published", "list"], place.path());
     for name in [
         "paper-1",
         "paper-session",
@@ -22,7 +22,7 @@ fn the_list_names_what_show_takes() {
     ] {
         assert!(list.contains(&format!("\n  {name} ")), "{name} in\n{list}");
     }
-    let shown = answer(&["history", "show", "veritas-multi-32"], place.path());
+    let shown = answer(&["published", "show", "veritas-multi-32"], place.path());
     for words in [
         "Percent",
         "Parameters #",
@@ -39,7 +39,7 @@ fn the_list_names_what_show_takes() {
 #[test]
 fn ranges_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
-    let shown = answer(&["history", "show", "veritas-logging"], place.path());
+    let shown = answer(&["published", "show", "veritas-logging"], place.path());
     assert!(shown.contains("Of 4 printed improvements 3 are"), "{shown}");
     assert!(shown.contains("differs by -4.08"), "{shown}");
 }
@@ -47,14 +47,14 @@ fn ranges_are_compared_with_the_rates_of_other_tables() {
 #[test]
 fn every_format_has_the_same_cells() {
     let place = directory();
-    let csv = answer(&split("history show mail-page --format csv"), place.path());
+    let csv = answer(&split("published show mail-page --format csv"), place.path());
     assert_eq!(csv.lines().count(), 1 + 225);
     let row = csv.lines().find(|line| line.contains(",6092.8,")).unwrap();
     assert!(
         row.starts_with("mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,6092.8,"),
         "{row}"
     );
-    let shown = json(&split("history show mail-page-3"), place.path());
+    let shown = json(&split("published show mail-page-3"), place.path());
     let cell = &shown["sources"][0]["tables"][0]["rows"][1]["cells"][9];
     assert_eq!(cell["known"]["printed"], "329.79");
     let made = shown["findings"].as_array().unwrap();
@@ -65,29 +65,29 @@ fn every_format_has_the_same_cells() {
             .unwrap()
             .contains("misprinted")
     );
-    let ranges = answer(&split("history show veritas-logging --format csv"), place.path());
+    let ranges = answer(&split("published show veritas-logging --format csv"), place.path());
     assert!(ranges.contains(",-88-(-77)%,-88,-77,"), "{ranges}");
-    let markdown = answer(&split("history show paper-1 --format markdown"), place.path());
+    let markdown = answer(&split("published show paper-1 --format markdown"), place.path());
     assert!(
         markdown.contains("| 1000/50000 | UFS | TMPFS |") && markdown.contains("| --- | --: |"),
         "{markdown}"
     );
-    let text = answer(&split("history show paper-1"), place.path());
+    let text = answer(&split("published show paper-1"), place.path());
     assert!(text.contains("neither") && text.contains("4880"), "{text}");
 }
 
 #[test]
 fn an_unknown_name_is_answered_with_those_there_are() {
     let place = directory();
-    let said = ended(&["history", "show", "paper-9"], place.path());
+    let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
     assert!(errors.contains("'paper-9': take one of paper, paper-1"), "{errors}");
     assert_eq!(
-        ended(&split("history show paper --format html"), place.path()).code,
+        ended(&split("published show paper --format html"), place.path()).code,
         Some(2)
     );
-    assert_eq!(ended(&["history"], place.path()).code, Some(2));
+    assert_eq!(ended(&["published"], place.path()).code, Some(2));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn submissions_of_files_make_a_table() {
     let place = directory();
     let submission = Submission::of(&Record::from_json(RUN).unwrap(), "Jo Doe", "A box with ext4").unwrap();
     std::fs::write(place.path().join("jo.json"), submission.to_json()).unwrap();
-    let text = answer(&split("history submissions jo.json jo.json"), place.path());
+    let text = answer(&split("published submissions jo.json jo.json"), place.path());
     assert!(
         text.contains("S1 [Jo Doe]: A box with ext4") && !text.contains("S2"),
         "{text}"
@@ -108,24 +108,24 @@ fn submissions_of_files_make_a_table() {
     };
     let several = [of("Jo Doe", "A box"), of("Al", "Another"), of("Jo Doe", "A larger box")].concat();
     std::fs::write(place.path().join("several.json"), &several).unwrap();
-    let of_file = answer(&split("history submissions several.json"), place.path());
+    let of_file = answer(&split("published submissions several.json"), place.path());
     for words in ["S1 [Jo Doe]: A larger box", "S2 [Al]: Another"] {
         assert!(of_file.contains(words), "{words} in\n{of_file}");
     }
     assert!(!of_file.contains("S3"), "{of_file}");
-    let words = ["history", "submissions", "-"].map(OsStr::new);
+    let words = ["published", "submissions", "-"].map(OsStr::new);
     let piped = say(ours(), &words, place.path(), several.as_bytes(), &[]);
     assert_eq!(String::from_utf8(piped.output).unwrap(), of_file);
     std::fs::write(place.path().join("no.json"), "{\"record\":1}").unwrap();
     std::fs::write(place.path().join("cut.json"), &several[..several.len() - 9]).unwrap();
-    let said = ended(&split("history submissions cut.json"), place.path());
+    let said = ended(&split("published submissions cut.json"), place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
     assert!(errors.contains("cut.json: document 3: it ends before"), "{errors}");
     for words in [
-        "history submissions no.json",
-        "history submissions missing.json",
-        "history beside no.json",
+        "published submissions no.json",
+        "published submissions missing.json",
+        "published beside no.json",
     ] {
         let said = ended(&split(words), place.path());
         let errors = String::from_utf8(said.errors).unwrap();
@@ -139,13 +139,13 @@ fn a_run_is_set_beside_what_was_published() {
     let place = directory();
     let run = "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
     answer(&split(run), place.path());
-    let text = answer(&split("history beside run.json"), place.path());
+    let text = answer(&split("published beside run.json"), place.path());
     assert!(text.contains("this run") && text.contains("paper-session"), "{text}");
     let other = run
         .replace("--preset default", "--files 77")
         .replace("run.json", "other.json");
     answer(&split(&other), place.path());
-    let said = ended(&split("history beside other.json --format csv"), place.path());
+    let said = ended(&split("published beside other.json --format csv"), place.path());
     let errors = String::from_utf8(said.errors).unwrap();
     assert_eq!(
         (said.code, said.output.split(|byte| *byte == b'\n').count()),
@@ -157,7 +157,7 @@ fn a_run_is_set_beside_what_was_published() {
 #[test]
 fn the_figures_of_edition_1_0_are_whole_sums() {
     let place = directory();
-    let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-own-cost";
+    let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-overhead";
     let run = json(&split(run), place.path());
     for field in ["bytes_read", "bytes_written"] {
         let exact = run["summary"]["paper"][field]["count"].as_u64().unwrap();

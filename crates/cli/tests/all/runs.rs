@@ -21,7 +21,7 @@ pub struct Run {
 impl Run {
     /// `postmark run` in a directory with options, which have no spaces in them.
     pub fn new(at: &Path, options: &str) -> Self {
-        let fixed = ["run", "--format", "json", "--at"].map(OsString::from);
+        let fixed = ["run", "--format", "json", "--target"].map(OsString::from);
         Self {
             program: program().to_owned(),
             words: fixed.into_iter().chain([at.as_os_str().to_owned()]).collect(),
@@ -72,7 +72,7 @@ impl Run {
     }
 }
 
-/// `postmark clean`, `postmark verify-after` and the like, on a directory.
+/// `postmark clean`, `postmark verify-log` and the like, on a directory.
 pub fn postmark(place: &Path, words: &[&OsStr]) -> Ended {
     let mut command = Running::command(program());
     command.args(words);
@@ -124,14 +124,14 @@ impl Ran {
         self.assert(actual.outcome == Outcome::Complete, "the outcome is not 'complete'")
             .assert(!self.summary.partial, "the summary calls it partial")
             .assert(actual.errors.is_empty(), "there are errors")
-            .assert(actual.stuck.is_empty(), "somebody was stuck")
+            .assert(actual.stalled.is_empty(), "somebody was stalled")
             .assert(actual.clean_up.is_none(), "something was left to be cleaned up");
         let checked = actual.check.known().is_some_and(|check| check.names > 0);
         self.assert(checked, "the names were not checked");
         for phase in &actual.phases {
             let name = phase.phase.name();
             self.assert(phase.complete, format_args!("{name} is not complete"))
-                .assert(phase.settle.is_some(), format_args!("{name} did not settle"))
+                .assert(phase.sync.is_some(), format_args!("{name} did not sync"))
                 .assert(phase.skipped() == 0, format_args!("{name} has skipped operations"));
         }
         let failed = |phase: &PhaseSummary| phase.operations.iter().any(|operation| operation.failed > 0);
@@ -192,16 +192,16 @@ impl fmt::Display for Ran {
         write!(f, "{}", self.ended)?;
         writeln!(f, "==== the record:\noutcome {:?}", actual.outcome)?;
         writeln!(f, "errors {:#?}", actual.errors)?;
-        writeln!(f, "stuck {:?}\ncheck {:?}", actual.stuck, actual.check)?;
+        writeln!(f, "stalled {:?}\ncheck {:?}", actual.stalled, actual.check)?;
         writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, actual.fetched)?;
         for phase in &self.summary.phases {
             writeln!(
                 f,
-                "{}: complete {}, {:.3} s, settle {:?} ns, space back {:?}, nothing {}, skipped {}",
+                "{}: complete {}, {:.3} s, sync {:?} ns, space back {:?}, nothing {}, skipped {}",
                 phase.phase.name(),
                 phase.complete,
                 phase.duration_ns as f64 / 1e9,
-                phase.settle_ns,
+                phase.sync_ns,
                 phase.space_back_ns,
                 phase.nothing,
                 phase.skipped

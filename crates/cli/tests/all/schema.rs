@@ -45,8 +45,8 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--files 50 --transactions 300",
         "--files 50 --transactions 300 --edition 1.0 --bias-read -1",
         "--files 50 --transactions 300 --storage null",
-        "--files 50 --transactions 300 --workers 3 --worker-seeds same --pin --cache warm --no-slices --no-own-cost",
-        "--files 50 --transactions 300 --no-latencies --no-settle --no-check",
+        "--files 50 --transactions 300 --workers 3 --worker-seeds same --pin --cache warm --no-series --no-overhead",
+        "--files 50 --transactions 300 --no-latencies --no-sync-phases --no-check",
         "--files 3 --transactions 300 --bias-create 0",
         "--preset mail --files 50 --transactions 300 --verify --cache cold-data --on-error 1%",
         "--preset news --files 50 --transactions 300 --on-error 7",
@@ -55,8 +55,8 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--mix read=1 --files 50 --for 1500ms --warm-up 300ms --rate 2000 --steps",
         "--mix read=1 --files 50 --steady snia --round 1s --for 5s --rate 2000 --arrivals constant",
         "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
-        "--mix read=1 --files 50 --ladder 500 --warm-up 100ms --for 10s --goal p99<1s",
-        "--mix read=1 --files 50 --ladder workers=2 --warm-up 0s --for 10s",
+        "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",
+        "--mix read=1 --files 50 --sweep workers=2 --warm-up 0s --for 10s",
     ] {
         let document = assert_valid(&validator, &run(words, at.path()), words);
         assert_eq!(document["record"]["actual"]["outcome"], "complete", "{words}");
@@ -70,7 +70,7 @@ fn runs_of_every_kind_are_as_the_schema_says() {
 fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() {
     // Nothing is chosen for memory.
     let at = tempfile::tempdir().unwrap();
-    let words = "run --quiet --format json --mix read=1 --size 4KiB --beyond-cache 0.0001 --transactions 300";
+    let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x --transactions 300";
     let said = ended(&split(words), at.path());
     let errors = String::from_utf8_lossy(&said.errors);
     if errors.contains("lies in memory") {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use measure::{Drift, Histogram, Meter, SLOWEST_KEPT, Steady};
 use observe::{Fact, Target};
-use spec::{Climb, Drive, LOCATIONS_MAX};
+use spec::{Climb, Drive, LOCATIONS_MAX, WorkingSet};
 use workload::Workload;
 
 use crate::classic::ClassicFigures;
@@ -15,7 +15,7 @@ use crate::run::{Load, Rung};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
-/// The most rungs: a ladder has 64 and some between them.
+/// The most rungs: a sweep has 64 and some between them.
 const RUNGS_MAX: usize = 4096;
 /// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.
 const SEGMENTS_MAX: usize = 4096;
@@ -188,19 +188,21 @@ fn drive(drive: &Drive) -> Valid {
     if let Some(per_second) = drive.rate() {
         rate("pace.per_second", per_second)?;
     }
-    let Some(ladder) = &drive.ladder else {
+    let Some(sweep) = &drive.sweep else {
         return Ok(());
     };
-    match &ladder.climb {
+    match &sweep.climb {
         Climb::Rates(rates) | Climb::OfClosedLoop(rates) => {
-            rates.iter().try_for_each(|number| rate("ladder.climb", *number))
+            rates.iter().try_for_each(|number| rate("sweep.climb", *number))
         }
         Climb::Workers(_) => Ok(()),
     }
 }
 
 fn sizing(sizing: &Sizing) -> Valid {
-    not_negative("beyond_cache", sizing.beyond_cache)?;
+    if let WorkingSet::OfCache(factor) = sizing.working_set {
+        not_negative("working_set", factor)?;
+    }
     not_negative("mean_file_bytes", sizing.mean_file_bytes)?;
     let Some(calibration) = &sizing.calibration else {
         return Ok(());
@@ -222,8 +224,8 @@ fn actual(actual: &Actual) -> Valid {
     if let Some(figures) = &actual.classic {
         classic(figures).within(|| "classic".to_owned())?;
     }
-    if let Fact::Known(own) = &actual.own_cost {
-        not_negative("own_cost.ns_per_operation", own.ns_per_operation)?;
+    if let Fact::Known(own) = &actual.overhead {
+        not_negative("overhead.ns_per_operation", own.ns_per_operation)?;
     }
     Ok(())
 }
@@ -276,10 +278,8 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
     if let Some(found) = &phase.steady {
         steady(found).within(|| "steady".to_owned())?;
     }
-    let settle = phase.settle.as_ref();
-    settle.map_or(Ok(()), |settle| {
-        order("settle.ended_ns", settle.began_ns, settle.ended_ns)
-    })
+    let sync = phase.sync.as_ref();
+    sync.map_or(Ok(()), |sync| order("sync.ended_ns", sync.began_ns, sync.ended_ns))
 }
 
 fn segment(segment: &Segment, totals: &mut Totals) -> Valid {

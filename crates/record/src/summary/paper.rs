@@ -41,7 +41,7 @@ pub struct PaperFigures {
 /// Whether a run has the paper's operations and no others, and its record all phases that it began: one that is missing there
 /// is of zero length, and nothing was done in it.
 pub(super) fn applies(record: &Record) -> bool {
-    if record.actual.outcome == Outcome::Unfinished || record.spec.drive.ladder.is_some() {
+    if record.actual.outcome == Outcome::Unfinished || record.spec.drive.sweep.is_some() {
         return false;
     }
     match &record.spec.workload.work {

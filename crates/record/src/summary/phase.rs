@@ -54,10 +54,10 @@ pub struct PhaseSummary {
     pub first_done: Option<Until>,
     /// Until the last worker was done: the whole phase.
     pub last_done: Until,
-    /// Until everything was on the device: the phase and the settling after it; nothing where that was not measured.
+    /// Until everything was on the device: the phase and the sync after it; nothing where that was not measured.
     pub until_durable: Option<Until>,
-    /// How long the settling took, in nanoseconds; nothing where there was none.
-    pub settle_ns: Option<u64>,
+    /// How long the sync took, in nanoseconds; nothing where there was none.
+    pub sync_ns: Option<u64>,
     /// From the end of the deletion until the file system showed the space as free again, in nanoseconds; nothing
     /// where that was not looked at.
     pub space_back_ns: Option<Fact<u64>>,
@@ -196,8 +196,8 @@ pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
         Phase::Prepare | Phase::Delete => operations(record).map(|operation| operation.meter.operations).sum(),
     };
     let workers = workers(record.phase, &record.workers);
-    let settle = record.settle.as_ref();
-    let settle_ns = settle.map(|settle| settle.ended_ns.saturating_sub(settle.began_ns));
+    let sync = record.sync.as_ref();
+    let sync_ns = sync.map(|sync| sync.ended_ns.saturating_sub(sync.began_ns));
     PhaseSummary {
         phase: record.phase,
         complete: record.complete,
@@ -207,10 +207,10 @@ pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
             .first_done
             .map(|first| Until::new(first.done, first.at_ns.saturating_sub(began_ns))),
         last_done: Until::new(done, duration_ns),
-        until_durable: settle_ns.map(|settle_ns| Until::new(done, duration_ns + settle_ns)),
-        settle_ns,
-        space_back_ns: settle
-            .map(|settle| settle.space_back_ns.clone())
+        until_durable: sync_ns.map(|sync_ns| Until::new(done, duration_ns + sync_ns)),
+        sync_ns,
+        space_back_ns: sync
+            .map(|sync| sync.space_back_ns.clone())
             .filter(|space_back| *space_back != Fact::NotApplicable),
         spread: spread(&workers),
         workers,

@@ -1,11 +1,11 @@
-//! How the run went: whether it came to its end, what failed, who was stuck.
+//! How the run went: whether it came to its end, what failed, who was stalled.
 
 use measure::Histogram;
 use workload::End;
 
 use super::limits::SKIPPED_MAX;
 use super::reason::share;
-use super::{Reason, all_phases, is_ladder, is_partial, transactions};
+use super::{Reason, all_phases, is_partial, is_sweep, transactions};
 use crate::run::{Outcome, PhaseRecord, Record};
 use crate::summary::operations;
 
@@ -18,9 +18,9 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
         skipped(record),
         wrong_names(record),
         ran_dry(record),
-        stuck(record),
+        stalled(record),
         overflow(record),
-        record.spec.journal.as_ref().map(|path| Reason::Journal {
+        record.spec.ack_log.as_ref().map(|path| Reason::AckLog {
             path: path.to_string_lossy().into_owned(),
         }),
     ];
@@ -40,14 +40,14 @@ fn errors(record: &Record) -> Option<Reason> {
         errors,
         operations,
         allowed: record.spec.on_error.to_string(),
-        // A run of a ladder's that came to its end has kept to what is allowed; their sum need not.
-        is_exceeded: !is_complete_ladder(record) && record.spec.on_error.is_exceeded(errors, operations),
+        // A run of a sweep's that came to its end has kept to what is allowed; their sum need not.
+        is_exceeded: !is_complete_sweep(record) && record.spec.on_error.is_exceeded(errors, operations),
     })
 }
 
-/// Of a ladder each rung is judged by itself: one that skips so many does not hold.
+/// Of a sweep each rung is judged by itself: one that skips so many does not hold.
 fn skipped(record: &Record) -> Option<Reason> {
-    let phase = transactions(record).filter(|_| !is_ladder(record))?;
+    let phase = transactions(record).filter(|_| !is_sweep(record))?;
     let skipped = phase.skipped();
     let operations = operations(phase).map(|operation| operation.meter.operations).sum();
     let nothing = phase.nothing();
@@ -59,8 +59,8 @@ fn skipped(record: &Record) -> Option<Reason> {
     })
 }
 
-fn is_complete_ladder(record: &Record) -> bool {
-    record.spec.drive.ladder.is_some() && record.actual.outcome == Outcome::Complete
+fn is_complete_sweep(record: &Record) -> bool {
+    record.spec.drive.sweep.is_some() && record.actual.outcome == Outcome::Complete
 }
 
 fn wrong_names(record: &Record) -> Option<Reason> {
@@ -79,13 +79,13 @@ fn ran_dry(record: &Record) -> Option<Reason> {
     })
 }
 
-fn stuck(record: &Record) -> Option<Reason> {
-    let stuck = &record.actual.stuck;
-    let longest_ns = stuck.iter().map(|stuck| stuck.ns).max()?;
-    Some(Reason::Stuck {
-        times: stuck.len() as u64,
+fn stalled(record: &Record) -> Option<Reason> {
+    let stalled = &record.actual.stalled;
+    let longest_ns = stalled.iter().map(|stalled| stalled.ns).max()?;
+    Some(Reason::Stalled {
+        times: stalled.len() as u64,
         longest_ns,
-        lost: stuck.iter().filter(|stuck| !stuck.came_back).count() as u64,
+        lost: stalled.iter().filter(|stalled| !stalled.came_back).count() as u64,
     })
 }
 

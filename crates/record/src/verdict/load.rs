@@ -8,14 +8,14 @@ use super::limits::{OTHERS_MAX, OWN_MAX, PAUSE_MIN_NS, SHARES_FROM_NS, STEAL_MAX
 use super::reason::share;
 use super::{Reason, Seen, all_phases};
 use crate::run::{Record, SystemDuring};
-use crate::summary::own_cost;
+use crate::summary::overhead;
 
 pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     let above = |fraction: &Fact<f64>, limit: f64| fraction.known().copied().filter(|fraction| *fraction > limit);
     let mut reasons = Vec::new();
-    let own_cost = record.actual.own_cost.known();
-    if let (Some(fraction), Some(cost)) = (above(&seen.own_fraction, OWN_MAX), own_cost) {
-        reasons.push(Reason::OwnTime {
+    let overhead = record.actual.overhead.known();
+    if let (Some(fraction), Some(cost)) = (above(&seen.overhead_fraction, OWN_MAX), overhead) {
+        reasons.push(Reason::Overhead {
             fraction,
             ns_per_operation: cost.ns_per_operation,
         });
@@ -81,7 +81,7 @@ fn clocks(record: &Record) -> Vec<Reason> {
     reasons
 }
 
-/// The machine during the run; during each of them, where the rungs of a ladder had one each.
+/// The machine during the run; during each of them, where the rungs of a sweep had one each.
 fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
     let of_rungs = record.actual.rungs.iter().filter_map(|rung| rung.of_run.as_ref());
     std::iter::once(&record.during).chain(of_rungs.map(|run| &run.during))
@@ -90,12 +90,12 @@ fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
 /// What the program itself costs for each operation, over the workers' time. That is what it takes by itself on the
 /// null storage: how the C library's buffers, page faults and waiting for a processor show in its processor time is the
 /// storage's and the machine's matter. What the caches of a busy processor add is not in it.
-pub(super) fn own_fraction(record: &Record) -> Fact<f64> {
+pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     if record.spec.storage == StorageName::Null || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
     }
-    record.actual.own_cost.as_ref().and_then(
-        |_| match own_cost::summary(&record.actual).and_then(|own| own.fraction) {
+    record.actual.overhead.as_ref().and_then(
+        |_| match overhead::summary(&record.actual).and_then(|own| own.fraction) {
             Some(fraction) => Fact::Known(fraction.min(1.0)),
             None => Fact::Unavailable(format!("no time was measured in {}", Phase::Transactions.name())),
         },

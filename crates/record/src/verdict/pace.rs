@@ -10,7 +10,7 @@ use workload::arrivals::ArrivalProcess;
 use super::limits::{
     ACHIEVED_MIN, ARRIVALS_DEVIATIONS, MEASURED_MIN_NS, OPERATIONS_MIN, SECONDS_FOR_ROUNDS, SECONDS_FOR_SLOPE,
 };
-use super::{Measured, Reason, Seen, Steadiness, is_ladder, is_partial, transactions};
+use super::{Measured, Reason, Seen, Steadiness, is_partial, is_sweep, transactions};
 use crate::driven::SteadyFound;
 use crate::run::{PhaseRecord, Record};
 use crate::summary::{operations, phase};
@@ -26,7 +26,7 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
 
 /// The phase that the run is about.
 fn judged(record: &Record) -> Option<&PhaseRecord> {
-    if is_ladder(record) || is_partial(record) {
+    if is_sweep(record) || is_partial(record) {
         return None;
     }
     if record.spec.workload.transactions() > 0 {

@@ -15,7 +15,7 @@ use crate::run::Outcome;
 pub mod limits {
     pub use crate::summary::reads::{COLD_MIN as FETCHED_COLD_MIN, WARM_MAX as FETCHED_WARM_MAX};
 
-    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a rung of a ladder takes at least. Linux's
+    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a rung of a sweep takes at least. Linux's
     /// flusher threads wake up every 5 s (`vm.dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst), and ext4
     /// commits its journal every 5 s (`commit=`, Documentation/admin-guide/ext4.rst): in 10 s both take part in it twice.
     /// A hundredth less is no matter, since workers begin to be measured between two transactions.
@@ -160,7 +160,7 @@ pub enum Reason {
         achieved: f64,
     },
     /// Much of the workers' time was the program's own.
-    OwnTime {
+    Overhead {
         /// Its share of the time of all workers, from 0 to 1.
         fraction: f64,
         /// Its own time for each operation, in nanoseconds.
@@ -239,7 +239,7 @@ pub enum Reason {
         is_beneath: bool,
     },
     /// Somebody was in one operation for very long.
-    Stuck {
+    Stalled {
         /// How often that was.
         times: u64,
         /// The longest, in nanoseconds.
@@ -254,8 +254,8 @@ pub enum Reason {
         /// Histograms reach so far, in nanoseconds.
         range_ns: u64,
     },
-    /// The run waited for its journal.
-    Journal {
+    /// The run waited for its acknowledgement log.
+    AckLog {
         /// Where that was.
         path: String,
     },
@@ -279,14 +279,14 @@ impl Reason {
             | Self::FitsInMemory { .. }
             | Self::ReadsFromDevice { .. }
             | Self::LatencyOverflow { .. }
-            | Self::Journal { .. } => Level::Doubtful,
+            | Self::AckLog { .. } => Level::Doubtful,
             Self::Errors { is_exceeded, .. } => invalid_where(*is_exceeded),
             Self::TooShort {
                 measured_ns,
                 operations,
                 ..
             } => invalid_where(*measured_ns < MEASURED_LEAST_NS || *operations < OPERATIONS_MIN),
-            Self::OwnTime { fraction, .. } => invalid_where(*fraction > OWN_MOST),
+            Self::Overhead { fraction, .. } => invalid_where(*fraction > OWN_MOST),
             Self::Steal { fraction } => invalid_where(*fraction > STEAL_MOST),
             Self::Paused { fraction, .. } => invalid_where(*fraction > PAUSED_MOST),
             Self::Skipped {
@@ -298,7 +298,7 @@ impl Reason {
                 ..
             } => invalid_where(share(*device_bytes, *read_bytes) < FETCHED_NEVER),
             Self::DurabilityInMemory { is_beneath, .. } => invalid_where(!is_beneath),
-            Self::Stuck { lost, .. } => invalid_where(*lost > 0),
+            Self::Stalled { lost, .. } => invalid_where(*lost > 0),
         }
     }
 }

@@ -8,7 +8,7 @@ const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
 const GOLDEN: &str = include_str!("../../../report/tests/golden/run.json");
 const KEPT: [&str; 4] = [
     include_str!("../versions/1-mix.json"),
-    include_str!("../versions/1-ladder.json"),
+    include_str!("../versions/1-sweep.json"),
     include_str!("../versions/1-failed.json"),
     include_str!("../versions/1-classic.json"),
 ];

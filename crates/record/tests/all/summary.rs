@@ -3,8 +3,8 @@
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
     Action, Cache, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome,
-    OwnCost, Phase, PhaseRecord, PhaseSummary, Record, Role, Rung, Segment, SegmentKind, Settle, Slices, StepRecord,
-    Summary, WorkerPhase, Workload,
+    Overhead, Phase, PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Rung, Segment, SegmentKind, Slices,
+    StepRecord, Summary, WorkerPhase, Workload,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -78,7 +78,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         slowest: Vec::new(),
         machine: None,
         steady: None,
-        settle: None,
+        sync: None,
     }
 }
 
@@ -101,7 +101,7 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
         at_ns: 12 * SECOND,
         done: 90,
     });
-    prepare.settle = Some(Settle {
+    prepare.sync = Some(PhaseSync {
         began_ns: 15 * SECOND,
         ended_ns: 17 * SECOND,
         space_back_ns: Fact::NotApplicable,
@@ -116,10 +116,10 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
         (summary.last_done.ns, summary.last_done.done.per_second),
         (4 * SECOND, Some(30.0))
     );
-    // What lies between the phase and the settling counts in neither.
+    // What lies between the phase and the sync counts in neither.
     let durable = summary.until_durable.unwrap();
     assert_eq!((durable.ns, durable.done.per_second), (6 * SECOND, Some(20.0)));
-    assert_eq!(summary.settle_ns, Some(2 * SECOND));
+    assert_eq!(summary.sync_ns, Some(2 * SECOND));
     assert_eq!(summary.space_back_ns, None, "it is looked at after deletion");
 }
 
@@ -127,7 +127,7 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
 fn what_was_not_measured_is_nothing() {
     let summary = summary_of(phase(Phase::Delete, vec![Vec::new()], Vec::new()));
     assert_eq!(summary.first_done, None);
-    assert_eq!((summary.until_durable, summary.settle_ns), (None, None));
+    assert_eq!((summary.until_durable, summary.sync_ns), (None, None));
     assert_eq!(summary.last_done.done.per_second, Some(0.0));
     assert!(summary.spread.is_empty() && summary.claim_waits.is_empty());
     let empty = summary_of(phase(Phase::Prepare, Vec::new(), Vec::new()));
@@ -138,7 +138,7 @@ fn what_was_not_measured_is_nothing() {
 fn space_that_is_back_or_not_is_told() {
     for fact in [Fact::Known(3 * SECOND), Fact::Unavailable("it went on".to_owned())] {
         let mut delete = phase(Phase::Delete, Vec::new(), Vec::new());
-        delete.settle = Some(Settle {
+        delete.sync = Some(PhaseSync {
             began_ns: 14 * SECOND,
             ended_ns: 15 * SECOND,
             space_back_ns: fact.clone(),
@@ -369,7 +369,7 @@ fn unknown_bytes_of_the_device_are_no_share() {
 }
 
 #[test]
-fn the_programs_own_cost_is_weighed_against_the_workers_times() {
+fn the_programs_overhead_is_weighed_against_the_workers_times() {
     let mut record = with_phases(vec![
         phase(
             Phase::Prepare,
@@ -385,18 +385,18 @@ fn the_programs_own_cost_is_weighed_against_the_workers_times() {
             ],
         ),
     ]);
-    assert_eq!(Summary::of(&record).own_cost, None, "it was not measured");
-    record.actual.own_cost = Fact::Known(OwnCost {
+    assert_eq!(Summary::of(&record).overhead, None, "it was not measured");
+    record.actual.overhead = Fact::Known(Overhead {
         workers: 2,
         files: 1,
         transactions: 1,
         operations: 1,
         ns_per_operation: 200.0,
     });
-    let own = Summary::of(&record).own_cost.unwrap();
+    let own = Summary::of(&record).overhead.unwrap();
     // Four million operations of 0.2 µs in eight seconds of both workers together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
-    // The transactions of a ladder are in its rungs.
+    // The transactions of a sweep are in its rungs.
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.rungs = vec![Rung {
         load: record::Load::Closed,
@@ -404,10 +404,10 @@ fn the_programs_own_cost_is_weighed_against_the_workers_times() {
         phases: vec![transactions],
         of_run: None,
     }];
-    assert_eq!(Summary::of(&record).own_cost.unwrap().fraction, Some(0.1));
+    assert_eq!(Summary::of(&record).overhead.unwrap().fraction, Some(0.1));
     record.actual.rungs.clear();
     assert_eq!(
-        Summary::of(&record).own_cost.unwrap().fraction,
+        Summary::of(&record).overhead.unwrap().fraction,
         None,
         "there is no time"
     );

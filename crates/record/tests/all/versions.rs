@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x9c6b_da25_691e_fe8d,
+        0x3a02_8467_20e6_3949,
     ),
     (
         1,
-        "1-ladder",
-        include_str!("../versions/1-ladder.json"),
-        0xdd05_ca32_4b7a_bd1c,
+        "1-sweep",
+        include_str!("../versions/1-sweep.json"),
+        0x6a6e_b98f_4983_0276,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x3337_358b_6c4e_0b03,
+        0x5c8f_2c00_e87a_5d87,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x7b18_59ff_03e2_2d3c,
+        0xac96_f373_e2f4_9ef2,
     ),
 ];
 
@@ -96,7 +96,7 @@ fn a_mix_of_the_first_version_is_read() {
     assert_eq!(mix.sizes.to_string(), "1..4KiB");
     let how = &record.spec;
     assert_eq!((how.durability, how.cache), (Durability::Fsync, Cache::AsIs));
-    assert!(how.settle && how.slices && how.steps && how.verify && !how.direct);
+    assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
     // The monotonic clock counts from the boot on, as the uptime that was read just before does.
     let uptime_s = *record.host.uptime_seconds.known().unwrap();
     let monotonic_s = record.origin.monotonic_ns as f64 / 1e9;
@@ -134,19 +134,16 @@ fn a_mix_of_the_first_version_is_read() {
 }
 
 #[test]
-fn a_ladder_of_the_first_version_is_read() {
-    let record = kept("1-ladder");
-    let asked = record.spec.drive.ladder.as_ref().unwrap();
+fn a_sweep_of_the_first_version_is_read() {
+    let record = kept("1-sweep");
+    let asked = record.spec.drive.sweep.as_ref().unwrap();
     assert_eq!(asked.climb, Climb::Rates(vec![50.0, 100.0]));
     let loads: Vec<Load> = record.actual.rungs.iter().map(|rung| rung.load).collect();
     assert_eq!(loads, [Load::Rate(50.0), Load::Rate(100.0)]);
-    let ladder = Summary::of(&record).ladder.unwrap();
-    assert!(
-        ladder.rungs.iter().all(|rung| rung.complete && rung.holds),
-        "{ladder:?}"
-    );
-    assert!(ladder.rungs[1].achieved_per_second.unwrap() > 80.0);
-    let service = ladder.rungs.iter().map(|rung| rung.service_p99_ns);
+    let sweep = Summary::of(&record).sweep.unwrap();
+    assert!(sweep.rungs.iter().all(|rung| rung.complete && rung.holds), "{sweep:?}");
+    assert!(sweep.rungs[1].achieved_per_second.unwrap() > 80.0);
+    let service = sweep.rungs.iter().map(|rung| rung.service_p99_ns);
     assert!(service.min().unwrap().is_some());
 }
 

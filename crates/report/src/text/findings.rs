@@ -3,7 +3,7 @@
 use document::units::{bytes, counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
 use record::summary::{FetchedSummary, Surprise};
-use record::{Check, CleanUp, Fact, Record, Stuck, Summary};
+use record::{Check, CleanUp, Fact, Record, Stalled, Summary};
 
 use crate::environment::fact;
 
@@ -14,8 +14,8 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     checks(document, record);
     left_undone(document, record, summary);
     errors(document, record);
-    for stuck in &record.actual.stuck {
-        self::stuck(document, stuck);
+    for stalled in &record.actual.stalled {
+        self::stalled(document, stalled);
     }
     if let Some(clean_up) = &record.actual.clean_up {
         self::clean_up(document, "", clean_up);
@@ -125,20 +125,20 @@ fn errors(document: &mut Document, record: &Record) {
     }
 }
 
-fn stuck(document: &mut Document, stuck: &Stuck) {
-    let who = stuck
+fn stalled(document: &mut Document, stalled: &Stalled) {
+    let who = stalled
         .worker
         .map_or_else(|| "the run itself".to_owned(), |worker| format!("worker {worker}"));
-    let end = if stuck.came_back {
+    let end = if stalled.came_back {
         "it came back"
     } else {
         "it had not come back when the run ended"
     };
     document.line(format!(
-        "Stuck: {who} for {} s in {} of {}; {end}",
-        seconds(stuck.ns),
-        stuck.operation,
-        stuck.path
+        "Stalled: {who} for {} s in {} of {}; {end}",
+        seconds(stalled.ns),
+        stalled.operation,
+        stalled.path
     ));
 }
 

@@ -4,8 +4,8 @@ use document::Document;
 use document::units::{counted, grouped, percent, rate};
 use record::summary::Share;
 use record::{
-    Action, Cache, Classic, Climb, Crew, Drive, Durability, Fact, Ladder, Mix, OnError, Pace, Record, Role, RunSpec,
-    Stop, Summary, Work, Workload,
+    Action, Cache, Classic, Climb, Crew, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role, RunSpec, Stop,
+    Summary, Sweep, Work, Workload,
 };
 
 use super::verdict;
@@ -221,26 +221,26 @@ pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
             words.push(what.to_owned());
         }
     }
-    if let Some(journal) = &spec.journal {
+    if let Some(ack_log) = &spec.ack_log {
         words.push(format!(
-            "a journal in {}, so its rates are no measurement",
-            journal.display()
+            "an acknowledgement log in {}, so its rates are no measurement",
+            ack_log.display()
         ));
     }
     words
 }
 
-/// What a ladder climbs.
-fn climb(ladder: &Ladder) -> String {
-    let what = match &ladder.climb {
-        Climb::Rates(_) => format!("a ladder of rates ({} arrivals)", ladder.arrivals),
+/// What a sweep climbs.
+fn climb(sweep: &Sweep) -> String {
+    let what = match &sweep.climb {
+        Climb::Rates(_) => format!("a sweep of rates ({} arrivals)", sweep.arrivals),
         Climb::OfClosedLoop(_) => format!(
-            "a ladder of shares of the closed loop's rate ({} arrivals)",
-            ladder.arrivals
+            "a sweep of shares of the closed loop's rate ({} arrivals)",
+            sweep.arrivals
         ),
-        Climb::Workers(_) => "a ladder of workers".to_owned(),
+        Climb::Workers(_) => "a sweep of workers".to_owned(),
     };
-    let pool = if ladder.fresh {
+    let pool = if sweep.fresh {
         "a pool for each rung"
     } else {
         "one pool for all rungs"
@@ -251,13 +251,13 @@ fn climb(ladder: &Ladder) -> String {
 /// How the transactions were driven, where that is not by their number in a closed loop.
 fn driven(drive: &Drive) -> Vec<String> {
     let mut words = Vec::new();
-    if let Some(ladder) = &drive.ladder {
-        words.push(climb(ladder));
+    if let Some(sweep) = &drive.sweep {
+        words.push(climb(sweep));
     }
     match &drive.stop {
         Stop::Transactions => {}
         Stop::After(time) => {
-            let what = if drive.ladder.is_some() {
+            let what = if drive.sweep.is_some() {
                 "each rung"
             } else {
                 "transactions"

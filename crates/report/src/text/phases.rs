@@ -9,7 +9,7 @@ use super::role;
 
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
-        // Those of a ladder with a pool for each rung are the rungs'.
+        // Those of a sweep with a pool for each rung are the rungs'.
         return;
     }
     operations(document, summary);
@@ -113,12 +113,12 @@ fn unit(phase: Phase) -> &'static str {
 /// Rates until the first worker was done, the last one, and all was on the device: where these differ.
 fn moments(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Done until", "", "seconds", "done", "per second"]);
-    if summary.phases.iter().any(|phase| phase.settle_ns.is_some()) {
-        table.column("settling, s", false);
+    if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {
+        table.column("sync, s", false);
     }
     for phase in &summary.phases {
         let mut name = phase.phase.name();
-        let mut row = |words: &str, until: &Until, settling: Option<u64>| {
+        let mut row = |words: &str, until: &Until, sync: Option<u64>| {
             let mut cells = vec![
                 std::mem::take(&mut name).into(),
                 words.into(),
@@ -126,7 +126,7 @@ fn moments(document: &mut Document, summary: &Summary) {
                 format!("{} {}", grouped(until.done.count), unit(phase.phase)).into(),
                 until.done.per_second.map(Number::Rate).into(),
             ];
-            cells.extend(settling.map(|ns| Number::Seconds(ns).into()));
+            cells.extend(sync.map(|ns| Number::Seconds(ns).into()));
             table.row(cells);
         };
         if phase.workers.is_empty() {
@@ -137,8 +137,8 @@ fn moments(document: &mut Document, summary: &Summary) {
             }
             row("the last worker was done", &phase.last_done, None);
         }
-        if let (Some(durable), Some(settle_ns)) = (&phase.until_durable, phase.settle_ns) {
-            row("all was on the device", durable, Some(settle_ns));
+        if let (Some(durable), Some(sync_ns)) = (&phase.until_durable, phase.sync_ns) {
+            row("all was on the device", durable, Some(sync_ns));
         }
     }
     if !table.is_empty() {

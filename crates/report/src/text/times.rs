@@ -9,7 +9,7 @@ use super::role;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
-        // Those of a ladder with a pool for each rung are the rungs'.
+        // Those of a sweep with a pool for each rung are the rungs'.
         return;
     }
     if record.spec.latencies {

@@ -44,7 +44,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
     }
     words.push("no errors".to_owned());
     for (what, fraction) in [
-        ("own time", &seen.own_fraction),
+        ("overhead", &seen.overhead_fraction),
         ("other programs", &seen.others_fraction),
         ("steal", &seen.steal_fraction),
     ] {

@@ -1,8 +1,8 @@
 //! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 use record::{
-    Action, ArrivalProcess, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome, OwnCost,
-    Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalProcess, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome,
+    Overhead, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
 };
 
 use crate::made;
@@ -239,7 +239,7 @@ fn what_is_not_known_or_not_there_is_said() {
     let actual = &mut record.actual;
     actual.fetched.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
     actual.phases[1].claim_waits.clear();
-    actual.phases[2].settle.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
+    actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
         names: 1,
         directories: 1,
@@ -269,7 +269,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
     let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control \
                     group's limit); a calibration of 2.1 s had 12,000 files a second on the device: preparing takes about 11 s.";
     let sizing = Sizing {
-        beyond_cache: 4.0,
+        working_set: record::WorkingSet::OfCache(4.0),
         cache_bytes: 256 << 20,
         cache_is: "the control group's limit".to_owned(),
         mean_file_bytes: 8_192.0,
@@ -302,15 +302,15 @@ fn what_was_chosen_is_said_in_a_sentence() {
 }
 
 #[test]
-fn the_programs_own_cost_is_one_line() {
+fn the_programs_overhead_is_one_line() {
     let mut record = kept();
     assert!(
-        !report::text::render(&record).contains("Own cost"),
+        !report::text::render(&record).contains("Overhead"),
         "it was not measured"
     );
-    record.actual.own_cost = Fact::Unavailable("signal 2 ended it".to_owned());
+    record.actual.overhead = Fact::Unavailable("signal 2 ended it".to_owned());
     let text = report::text::render(&record);
-    assert!(text.contains("Own cost is not known: signal 2 ended it\n"), "{text}");
+    assert!(text.contains("Overhead is not known: signal 2 ended it\n"), "{text}");
     let transactions = record
         .actual
         .phases
@@ -318,7 +318,7 @@ fn the_programs_own_cost_is_one_line() {
         .find(|phase| phase.phase == Phase::Transactions);
     let worker = &mut transactions.unwrap().workers[0];
     (worker.began_ns, worker.ended_ns, worker.operations) = (0, 10_000_000, 1_000);
-    record.actual.own_cost = Fact::Known(OwnCost {
+    record.actual.overhead = Fact::Known(Overhead {
         workers: 1,
         files: 500,
         transactions: 500,
@@ -326,12 +326,12 @@ fn the_programs_own_cost_is_one_line() {
         ns_per_operation: 210.0,
     });
     let text = report::text::render(&record);
-    let line = "Own cost: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    let line = "Overhead: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
     assert!(text.contains(line), "{text}");
     record.actual.phases.clear();
     let text = report::text::render(&record);
     assert!(
-        text.contains("Own cost: 0.21 µs an operation on the null storage\n"),
+        text.contains("Overhead: 0.21 µs an operation on the null storage\n"),
         "{text}"
     );
 }
@@ -341,11 +341,11 @@ fn nothing_is_said_of_several_where_there_is_one() {
     let mut record = made::shared(&kept());
     record.spec.workload.crew = Crew::ONE;
     // The verdict says who waited for what.
-    record.actual.stuck.clear();
-    record.spec.journal = None;
+    record.actual.stalled.clear();
+    record.spec.ack_log = None;
     for phase in &mut record.actual.phases {
         phase.workers.truncate(1);
-        phase.settle = None;
+        phase.sync = None;
         phase.claim_waits.clear();
         for operation in &mut phase.segments[0].operations {
             operation.role = Role::Worker;

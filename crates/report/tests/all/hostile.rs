@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use record::LOCATIONS_MAX;
 use record::{
-    Action, ArrivalProcess, Climb, Ladder, Load, Outcome, Pace, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
-    SliceMeter, SlowOperation, SlowStep, SlowestRecord, SteadyAsked, SteadyFound, SteadyRule, Stop, Stuck,
+    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
+    SliceMeter, SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound, SteadyRule, Stop, Sweep,
 };
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ fn records() -> Vec<(&'static str, Record)> {
     failed.actual.outcome = Outcome::Failed {
         why: "no room".to_owned(),
     };
-    failed.actual.stuck.push(Stuck {
+    failed.actual.stalled.push(Stalled {
         worker: Some(1),
         operation: "append".to_owned(),
         path: "/mnt/5".to_owned(),
@@ -88,7 +88,7 @@ fn records() -> Vec<(&'static str, Record)> {
         came_back: false,
     });
     failed.sizing = Some(Sizing {
-        beyond_cache: 4.0,
+        working_set: record::WorkingSet::OfCache(4.0),
         cache_bytes: 1 << 30,
         cache_is: "the machine's memory".to_owned(),
         mean_file_bytes: 1e4,
@@ -96,35 +96,35 @@ fn records() -> Vec<(&'static str, Record)> {
         calibration: None,
         transactions: None,
     });
-    failed.spec.journal = Some("/mnt/journal".into());
-    let mut ladder = over_time(made::private(&kept()));
-    ladder.spec.drive.pace = Pace::Open {
+    failed.spec.ack_log = Some("/mnt/ack_log".into());
+    let mut sweep = over_time(made::private(&kept()));
+    sweep.spec.drive.pace = Pace::Open {
         per_second: 1_000.0,
         arrivals: ArrivalProcess::Poisson,
     };
-    ladder.spec.drive.ladder = Some(Ladder {
+    sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Rates(vec![1_000.0, 2_000.0]),
         arrivals: ArrivalProcess::Poisson,
         fresh: false,
-        goal_p99_ns: Some(1_000_000),
+        slo_p99_ns: Some(1_000_000),
     });
     for load in [Load::Closed, Load::Rate(1_000.0), Load::Workers(2)] {
-        ladder.actual.rungs.push(Rung {
+        sweep.actual.rungs.push(Rung {
             load,
             workers: 2,
-            phases: ladder.actual.phases.clone(),
+            phases: sweep.actual.phases.clone(),
             of_run: Some(Box::new(RungRun {
-                fingerprint: ladder.fingerprint.clone(),
-                origin: ladder.origin,
-                during: ladder.during.clone(),
-                room: ladder.room.clone(),
+                fingerprint: sweep.fingerprint.clone(),
+                origin: sweep.origin,
+                during: sweep.during.clone(),
+                room: sweep.room.clone(),
             })),
         });
     }
     vec![
         ("run", kept()),
         ("failed", failed),
-        ("ladder", ladder),
+        ("sweep", sweep),
         ("steady", steady()),
     ]
 }

@@ -1,6 +1,6 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
-use record::{ArrivalProcess, Climb, Headline, Ladder, Level, ListedRun, Load, Outcome, Phase, Record, Rung, State};
+use record::{ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, Rung, State, Sweep};
 use report::{export, list};
 
 fn kept() -> Record {
@@ -77,13 +77,13 @@ fn a_line_is_of_the_measured_transactions() {
     let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
     assert_eq!(headline.transactions_per_second, Some(rate));
     assert!(headline.p99_ns.is_some());
-    // Of a ladder, the rung that held with the most.
-    let mut ladder = record.clone();
-    ladder.spec.drive.ladder = Some(Ladder {
+    // Of a sweep, the rung that held with the most.
+    let mut sweep = record.clone();
+    sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Workers(vec![1, 2]),
         arrivals: ArrivalProcess::Poisson,
         fresh: true,
-        goal_p99_ns: None,
+        slo_p99_ns: None,
     });
     let mut slow = transactions.clone();
     slow.segments[0].transactions /= 2;
@@ -93,10 +93,10 @@ fn a_line_is_of_the_measured_transactions() {
         phases: vec![phase.clone()],
         of_run: None,
     };
-    ladder.actual.rungs = vec![rung(1, &slow), rung(2, transactions), rung(3, &slow)];
-    ladder.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
-    assert_eq!(Headline::of(&ladder).transactions_per_second, Some(rate));
-    let rows = export::csv(&entry(&ladder), &ladder);
+    sweep.actual.rungs = vec![rung(1, &slow), rung(2, transactions), rung(3, &slow)];
+    sweep.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    assert_eq!(Headline::of(&sweep).transactions_per_second, Some(rate));
+    let rows = export::csv(&entry(&sweep), &sweep);
     assert_eq!(rows.lines().filter(|line| line.contains(",rung ")).count(), 3, "{rows}");
     // Without transactions there is no rate.
     let mut none = record;

@@ -5,8 +5,9 @@ use std::ops::Range;
 use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
 use record::{
     Action, Cache, Check, ClaimWaits, Crew, DeviceRole, Durability, ErrorRecord, Fact, Fetched, FirstDone, Histogram,
-    Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, Place, PlanRecord,
-    Record, Role, RunSpec, Segment, SegmentKind, Settle, Slices, StepRecord, StorageName, Stuck, WorkerPhase, Workload,
+    Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, PhaseSync, Place,
+    PlanRecord, Record, Role, RunSpec, Segment, SegmentKind, Slices, Stalled, StepRecord, StorageName, WorkerPhase,
+    Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -99,7 +100,7 @@ fn phase(
         slowest: Vec::new(),
         machine: None,
         steady: None,
-        settle: None,
+        sync: None,
     }
 }
 
@@ -213,7 +214,7 @@ pub fn shared(kept: &Record) -> Record {
                 keep: true,
                 reuse: false,
             },
-            journal: Some("/var/journal".into()),
+            ack_log: Some("/var/ack_log".into()),
             ..asked(kept, shared_workload())
         },
         ..kept.clone()
@@ -345,7 +346,7 @@ fn shared_prepare() -> PhaseRecord {
         &crew,
         vec![create(Role::Writer), create(Role::Reader)],
     );
-    prepare.settle = Some(Settle {
+    prepare.sync = Some(PhaseSync {
         began_ns: 700 * MS,
         ended_ns: 812 * MS,
         space_back_ns: Fact::NotApplicable,
@@ -383,7 +384,7 @@ fn shared_transactions() -> PhaseRecord {
         wait: durations(count, middle_ns),
     };
     transactions.claim_waits = vec![waits(Role::Writer, 12, 33_000), waits(Role::Reader, 214, 900_000)];
-    transactions.settle = Some(Settle {
+    transactions.sync = Some(PhaseSync {
         began_ns: 1_830 * MS,
         ended_ns: 1_842 * MS,
         space_back_ns: Fact::NotApplicable,
@@ -400,7 +401,7 @@ fn shared_delete() -> PhaseRecord {
         &crew,
         vec![delete(Role::Writer), delete(Role::Reader)],
     );
-    delete.settle = Some(Settle {
+    delete.sync = Some(PhaseSync {
         began_ns: 2_358 * MS,
         ended_ns: 2_399 * MS,
         space_back_ns: Fact::Known(1_041 * MS),
@@ -419,16 +420,16 @@ fn failures(record: &mut Record) {
         first_path: "/mnt/disk/pool/s1/s3/61c8864680b583eb".to_owned(),
         moved_bytes: Fact::Known(4_096),
     });
-    let stuck = |worker, operation: &str, path: &str, seconds: u64, came_back| Stuck {
+    let stalled = |worker, operation: &str, path: &str, seconds: u64, came_back| Stalled {
         worker,
         operation: operation.to_owned(),
         path: path.to_owned(),
         ns: seconds * 1_000 * MS,
         came_back,
     };
-    actual.stuck = vec![
-        stuck(Some(3), "read", "/mnt/disk/pool/s0/s2/3c6ef372fe94f82b", 61, true),
-        stuck(None, "settle (syncfs)", "/mnt/disk/pool", 300, false),
+    actual.stalled = vec![
+        stalled(Some(3), "read", "/mnt/disk/pool/s0/s2/3c6ef372fe94f82b", 61, true),
+        stalled(None, "sync (syncfs)", "/mnt/disk/pool", 300, false),
     ];
     actual.outcome = Outcome::Complete;
 }

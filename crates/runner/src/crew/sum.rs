@@ -8,7 +8,7 @@ use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stuck, WorkerPhase,
+    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stalled, WorkerPhase,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
@@ -64,9 +64,13 @@ impl Performed {
             why = failed.map(Failed::describe);
         }
         if watched.abandoned {
-            let stuck = waiter.stuck.iter().rfind(|stuck| !stuck.came_back).map(describe_stuck);
-            let stuck = stuck.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
-            why = Some(why.map_or(stuck.clone(), |why| format!("{why}; {stuck}")));
+            let stalled = waiter
+                .stalled
+                .iter()
+                .rfind(|stalled| !stalled.came_back)
+                .map(describe_stalled);
+            let stalled = stalled.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
+            why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
         }
         let gone = watched.gone.take();
         // Where the place is gone, that is what the error comes from.
@@ -167,7 +171,7 @@ impl Performed {
             fetched: fetched(watched.fetched, read_bytes),
             classic,
             clean_up,
-            own_cost: Fact::NotApplicable,
+            overhead: Fact::NotApplicable,
             ..Actual::unfinished(false, false)
         }
     }
@@ -180,16 +184,16 @@ fn positions(request: &RunSpec, reports: &[(u32, Report)]) -> Option<Vec<Positio
     all.then(|| reports.iter().map(|(_, report)| report.position).collect())
 }
 
-fn describe_stuck(stuck: &Stuck) -> String {
-    let who = match stuck.worker {
+fn describe_stalled(stalled: &Stalled) -> String {
+    let who = match stalled.worker {
         Some(worker) => format!("worker {worker}"),
         None => "the run".to_owned(),
     };
     format!(
-        "{who} has been stuck for {} s in '{}' on {}",
-        stuck.ns / 1_000_000_000,
-        stuck.operation,
-        stuck.path
+        "{who} has been stalled for {} s in '{}' on {}",
+        stalled.ns / 1_000_000_000,
+        stalled.operation,
+        stalled.path
     )
 }
 
@@ -336,7 +340,7 @@ pub(crate) fn phase_record(
         slowest: Vec::new(),
         machine: beside.machine,
         steady,
-        settle: beside.settle,
+        sync: beside.sync,
     };
     for (worker, report) in workers {
         let role = report.role;

@@ -9,9 +9,9 @@ use crate::events::Event;
 use crate::worker::PhaseReport;
 
 impl Supervisor<'_> {
-    /// A phase has ended and the file systems have settled. The deletion is told when its space has been waited for; of
+    /// A phase has ended and the file systems have synced. The deletion is told when its space has been waited for; of
     /// transactions tells who has applied their load.
-    pub(super) fn phase_settled(&mut self, phase: Phase) {
+    pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
             Phase::Transactions => {
@@ -26,14 +26,14 @@ impl Supervisor<'_> {
 
     /// All is over: what was not told yet is the phase that ended last, where it came to its end.
     pub(super) fn tell_last(&mut self) {
-        if let Some(phase) = self.untold.or(self.unsettled) {
+        if let Some(phase) = self.untold.or(self.unsynced) {
             self.tell_phase(phase);
         }
     }
 
     fn tell_phase(&mut self, phase: Phase) {
-        if self.watch.since.is_none() || !self.watch.settle {
-            // Without settling one phase follows the other at once, and the original's whole seconds run on between them:
+        if self.watch.since.is_none() || !self.watch.sync {
+            // Without sync one phase follows the other at once, and the original's whole seconds run on between them:
             // whoever keeps what is told would be in the numbers.
             return;
         }
@@ -45,7 +45,7 @@ impl Supervisor<'_> {
         let beside = Beside {
             slices: self.watched.slices.get(&phase).cloned().unwrap_or_default(),
             machine: self.watched.machine.get(&phase).cloned(),
-            settle: self.watched.settled.get(&phase).cloned(),
+            sync: self.watched.synced.get(&phase).cloned(),
             steady: None,
         };
         let record = sum::phase_record(phase, workers, &self.watch.drive, beside);

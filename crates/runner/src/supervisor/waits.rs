@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use record::{Fact, Settle};
+use record::{Fact, PhaseSync};
 use workload::{End, Phase};
 
 use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
@@ -64,16 +64,16 @@ impl Supervisor<'_> {
     }
 
     /// Has the file systems write back what a phase has left. In a thread of its own: it may take for ever.
-    pub(super) fn settle(&mut self, phase: Phase) {
-        if !self.watch.settle || self.waiter.control.is_stopping() {
+    pub(super) fn sync(&mut self, phase: Phase) {
+        if !self.watch.sync || self.waiter.control.is_stopping() {
             return;
         }
         self.waiter
             .events
-            .event(Event::Began(Stage::Settle, Progress::default()));
+            .event(Event::Began(Stage::PhaseSync, Progress::default()));
         let began_ns = self.now_ns();
         let site = Arc::clone(&self.watch.site);
-        let Some(synced) = self.wait_for("settle (syncfs)", move || site.volumes().sync()) else {
+        let Some(synced) = self.wait_for("sync (syncfs)", move || site.volumes().sync()) else {
             return;
         };
         let ended_ns = self.now_ns();
@@ -85,9 +85,9 @@ impl Supervisor<'_> {
             self.waiter.control.stop();
             return;
         }
-        self.watched.settled.insert(
+        self.watched.synced.insert(
             phase,
-            Settle {
+            PhaseSync {
                 began_ns,
                 ended_ns,
                 space_back_ns: Fact::NotApplicable,
@@ -95,7 +95,7 @@ impl Supervisor<'_> {
         );
         self.waiter
             .events
-            .event(Event::Ended(Stage::Settle, Progress::default(), End::Complete));
+            .event(Event::Ended(Stage::PhaseSync, Progress::default(), End::Complete));
     }
 
     /// Waits until the file systems show the space of what was deleted. The directories are gone by then, too, but for
@@ -104,7 +104,7 @@ impl Supervisor<'_> {
         if self.watched.abandoned || self.waiter.control.is_stopping() {
             return;
         }
-        let Some(since_ns) = self.watched.settled.get(&Phase::Delete).map(|settle| settle.began_ns) else {
+        let Some(since_ns) = self.watched.synced.get(&Phase::Delete).map(|sync| sync.began_ns) else {
             return;
         };
         let site = Arc::clone(&self.watch.site);
@@ -121,8 +121,8 @@ impl Supervisor<'_> {
             Ok(()) => Fact::Known(self.now_ns().saturating_sub(since_ns)),
             Err(why) => Fact::Unavailable(why),
         };
-        if let Some(settle) = self.watched.settled.get_mut(&Phase::Delete) {
-            settle.space_back_ns = back;
+        if let Some(sync) = self.watched.synced.get_mut(&Phase::Delete) {
+            sync.space_back_ns = back;
         }
     }
 

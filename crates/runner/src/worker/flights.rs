@@ -29,7 +29,7 @@ pub(super) struct Issued {
     pub(super) ticket: Ticket,
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,
-    /// Where a journal is kept.
+    /// Where an acknowledgement log is kept.
     pub(super) entered: Option<Entered>,
 }
 

@@ -112,11 +112,11 @@ fn shared() -> impl Strategy<Value = Workload> {
 fn request(workload: &Workload) -> RunSpec {
     RunSpec {
         room_check: false,
-        own_cost: false,
+        overhead: false,
         check: true,
         verify: workload.contents.is_some(),
         steps: true,
-        slices: true,
+        series: true,
         ..RunSpec::classic(workload.clone(), vec![AT.into()], Place::OwnDirectory)
     }
 }
@@ -317,17 +317,17 @@ proptest! {
     ) {
         let logs = tempfile::tempdir().unwrap();
         let request = RunSpec {
-            journal: Some(logs.path().join("log")),
+            ack_log: Some(logs.path().join("log")),
             ..request(&workload.with_transactions(40))
         };
         let whole = storage(depth, seed);
-        run(&RunSpec { journal: None, ..request.clone() }, &whole);
+        run(&RunSpec { ack_log: None, ..request.clone() }, &whole);
         let storage = storage(depth, seed).cut_at((whole.calls() as f64 * part) as u64);
         let record = runner::run(&request, &storage, &storage, &mut Control::default, &mut NoEvents);
         storage.restart();
         if record.is_ok() {
             let log = logs.path().join("log");
-            if let Ok(verified) = rundir::verify_after(&storage, Path::new(AT), &log) {
+            if let Ok(verified) = rundir::verify_log(&storage, Path::new(AT), &log) {
                 assert_eq!(verified.lost, []);
             }
         }

@@ -86,7 +86,7 @@ fn request(transactions: u64, drive: Drive) -> RunSpec {
     let location = "/timed".into();
     RunSpec {
         drive,
-        slices: true,
+        series: true,
         ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     }
 }
@@ -222,7 +222,7 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
         warm_up: Duration::from_millis(700),
         stop: Stop::After(Duration::from_millis(1_500)),
         pace: Pace::Closed,
-        ladder: None,
+        sweep: None,
     };
     for crew in [Crew::Private { workers: 2 }, Crew::Shared { writers: 0, readers: 2 }] {
         let asked = request(Workload::ENDLESS, drive.clone());

@@ -55,7 +55,7 @@ fn workload() -> Workload {
 fn request(place: Place) -> RunSpec {
     RunSpec {
         room_check: false,
-        own_cost: false,
+        overhead: false,
         ..RunSpec::classic(workload(), vec![AT.into()], place)
     }
 }
@@ -69,7 +69,7 @@ fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
     let whole = self::storage();
     run(
         &RunSpec {
-            journal: None,
+            ack_log: None,
             ..request.clone()
         },
         &whole,
@@ -240,11 +240,11 @@ fn the_log_of_what_was_acknowledged_is_checked() {
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
     let request = RunSpec {
-        journal: Some(log.clone()),
+        ack_log: Some(log.clone()),
         ..request(Place::OwnDirectory)
     };
     let storage = cut_off(&request, storage());
-    let verified = rundir::verify_after(&storage, Path::new(AT), &log).unwrap();
+    let verified = rundir::verify_log(&storage, Path::new(AT), &log).unwrap();
     assert_eq!(verified.lost, []);
     assert!(verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked);
 
@@ -258,7 +258,7 @@ fn the_log_of_what_was_acknowledged_is_checked() {
     let name = gone.file_name().unwrap().as_encoded_bytes();
     let facts = directory.facts_of(name).unwrap();
     assert_eq!(directory.remove(name, &facts), Ok(true));
-    let verified = rundir::verify_after(&storage, Path::new(AT), &log).unwrap();
+    let verified = rundir::verify_log(&storage, Path::new(AT), &log).unwrap();
     let lost: Vec<_> = verified
         .lost
         .iter()

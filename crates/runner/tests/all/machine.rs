@@ -33,7 +33,7 @@ fn request(at: &Path, place: Place) -> RunSpec {
             stop: Stop::After(LASTS),
             ..Drive::default()
         },
-        slices: true,
+        series: true,
         ..RunSpec::classic(workload, vec![location], place)
     }
 }
@@ -238,9 +238,9 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
 }
 
 #[test]
-fn nothing_is_counted_where_no_slices_are_wanted() {
+fn nothing_is_counted_where_no_series_are_wanted() {
     let mut request = request(Path::new("/nowhere"), Place::Nowhere);
-    request.slices = false;
+    request.series = false;
     request.drive.stop = Stop::After(Duration::from_millis(50));
     let record = runner::run(&request, &Null, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
     assert!(record.actual.phases.iter().all(|phase| phase.machine.is_none()));

@@ -2,17 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+mod ack_log;
 mod corruptions;
 mod depth;
 mod driving;
 mod faults;
 mod home;
-mod journal;
 mod keeping;
 mod machine;
 mod mixes;
-mod own_cost;
+mod overhead;
 mod sleepy;
+mod stalled;
 mod steady;
-mod stuck;
 mod told;

@@ -158,14 +158,14 @@ fn a_shared_pool_on_a_real_file_system() {
     let request = RunSpec {
         targets: vec![at.path().to_owned()],
         place: Place::OwnDirectory,
-        settle: true,
+        sync_phases: true,
         ..request(workload)
     };
     let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
     assert_eq!(record.actual.phases[1].transactions(), 100_000);
-    assert!(record.actual.phases.iter().all(|phase| phase.settle.is_some()));
+    assert!(record.actual.phases.iter().all(|phase| phase.sync.is_some()));
     assert!(!record.actual.phases[1].claim_waits.is_empty());
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0);
 }

@@ -63,7 +63,7 @@ pub fn request(drive: Drive, crew: Crew) -> RunSpec {
     };
     RunSpec {
         drive,
-        slices: true,
+        series: true,
         ..RunSpec::classic(workload, vec!["/sleepy".into()], Place::Nowhere)
     }
 }

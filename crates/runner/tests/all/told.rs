@@ -62,8 +62,8 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
     let location = at.to_owned();
     RunSpec {
         drive,
-        slices: true,
-        settle: true,
+        series: true,
+        sync_phases: true,
         check: true,
         said: vec!["a".to_owned(), "test".to_owned()],
         preset: Some("none".to_owned()),
@@ -92,7 +92,7 @@ fn what_was_told_is_what_the_record_has() {
     }
     assert_eq!(so_far.actual.phases, record.actual.phases);
     assert_eq!(record.actual.phases.len(), 3);
-    assert!(record.actual.phases.iter().all(|phase| phase.settle.is_some()));
+    assert!(record.actual.phases.iter().all(|phase| phase.sync.is_some()));
     // All else that was known before is as it was told.
     let same = Record {
         during: record.during.clone(),
@@ -103,7 +103,7 @@ fn what_was_told_is_what_the_record_has() {
     assert_eq!(record.spec.preset.as_deref(), Some("none"));
 }
 
-/// Telling takes time, and none of it is in any phase or settling.
+/// Telling takes time, and none of it is in any phase or sync.
 #[test]
 fn telling_lies_in_no_time_that_is_told() {
     let place = tempfile::tempdir().unwrap();
@@ -112,7 +112,7 @@ fn telling_lies_in_no_time_that_is_told() {
     for phase in &record.actual.phases {
         let segments = phase.segments.iter();
         spans.extend(segments.map(|segment| (segment.began_ns, segment.ended_ns)));
-        spans.extend(phase.settle.iter().map(|settle| (settle.began_ns, settle.ended_ns)));
+        spans.extend(phase.sync.iter().map(|sync| (sync.began_ns, sync.ended_ns)));
     }
     spans.sort_unstable();
     let phases: Vec<u64> = record
@@ -122,9 +122,9 @@ fn telling_lies_in_no_time_that_is_told() {
         .map(|phase| phase.segments[0].began_ns)
         .collect();
     for (number, began_ns) in phases.iter().enumerate().skip(1) {
-        // The telling of the phase before lies between its settling and this phase.
-        let settled_ns = record.actual.phases[number - 1].settle.as_ref().unwrap().ended_ns;
-        assert!(began_ns - settled_ns >= 50_000_000, "{spans:?}");
+        // The telling of the phase before lies between its sync and this phase.
+        let synced_ns = record.actual.phases[number - 1].sync.as_ref().unwrap().ended_ns;
+        assert!(began_ns - synced_ns >= 50_000_000, "{spans:?}");
     }
     for pair in spans.windows(2) {
         assert!(pair[0].1 <= pair[1].0, "{spans:?}");

@@ -25,8 +25,8 @@ fn ends_lines_as_csv(csv: &str) {
 #[test]
 fn a_run_is_listed_shown_exported_and_imported() {
     let home = Home::new();
-    let report = home.says(&format!("{LITTLE} --no-slices")).code(0).output.clone();
-    home.says("run --quiet --no-own-cost --preset mail --files 50 --transactions 50")
+    let report = home.says(&format!("{LITTLE} --no-series")).code(0).output.clone();
+    home.says("run --quiet --no-overhead --preset mail --files 50 --transactions 50")
         .code(0);
 
     let list = home.answer("list");
@@ -183,7 +183,7 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     let exported = home.answer("export last");
     let path = |name: &str| home.scene.path().join(name);
     let id = home.entries()[0].headline.id.to_string();
-    let note = r#"{"note":"no-journal"}"#;
+    let note = r#"{"note":"no-ack-log"}"#;
     let forged = exported
         .replace("\"hints\":[", &format!("\"hints\":[{note},"))
         .replace(&format!("{note},]"), &format!("{note}]"));

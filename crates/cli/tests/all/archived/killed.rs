@@ -10,9 +10,9 @@ use crate::support::{Ended, Running};
 
 /// With several workers, and phases that take their time.
 const RUN: &str =
-    "run --no-own-cost --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms";
+    "run --no-overhead --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms";
 /// Two rungs, one after another: no rung is shorter than ten seconds.
-const LADDER: &str = "run --no-own-cost --storage posix --files 100 --mix read=1 --ladder 200,400 --warm-up 20ms";
+const SWEEP: &str = "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
 fn kills() -> u32 {
     let said = std::env::var("POSTMARK_KILLS").ok();
@@ -75,7 +75,7 @@ fn rungs_that_were_climbed_are_there_after_a_kill() {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let mut running = Running::start(home.command(&format!("{LADDER}{fresh}")), home.scene.path());
+                let mut running = Running::start(home.command(&format!("{SWEEP}{fresh}")), home.scene.path());
                 running.until("the second rung", |running| running.errors().contains("rung 2: "));
                 let ended = running.kill();
                 let entries = home.entries();
@@ -122,8 +122,8 @@ impl Seen {
         self.unfinished += 1;
         let actual = &record.actual;
         self.parts[(actual.phases.len() + actual.rungs.len()).min(5)] += 1;
-        let is_ladder = record.spec.drive.ladder.is_some();
-        let expected: &[Phase] = if is_ladder {
+        let is_sweep = record.spec.drive.sweep.is_some();
+        let expected: &[Phase] = if is_sweep {
             &[Phase::Prepare, Phase::Delete]
         } else {
             &Phase::ALL
@@ -138,15 +138,15 @@ impl Seen {
                 record.spec.workload.crew.workers(),
                 "{ended}"
             );
-            assert!(phase.measured_ns() > 0 && phase.settle.is_some(), "{phase:?}\n{ended}");
+            assert!(phase.measured_ns() > 0 && phase.sync.is_some(), "{phase:?}\n{ended}");
         }
         let begins = |word: &str| ended.errors.lines().filter(|line| line.starts_with(word)).count();
         // What comes after a phase is told to be over: then the phase is there.
-        let is_fresh = record.spec.drive.ladder.as_ref().is_some_and(|asked| asked.fresh);
+        let is_fresh = record.spec.drive.sweep.as_ref().is_some_and(|asked| asked.fresh);
         if begins("transactions: ") > 0 && !is_fresh {
             assert!(!phases.is_empty(), "the preparation is lost\n{ended}");
         }
-        if begins("delete: ") > 0 && !is_ladder {
+        if begins("delete: ") > 0 && !is_sweep {
             assert!(phases.len() >= 2, "the transactions are lost\n{ended}");
         }
         assert!(

@@ -123,7 +123,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
 fn an_interrupted_run_is_there_as_what_it_is() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 30s"),
+        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 30s"),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
@@ -145,7 +145,7 @@ fn an_interrupted_run_is_there_as_what_it_is() {
 #[test]
 fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     let home = Home::new();
-    let command = home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1500ms --format json");
+    let command = home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 1500ms --format json");
     let mut running = Running::start(command, home.scene.path());
     home.until_its_row_is_there(&mut running);
     fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
@@ -161,7 +161,8 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
     let report = home.scene.path().join("report.json");
-    let run = "run --no-own-cost --no-settle --storage posix --files 100 --mix read=1 --for 3s --format json --output";
+    let run =
+        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --for 3s --format json --output";
     let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
     home.until_its_row_is_there(&mut running);
     let other = home.held();
@@ -192,7 +193,7 @@ fn a_report_does_not_wait_for_the_archive() {
 fn a_signal_does_not_wait_for_the_archive() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-own-cost --storage posix --files 100 --mix read=1 --for 1s --format json"),
+        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 1s --format json"),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
@@ -211,7 +212,7 @@ fn a_signal_does_not_wait_for_the_archive() {
     assert_eq!(home.record(&entries[0]), Record::from_json(&ended.output).unwrap());
 }
 
-/// Without settling, as in the original's formats, what the archive takes is in no phase: nothing is written between them.
+/// Without sync, as in the original's formats, what the archive takes is in no phase: nothing is written between them.
 #[test]
 fn the_originals_seconds_have_no_archive_in_them() {
     let home = Home::new();
@@ -263,13 +264,13 @@ fn a_report_is_not_written_over_the_archive() {
 fn like_means_a_run_of_the_archive_that_is_said() {
     let home = Home::new();
     home.says(&format!("{LITTLE} --preset mail")).code(0);
-    home.says("run --quiet --no-own-cost --storage posix --files 21 --transactions 30 --archive other.db")
+    home.says("run --quiet --no-overhead --storage posix --files 21 --transactions 30 --archive other.db")
         .code(0);
     let files = |text: &str| {
         let record = Record::from_json(text).unwrap();
         (record.spec.workload.files(), record.spec.preset)
     };
-    let like = "run --quiet --no-own-cost --like last --format json";
+    let like = "run --quiet --no-overhead --like last --format json";
     assert_eq!(files(&home.answer(&format!("{like} --archive other.db"))), (21, None));
     assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
     // Nothing new is archived, and the run is the user's.
@@ -283,14 +284,14 @@ fn like_means_a_run_of_the_archive_that_is_said() {
 }
 
 #[test]
-fn ladders_are_one_run_each() {
+fn sweeps_are_one_run_each() {
     std::thread::scope(|scope| {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let ladder =
-                    "run --quiet --no-own-cost --storage posix --files 50 --mix read=1 --ladder 300 --warm-up 100ms";
-                let ended = home.says(&format!("{ladder} --format json{fresh}"));
+                let sweep =
+                    "run --quiet --no-overhead --storage posix --files 50 --mix read=1 --sweep 300 --warm-up 100ms";
+                let ended = home.says(&format!("{sweep} --format json{fresh}"));
                 ended.code(0);
                 let record = Record::from_json(&ended.output).unwrap();
                 let entries = home.entries();

@@ -6,7 +6,7 @@ use super::{Home, text};
 
 /// The configuration of the paper's first tables, with a hundredth of the work: rows of the same need all of it.
 const SMALL: &str =
-    "run --quiet --no-own-cost --storage posix --files 1000 --transactions 2000 --read-block 512 --write-block 512";
+    "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 --read-block 512 --write-block 512";
 
 #[test]
 fn a_submission_goes_from_one_archive_to_the_table_of_another() {
@@ -18,14 +18,14 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 
     let theirs = Home::new();
     assert_eq!(
-        theirs.answer("history submissions"),
+        theirs.answer("published submissions"),
         "No submissions: postmark import FILE\n"
     );
     let import = format!("import {}", text(&file));
     assert_eq!(theirs.answer(&import), "Submission of Somebody: new\n");
     assert_eq!(theirs.answer(&import), "Submission of Somebody: there already\n");
     assert_eq!(theirs.answer("list"), "No runs\n", "it is no run");
-    let table = theirs.answer("history submissions");
+    let table = theirs.answer("published submissions");
     for words in [
         "my-machine",
         "[Somebody]",
@@ -35,26 +35,26 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     ] {
         assert!(table.contains(words), "{words}\n{table}");
     }
-    assert_eq!(theirs.answer(&format!("history submissions {}", text(&file))), table);
+    assert_eq!(theirs.answer(&format!("published submissions {}", text(&file))), table);
 
     // A correction of the same run stands in its place, and what nobody wants any more goes.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
     theirs.says(&import).code(0).says("in place of an earlier one");
-    let table = theirs.answer("history submissions");
+    let table = theirs.answer("published submissions");
     assert!(
         table.contains("S1 [Somebody]: my-old-machine") && !table.contains("S2"),
         "{table}"
     );
     theirs
-        .says("history submissions --delete 2")
+        .says("published submissions --delete 2")
         .code(2)
         .says("no submission 2");
     assert_eq!(
-        theirs.answer("history submissions --delete 1"),
+        theirs.answer("published submissions --delete 1"),
         "Removed submission 1 of Somebody\n"
     );
     assert_eq!(
-        theirs.answer("history submissions"),
+        theirs.answer("published submissions"),
         "No submissions: postmark import FILE\n"
     );
 
@@ -68,19 +68,19 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 #[test]
 fn a_run_stands_beside_what_was_published_of_its_configuration() {
     let home = Home::new();
-    home.says("run --quiet --no-own-cost --no-slices --preset paper-1000-50000")
+    home.says("run --quiet --no-overhead --no-series --preset paper-1000-50000")
         .code(0);
     let report = home.answer("show 1");
-    let beside = home.answer("show 1 --with-history");
+    let beside = home.answer("show 1 --with-published");
     assert!(beside.starts_with(&report), "{beside}");
     let told = &beside[report.len()..];
     assert!(told.contains("NFS/F630") && told.contains("253"), "{told}");
-    assert_eq!(told.trim(), home.answer("history beside 1").trim());
+    assert_eq!(told.trim(), home.answer("published beside 1").trim());
     let archive = home.archive();
     let elsewhere = Home::new();
-    let beside = elsewhere.answer(&format!("history beside 1 --archive {}", text(&archive)));
+    let beside = elsewhere.answer(&format!("published beside 1 --archive {}", text(&archive)));
     assert_eq!(told.trim(), beside.trim());
-    home.says("show 1 --with-history --format json")
+    home.says("show 1 --with-published --format json")
         .code(2)
         .says("--format text");
 }

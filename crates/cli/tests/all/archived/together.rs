@@ -22,7 +22,7 @@ fn two_processes_write_at_once() {
                 scope.spawn(move || {
                     for _ in 0..EACH {
                         let mut command = home.command("");
-                        command.args(LITTLE.split(' ')).arg("--at").arg(target);
+                        command.args(LITTLE.split(' ')).arg("--target").arg(target);
                         home.end(command).code(0);
                     }
                 })

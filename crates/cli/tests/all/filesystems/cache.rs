@@ -57,7 +57,7 @@ fn cold_is_refused_without_root() {
         command
             .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
             .arg(program_for_all(&scene))
-            .args(["run", "--mix", "read=1", "--files", "10", "--at"])
+            .args(["run", "--mix", "read=1", "--files", "10", "--target"])
             .arg(&location)
             .args(words);
         Running::to_its_end(command, &location)

@@ -24,28 +24,28 @@ use crate::support::{Ended, Running, names};
 /// What is journaled most plainly: names that come, change and go.
 const MIX: &str = "deliver=4,rename=2,delete=3,create=2";
 
-/// What `verify-after` has found.
+/// What `verify-log` has found.
 struct Verified {
     ended: Ended,
     said: Value,
 }
 
 impl Verified {
-    fn of(at: &Path, journal: &Path) -> Self {
+    fn of(at: &Path, ack_log: &Path) -> Self {
         let word = OsStr::new;
         let ended = postmark(
             at,
             &[
-                word("verify-after"),
+                word("verify-log"),
                 at.as_os_str(),
-                word("--journal"),
-                journal.as_os_str(),
+                word("--ack-log"),
+                ack_log.as_os_str(),
                 word("--format"),
                 word("json"),
             ],
         );
         let said = serde_json::from_str(&ended.output)
-            .unwrap_or_else(|error| panic!("verify-after does not say what it has found: {error}\n{ended}"));
+            .unwrap_or_else(|error| panic!("verify-log does not say what it has found: {error}\n{ended}"));
         Self { ended, said }
     }
 
@@ -108,7 +108,7 @@ enum Goes {
 #[derive(Clone, Copy, Debug)]
 struct Crash {
     goes: Goes,
-    /// When the journal has so many bytes beyond those of the preparation.
+    /// When the acknowledgement log has so many bytes beyond those of the preparation.
     bytes: u64,
 }
 
@@ -126,8 +126,8 @@ fn crashes() -> impl Iterator<Item = Crash> {
 }
 
 /// Names that each worker's last acknowledged operation was about.
-fn last_acknowledged(journal: &Path) -> Vec<String> {
-    let text = std::fs::read_to_string(journal).unwrap();
+fn last_acknowledged(ack_log: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(ack_log).unwrap();
     let mut begun: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut last: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines() {
@@ -155,21 +155,23 @@ fn own(at: &Path) -> PathBuf {
 }
 
 /// Begins a run, lets the file system crash, brings it back and looks what is lost.
-fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, journal: &Path) -> Verified {
+fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, ack_log: &Path) -> Verified {
     let mut running: Running = Run::new(
         &ground.at,
         "--files 200 --transactions 100000000 --workers 2 --no-room-check",
     )
     .with("--mix", MIX)
     .with("--durability", policy)
-    .with("--journal", journal)
+    .with("--ack-log", ack_log)
     .start();
-    let length = || std::fs::metadata(journal).map_or(0, |facts| facts.len());
+    let length = || std::fs::metadata(ack_log).map_or(0, |facts| facts.len());
     running.until("that the pool is there", |running| {
         crate::support::faces::has_ended(&running.errors(), "prepare")
     });
     let prepared = length();
-    running.until("that the journal has grown", |_| length() >= prepared + bytes);
+    running.until("that the acknowledgement log has grown", |_| {
+        length() >= prepared + bytes
+    });
     match goes {
         Goes::WithThePower => {
             running.stop();
@@ -183,7 +185,7 @@ fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, journa
         }
     }
     ground.comes_back();
-    let verified = Verified::of(&ground.at, journal);
+    let verified = Verified::of(&ground.at, ack_log);
     verified.ended.assert(
         verified.said["may_be_removed"] == false,
         "a run that could remove nothing may have removed what is missing, it says, so that nothing is proved",
@@ -200,7 +202,7 @@ fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, journa
     verified
 }
 
-fn tidy(ground: &Ground, journal: &Path) {
+fn tidy(ground: &Ground, ack_log: &Path) {
     clean(&ground.at).code(0);
     let left = names(&ground.at).unwrap();
     assert!(
@@ -208,36 +210,36 @@ fn tidy(ground: &Ground, journal: &Path) {
         "{} should be empty: {left:?}",
         ground.at.display()
     );
-    std::fs::remove_file(journal).unwrap();
+    std::fs::remove_file(ack_log).unwrap();
 }
 
 fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut ground: Ground) {
-    let journal = ground.elsewhere("journal");
+    let ack_log = ground.elsewhere("ack_log");
     for (round, each) in crashes().enumerate() {
-        let verified = crash(&mut ground, "fsync+dir", each, &journal);
+        let verified = crash(&mut ground, "fsync+dir", each, &ack_log);
         if each.goes == Goes::Alone {
-            verified.nothing_is_lost_but(&last_acknowledged(&journal));
+            verified.nothing_is_lost_but(&last_acknowledged(&ack_log));
         } else {
             verified.nothing_is_lost();
         }
         if round == 0 {
-            damage(&ground, &journal);
+            damage(&ground, &ack_log);
         }
-        tidy(&ground, &journal);
+        tidy(&ground, &ack_log);
     }
 }
 on!(with_fsync_and_dir_nothing_is_lost_and_damage_is_named: ext4, xfs);
 
 fn with_none_losses_are_found(mut ground: Ground) {
-    let journal = ground.elsewhere("journal");
+    let ack_log = ground.elsewhere("ack_log");
     for each in crashes() {
-        let verified = crash(&mut ground, "none", each, &journal);
+        let verified = crash(&mut ground, "none", each, &ack_log);
         verified.ended.code(1);
         for kind in ["missing", "still-there"] {
             let what = format!("nothing was synced, and no loss is called '{kind}'");
             verified.ended.assert(verified.lost(&[kind]) > 0, &what);
         }
-        tidy(&ground, &journal);
+        tidy(&ground, &ack_log);
     }
 }
 on!(with_none_losses_are_found: ext4, xfs);
@@ -245,9 +247,9 @@ on!(with_none_losses_are_found: ext4, xfs);
 /// fsync of a file promises its contents, and nothing of names: a name may be missing, or there again. What is there,
 /// under whatever name, is whole.
 fn with_fsync_contents_are_whole(mut ground: Ground) {
-    let journal = ground.elsewhere("journal");
+    let ack_log = ground.elsewhere("ack_log");
     for each in crashes() {
-        let verified = crash(&mut ground, "fsync", each, &journal);
+        let verified = crash(&mut ground, "fsync", each, &ack_log);
         tell(&format!(
             "{:?} with fsync, {each:?}: {} of {} paths are not as acknowledged: {}",
             ground.kind,
@@ -260,7 +262,7 @@ fn with_fsync_contents_are_whole(mut ground: Ground) {
         let excused = match each.goes {
             Goes::WithThePower => 0,
             Goes::Alone => {
-                let excused = verified.excused(&last_acknowledged(&journal));
+                let excused = verified.excused(&last_acknowledged(&ack_log));
                 excused.iter().filter(is_of_contents).count()
             }
         };
@@ -268,7 +270,7 @@ fn with_fsync_contents_are_whole(mut ground: Ground) {
             verified.lost(&["torn", "wrong-size"]) == excused as u64,
             "contents that were synced are not whole",
         );
-        tidy(&ground, &journal);
+        tidy(&ground, &ack_log);
     }
 }
 on!(with_fsync_contents_are_whole: ext4, xfs);
@@ -279,7 +281,7 @@ fn tell(what: &str) {
 }
 
 /// Damages files one after the other: each damage is named, with the file's path, and nothing else is.
-fn damage(ground: &Ground, journal: &Path) {
+fn damage(ground: &Ground, ack_log: &Path) {
     let mut delivered = 0;
     let mut directories: Vec<PathBuf> = vec![own(&ground.at)];
     let mut files: Vec<PathBuf> = Vec::new();
@@ -302,7 +304,7 @@ fn damage(ground: &Ground, journal: &Path) {
         let middle = other.len() / 2;
         other[middle] ^= 0x20;
         std::fs::write(path, other).unwrap();
-        let verified = Verified::of(&ground.at, journal);
+        let verified = Verified::of(&ground.at, ack_log);
         let lost = verified.said["lost"].as_array().unwrap().clone();
         std::fs::write(path, &content).unwrap();
         // An operation that was in flight leaves a file of which nothing is known.
@@ -317,14 +319,14 @@ fn damage(ground: &Ground, journal: &Path) {
         if delivered == 2 {
             let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
             file.set_len(content.len() as u64 / 2).unwrap();
-            is_named(&Verified::of(&ground.at, journal), path, "wrong-size");
+            is_named(&Verified::of(&ground.at, ack_log), path, "wrong-size");
             std::fs::write(path, &content).unwrap();
             // Not removed: a file that somebody makes now is not the run's.
             let away = ground.at.join("away");
             std::fs::rename(path, &away).unwrap();
-            is_named(&Verified::of(&ground.at, journal), path, "missing");
+            is_named(&Verified::of(&ground.at, ack_log), path, "missing");
             std::fs::rename(away, path).unwrap();
-            Verified::of(&ground.at, journal).nothing_is_lost();
+            Verified::of(&ground.at, ack_log).nothing_is_lost();
             return;
         }
     }

@@ -11,7 +11,7 @@ use crate::support::faces::{clean, has_ended};
 use crate::support::{Running, names};
 
 /// A worker is named after this time and given up after five times as long.
-const STUCK_AFTER: Duration = Duration::from_secs(1);
+const STALL_TIMEOUT: Duration = Duration::from_secs(1);
 /// What a look, a border or a busy machine may add.
 const SLACK: Duration = Duration::from_secs(5);
 
@@ -35,7 +35,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
     let report = ground.elsewhere("report.json");
     let before = names(&ground.at).unwrap();
     let mut running = Run::new(&ground.at, "--files 200 --transactions 1000000 --workers 2")
-        .and("--mix create=1,delete=1,append=1,read=1 --stuck-after 1s")
+        .and("--mix create=1,delete=1,append=1,read=1 --stall-timeout 1s")
         .with("--output", &report)
         .start();
     running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
@@ -44,19 +44,19 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
     let frozen = ground.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" has been in '");
     let line = || running.errors().lines().find(|line| named(line)).map(str::to_owned);
-    let (line, after) = wait(&running, "a worker that is named", STUCK_AFTER + SLACK, line);
+    let (line, after) = wait(&running, "a worker that is named", STALL_TIMEOUT + SLACK, line);
     assert!(
-        after > STUCK_AFTER / 2,
-        "'{line}' came after {after:?}, before anybody was stuck"
+        after > STALL_TIMEOUT / 2,
+        "'{line}' came after {after:?}, before anybody was stalled"
     );
     // The file is there from the beginning and empty until the run has ended.
     let whole = || {
         let text = std::fs::read_to_string(&report).unwrap_or_default();
         text.ends_with('\n').then_some(text)
     };
-    let (text, after) = wait(&running, "the record", STUCK_AFTER * 5 + SLACK, whole);
+    let (text, after) = wait(&running, "the record", STALL_TIMEOUT * 5 + SLACK, whole);
     assert!(
-        after > STUCK_AFTER * 2,
+        after > STALL_TIMEOUT * 2,
         "the record was there {after:?} after a worker was named: five times as long was said"
     );
     let record = Record::from_json(&text).unwrap();
@@ -70,33 +70,33 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
         matches!(actual.outcome, Outcome::Failed { .. }),
         "the outcome is not 'failed'",
     )
-    .assert(!actual.stuck.is_empty(), "the record names nobody who was stuck");
+    .assert(!actual.stalled.is_empty(), "the record names nobody who was stalled");
     let left = actual.clean_up.iter().flat_map(|clean_up| &clean_up.left);
     ran.assert(
         left.clone().count() == 1 && left.clone().all(|left| left.why.contains("postmark clean")),
         "the record does not say what is left and what to do",
     );
-    for stuck in &actual.stuck {
+    for stalled in &actual.stalled {
         let operations = ["create", "delete", "append", "read"];
-        ran.assert(stuck.worker.is_some(), "no worker is named")
-            .assert(!stuck.came_back, "it did not come back")
+        ran.assert(stalled.worker.is_some(), "no worker is named")
+            .assert(!stalled.came_back, "it did not come back")
             .assert(
-                operations.contains(&stuck.operation.as_str()),
-                format_args!("'{}' is not an operation of the mix", stuck.operation),
+                operations.contains(&stalled.operation.as_str()),
+                format_args!("'{}' is not an operation of the mix", stalled.operation),
             )
             .assert(
-                crate::ground::is_below(&stuck.path, &ground.at),
-                format_args!("{} is no path of the run", stuck.path),
+                crate::ground::is_below(&stalled.path, &ground.at),
+                format_args!("{} is no path of the run", stalled.path),
             )
             .assert(
-                stuck.ns >= 4 * STUCK_AFTER.as_nanos() as u64,
-                format_args!("it was stuck for {} ns only", stuck.ns),
+                stalled.ns >= 4 * STALL_TIMEOUT.as_nanos() as u64,
+                format_args!("it was stalled for {} ns only", stalled.ns),
             );
         let said = format!(
             "worker {} has been in '{}' of {}",
-            stuck.worker.unwrap(),
-            stuck.operation,
-            stuck.path
+            stalled.worker.unwrap(),
+            stalled.operation,
+            stalled.path
         );
         ran.ended.says(&said);
     }

@@ -16,7 +16,7 @@ use crate::support::running::in_shell;
 use crate::support::{FileSystem, Running, Scene, is_met, is_root, names};
 
 /// Of a thousandth of the memory, which every image of the tests has room for.
-const LITTLE: &str = "--size 16KiB --beyond-cache 0.001";
+const LITTLE: &str = "--size 16KiB --working-set 0.001x";
 
 fn sizing(ran: &Ran) -> &Sizing {
     let sizing = ran.record.sizing.as_ref();
@@ -33,7 +33,7 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let sizing = sizing(ran);
     let workload = &ran.record.spec.workload;
     let bytes = sizing.files as f64 * sizing.mean_file_bytes;
-    let asked = sizing.cache_bytes as f64 * sizing.beyond_cache;
+    let asked = sizing.working_set.bytes(sizing.cache_bytes) as f64;
     // No pool has a file too many.
     let too_many = bytes - asked;
     ran.assert(
@@ -83,7 +83,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(crew.split(' ')).collect();
         let at = ground.at.to_str().unwrap();
-        let words = [&["plan", "--for", "1s", "--format", "json", "--at", at], &words[..]].concat();
+        let words = [&["plan", "--for", "1s", "--format", "json", "--target", at], &words[..]].concat();
         let words: Vec<&std::ffi::OsStr> = words.iter().map(std::ffi::OsStr::new).collect();
         let planned = postmark(&ground.at, &words);
         planned.code(0);
@@ -122,8 +122,8 @@ fn memory_is_no_place_to_be_beyond_the_cache() {
         ended
             .code(2)
             .says("lies in memory")
-            .says("--beyond-cache 0.001")
-            .says("--at");
+            .says("--working-set 0.001x")
+            .says("--target");
         assert!(names(&ground.at).unwrap().is_empty(), "{ended}");
     }
 }
@@ -134,12 +134,12 @@ fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
         return;
     };
     let before = names(&ground.at).unwrap();
-    let ended = Run::new(&ground.at, "--mix read=1 --size 16MiB --beyond-cache 1 --for 1s").end();
+    let ended = Run::new(&ground.at, "--mix read=1 --size 16MiB --working-set 1x --for 1s").end();
     ended
         .code(2)
         .says("no room on the file system of")
         .says("Chose ")
-        .says("smaller --beyond-cache than 1");
+        .says("smaller --working-set than 1");
     assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
 }
 
@@ -158,7 +158,7 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
         let ended = running.finish();
         ended
             .code(128 + signal.as_raw())
-            .says("the calibration for --beyond-cache was interrupted by signal")
+            .says("the calibration for --working-set was interrupted by signal")
             .does_not_say("not removed")
             .assert(ended.output.is_empty(), "there is a report of a run that was not begun");
         assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
@@ -226,7 +226,7 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
         return;
     }
     let Some(limited) = Limited::to(LIMIT) else { return };
-    let work = Run::new(&at, "--mix read=1 --size 64KiB --beyond-cache 2 --for 2s");
+    let work = Run::new(&at, "--mix read=1 --size 64KiB --working-set 2x --for 2s");
     let ran = Ran::of(
         Running::start(limited.command(&work.command()), &at).finish(),
         Vec::new(),

@@ -18,8 +18,8 @@ const LARGE: &[(&str, i32)] = &[
     ("plan --mix read=1,append=1 --files 34359738368", 0),
     ("plan --files 34359738368", 0),
     ("plan --mix create=1 --for 1m --files 34359738368", 0),
-    ("plan --mix read=1 --beyond-cache 1000", 0),
-    ("plan --beyond-cache 1000 --size 500..1000", 0),
+    ("plan --mix read=1 --working-set 1000x", 0),
+    ("plan --working-set 1000x --size 500..1000", 0),
     ("plan --mix read=1 --dirs tree:16777216x1", 0),
     ("plan --mix read=1,deliver=1 --dirs tree:4096x2 --entries-max 100000", 0),
     ("plan --size 1..1GiB --files 10 --transactions 10", 0),
@@ -39,7 +39,7 @@ const LARGE: &[(&str, i32)] = &[
     ("run --mix read=1 --files 34359738368 --no-room-check", 2),
     ("run --files 34359738368 --no-room-check", 2),
     ("run --mix read=1 --workers 4096 --files 34359738368 --storage null", 2),
-    ("run --mix read=1 --beyond-cache 1000", 2),
+    ("run --mix read=1 --working-set 1000x", 2),
     (
         "run --mix read=1 --workers 4096 --dirs tree:16777216x1 --no-room-check",
         2,
@@ -128,7 +128,7 @@ fn too_few_open_files_are_told_with_advice() {
     let mut command = Running::command(program());
     command.args(["run", "--quiet", "--mix", "read=1", "--files", "10"]);
     for number in 0..200 {
-        command.arg("--at").arg(scene.directory(&number.to_string()));
+        command.arg("--target").arg(scene.directory(&number.to_string()));
     }
     let ended = Running::to_its_end(in_shell("ulimit -n 100 && exec \"$0\" \"$@\"", &command), scene.path());
     ended

@@ -93,7 +93,7 @@ fn files_of_one_byte() {
     let location = scene.directory("location");
     let mut command = Running::command(program());
     command
-        .args("run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check --at".split(' '))
+        .args("run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check --target".split(' '))
         .arg(&location);
     let mut running = Running::start(command, &location);
     running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));

@@ -34,31 +34,32 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --preset news --keep", &["--keep", "10000 transactions"]),
     // How large the pool is.
     (
-        "run --beyond-cache 2 --files 10",
-        &["--beyond-cache 2 and --files 10", "leave one out"],
+        "run --working-set 2x --files 10",
+        &["--working-set 2x and --files 10", "leave one out"],
     ),
     (
-        "run --beyond-cache 2 --reuse",
-        &["--beyond-cache 2 and --reuse", "leave one out"],
+        "run --working-set 2x --reuse",
+        &["--working-set 2x and --reuse", "leave one out"],
     ),
-    ("run --beyond-cache 0", &["--beyond-cache 0", "like 4"]),
-    ("run --beyond-cache -1", &["--beyond-cache -1", "like 4"]),
-    ("run --beyond-cache nan", &["--beyond-cache NaN", "like 4"]),
-    ("run --beyond-cache 1e9", &["--beyond-cache 1000000000", "up to 1000"]),
-    ("run --beyond-cache four", &["--beyond-cache", "four"]),
+    ("run --working-set 0x", &["--working-set 0x", "like 4x"]),
+    ("run --working-set 0GiB", &["--working-set 0", "like 4x"]),
+    ("run --working-set -1x", &["--working-set -1x", "like 4"]),
+    ("run --working-set nanx", &["--working-set NaNx", "like 4"]),
+    ("run --working-set 1e9x", &["--working-set 1000000000x", "up to 1000"]),
+    ("run --working-set four", &["--working-set", "four"]),
     (
-        "run --storage null --beyond-cache 2",
-        &["--beyond-cache", "null", "--storage posix"],
-    ),
-    (
-        "run --mix read=1 --size 0 --beyond-cache 2",
-        &["--beyond-cache 2", "hold nothing", "--size"],
+        "run --storage null --working-set 2x",
+        &["--working-set", "null", "--storage posix"],
     ),
     (
-        "run --mix read=1 --entries-max 600 --beyond-cache 0.5",
-        &["--beyond-cache 0.5", "Chose", "entries-max 600"],
+        "run --mix read=1 --size 0 --working-set 2x",
+        &["--working-set 2x", "hold nothing", "--size"],
     ),
-    ("plan --beyond-cache 2 --files 10", &["--beyond-cache 2 and --files 10"]),
+    (
+        "run --mix read=1 --entries-max 600 --working-set 0.5x",
+        &["--working-set 0.5x", "Chose", "entries-max 600"],
+    ),
+    ("plan --working-set 2x --files 10", &["--working-set 2x and --files 10"]),
     // What only mixes have.
     ("run --append-size 4KiB", &["--append-size", "give --mix"]),
     ("run --range-size 4KiB", &["--range-size", "give --mix"]),
@@ -107,71 +108,71 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     ("run --mix read=1 --think 1ms --rate 5", &["--rate and --think"]),
     ("run --for 1s --format classic", &["--format classic", "text or json"]),
-    // Ladders and steady states.
+    // Sweeps and steady states.
     (
-        "run --ladder 100,200 --rate 5",
-        &["--rate 5 with --ladder 100,200", "leave one out"],
+        "run --sweep 100,200 --rate 5",
+        &["--rate 5 with --sweep 100,200", "leave one out"],
     ),
-    ("run --ladder 200,100", &["100 does not rise after 200", "write auto"]),
-    ("run --ladder up", &["`up` is no number", "write auto"]),
-    ("run --ladder 1..9", &["how many rungs", "write auto"]),
-    ("run --ladder 1,2000000000", &["--ladder", "1000000000"]),
-    ("run --ladder 10,20 --for 2s", &["--for 2s with --ladder", "10s"]),
+    ("run --sweep 200,100", &["100 does not rise after 200", "write auto"]),
+    ("run --sweep up", &["`up` is no number", "write auto"]),
+    ("run --sweep 1..9", &["how many rungs", "write auto"]),
+    ("run --sweep 1,2000000000", &["--sweep", "1000000000"]),
+    ("run --sweep 10,20 --for 2s", &["--for 2s with --sweep", "10s"]),
     (
-        "run --ladder 1..1000:64 --for 1h",
-        &["--ladder", "100000 slices", "shorter rungs", "--no-slices"],
-    ),
-    (
-        "run --ladder 10,20 --transactions 50",
-        &["--transactions 50 with --ladder", "--for"],
+        "run --sweep 1..1000:64 --for 1h",
+        &["--sweep", "100000 slices", "shorter rungs", "--no-series"],
     ),
     (
-        "run --ladder 10,20 --steady snia",
-        &["--steady or --round with --ladder", "--warm-up"],
-    ),
-    ("run --mix read=1 --ladder 10,20 --think 1ms", &["--ladder and --think"]),
-    (
-        "run --ladder workers=1,2 --workers 3",
-        &["--workers with --ladder workers=…", "leave --workers out"],
+        "run --sweep 10,20 --transactions 50",
+        &["--transactions 50 with --sweep", "--for"],
     ),
     (
-        "run --ladder workers=1,2 --arrivals poisson",
-        &["--arrivals with --ladder workers=…"],
+        "run --sweep 10,20 --steady snia",
+        &["--steady or --round with --sweep", "--warm-up"],
+    ),
+    ("run --mix read=1 --sweep 10,20 --think 1ms", &["--sweep and --think"]),
+    (
+        "run --sweep workers=1,2 --workers 3",
+        &["--workers with --sweep workers=…", "leave --workers out"],
     ),
     (
-        "run --ladder workers=1,2 --goal p99<1ms",
-        &["--goal with --ladder workers=…"],
-    ),
-    ("run --ladder workers=1,9999", &["9999 workers", "1 to 4096"]),
-    (
-        "run --preset ai-samples --ladder workers=1,2",
-        &["--ladder workers=…", "one pool", "climb rates"],
+        "run --sweep workers=1,2 --arrivals poisson",
+        &["--arrivals with --sweep workers=…"],
     ),
     (
-        "run --ladder 10,20 --fresh --keep",
+        "run --sweep workers=1,2 --slo p99<1ms",
+        &["--slo with --sweep workers=…"],
+    ),
+    ("run --sweep workers=1,9999", &["9999 workers", "1 to 4096"]),
+    (
+        "run --preset ai-samples --sweep workers=1,2",
+        &["--sweep workers=…", "one pool", "climb rates"],
+    ),
+    (
+        "run --sweep 10,20 --fresh --keep",
         &["--keep or --reuse", "leave --fresh out"],
     ),
     (
-        "run --ladder 10,20 --journal /proc/x",
-        &["--journal with --ladder", "leave one out"],
+        "run --sweep 10,20 --ack-log /proc/x",
+        &["--ack-log with --sweep", "leave one out"],
     ),
     (
-        "run --ladder workers=1,2 --beyond-cache 2",
-        &["--beyond-cache with --ladder workers=…"],
+        "run --sweep workers=1,2 --working-set 2x",
+        &["--working-set with --sweep workers=…"],
     ),
     (
-        "run --ladder auto --goal p99<5ms --no-latencies",
-        &["--goal with --no-latencies"],
+        "run --sweep auto --slo p99<5ms --no-latencies",
+        &["--slo with --no-latencies"],
     ),
     (
         "run --steady snia --round 1s --for 10h",
         &["--for 10h", "at most 1000 rounds", "--round"],
     ),
-    ("run --fresh", &["--fresh without --ladder", "--ladder auto"]),
-    ("run --goal p99<5ms", &["--goal without --ladder", "--ladder auto"]),
-    ("run --ladder auto --goal 5ms", &["`5ms` is no goal", "p99<10ms"]),
+    ("run --fresh", &["--fresh without --sweep", "--sweep auto"]),
+    ("run --slo p99<5ms", &["--slo without --sweep", "--sweep auto"]),
+    ("run --sweep auto --slo 5ms", &["`5ms` is no SLO", "p99<10ms"]),
     (
-        "run --ladder auto --format classic",
+        "run --sweep auto --format classic",
         &["--format classic", "text or json"],
     ),
     ("run --steady soon", &["soon", "snia", "slope"]),
@@ -189,7 +190,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --live -", &["--live -", "--output"]),
     ("run --live - --output -", &["--live -", "--output"]),
     ("run --live x --no-latencies", &["--live with --no-latencies"]),
-    ("run --live x --no-slices", &["--live with --no-slices"]),
+    ("run --live x --no-series", &["--live with --no-series"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),
     ("run --seed 4294967296", &["--seed 4294967296", "4294967295"]),
     // Mixes that are none.
@@ -281,8 +282,8 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     ("run --on-error 200%", &["--on-error", "1%"]),
     ("run --on-error sometimes", &["--on-error", "stop"]),
-    ("run --stuck-after 5", &["--stuck-after", "no unit of time"]),
-    ("run --stuck-after 0", &["--stuck-after 0", "60s"]),
+    ("run --stall-timeout 5", &["--stall-timeout", "no unit of time"]),
+    ("run --stall-timeout 0", &["--stall-timeout 0", "60s"]),
     (
         "run --steps --no-latencies",
         &["--steps", "--no-latencies", "leave one out"],
@@ -291,19 +292,22 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --reuse", &["no pool", "--keep"]),
     ("run --storage null --keep", &["--keep", "null", "--storage posix"]),
     ("run --storage null --reuse", &["--reuse", "null"]),
-    ("run --storage null --journal j", &["--journal", "null"]),
+    ("run --storage null --ack-log j", &["--ack-log", "null"]),
     ("run --storage null --cache warm", &["--cache", "null"]),
     (
         "run --storage null --verify --contents incompressible",
         &["--verify", "null", "--storage posix"],
     ),
-    ("run --journal nowhere/journal", &["nowhere/journal"]),
-    // The same for plans, and what is said of journals.
+    ("run --ack-log nowhere/ack_log", &["nowhere/ack_log"]),
+    // The same for plans, and what is said of acknowledgement logs.
     ("plan --workers 2 --readers 3", &["--workers 2 and --readers 3"]),
     ("plan --mix read=0", &["no operation has a weight"]),
-    ("verify-after .", &["--journal"]),
-    ("verify-after . --journal nowhere", &["nowhere", "--journal"]),
-    ("verify-after . --journal notes.txt", &["no journal", "--journal"]),
+    ("verify-log .", &["--ack-log"]),
+    ("verify-log . --ack-log nowhere", &["nowhere", "--ack-log"]),
+    (
+        "verify-log . --ack-log notes.txt",
+        &["no acknowledgement log", "--ack-log"],
+    ),
 ];
 
 #[test]
@@ -366,17 +370,17 @@ fn contradictions_in_configuration_files() {
         ("mix = \"read=0\"\n", &["line 1", "no operation has a weight"][..]),
         ("files = 1\nmix = \"fly=1\"\n", &["line 2", "no operation 'fly'"]),
         ("workers = 2\nreaders = 1\n", &["--workers 2 and --readers 1"]),
-        ("beyond-cache = 2\nfiles = 1\n", &["--beyond-cache 2 and --files 1"]),
+        ("working-set = '2x'\nfiles = 1\n", &["--working-set 2x and --files 1"]),
         ("popularity = \"zipf:0.9\"\n", &["--popularity", "give --mix"]),
         ("size = \"huge\"\n", &["line 1", "huge"]),
         ("on-error = -1\n", &["line 1", "negative"]),
-        ("stuck-after = 60\n", &["line 1"]),
+        ("stall-timeout = 60\n", &["line 1"]),
         ("verify = \"yes\"\n", &["line 1", "yes"]),
         ("cache = \"hot\"\n", &["line 1", "hot"]),
         ("mix = \"read=1\"\nsize-maximum = 5\n", &["line 2", "size-maximum"]),
         (
-            "[[at]]\npath = \"\"\n",
-            &["[[at]]", "a path is empty", "working directory"],
+            "[[target]]\npath = \"\"\n",
+            &["[[target]]", "a path is empty", "working directory"],
         ),
     ] {
         write(&place.scene.path().join("config.toml"), text, 0o644);
@@ -387,19 +391,19 @@ fn contradictions_in_configuration_files() {
         }
     }
     // What an option says holds over the file: no contradiction.
-    write(&place.scene.path().join("config.toml"), "beyond-cache = 2\n", 0o644);
+    write(&place.scene.path().join("config.toml"), "working-set = '2x'\n", 0o644);
     let words = ["plan", "--config", "../config.toml", "--format", "toml"];
     place
         .say(&words)
         .code(0)
-        .says("beyond-cache = 2\n")
+        .says("working-set = \"2x\"\n")
         .does_not_say("files");
     let words = [&words[..], &["--files", "7"]].concat();
     place
         .say(&words)
         .code(0)
         .says("files = 7\n")
-        .does_not_say("beyond-cache");
+        .does_not_say("working-set");
     write(
         &place.scene.path().join("config.toml"),
         "readers = 1\nwriters = 1\n",

@@ -11,7 +11,7 @@ use crate::support::running::in_shell;
 use crate::support::{Ended, Running, Scene, is_met};
 
 /// Little work, in a directory of its own.
-const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-own-cost --at target";
+const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-overhead --target target";
 
 fn say(scene: &Scene, words: &str) -> Ended {
     let mut command = Running::command(program());
@@ -77,7 +77,7 @@ fn an_output_is_never_an_input() {
     let scene = scene();
     let config = read(&scene, "c.toml");
     let record = read(&scene, "r.json");
-    let run = "run --quiet --no-own-cost --at target --transactions 5";
+    let run = "run --quiet --no-overhead --target target --transactions 5";
     let absolute = scene.path().join("target/../c.toml").display().to_string();
     for words in [
         format!("{run} --config c.toml --output c.toml"),
@@ -129,8 +129,8 @@ fn two_outputs_are_two_files() {
         "--live ./new --output new",
         "--live precious --output precious --force",
         "--live link --output precious --force",
-        "--journal new --output new",
-        "--journal target/../new --live new",
+        "--ack-log new --output new",
+        "--ack-log target/../new --live new",
     ] {
         say(&scene, &format!("{LITTLE} {words}"))
             .code(2)
@@ -139,10 +139,10 @@ fn two_outputs_are_two_files() {
         assert!(!scene.path().join("new").exists(), "{words}");
     }
     for name in ["c.toml", "./c.toml"] {
-        say(&scene, &format!("run --at target --config c.toml --archive {name}"))
+        say(&scene, &format!("run --target target --config c.toml --archive {name}"))
             .code(2)
             .says("the same file");
-        say(&scene, &format!("run --at target --config c.toml --journal {name}"))
+        say(&scene, &format!("run --target target --config c.toml --ack-log {name}"))
             .code(2)
             .says("this file is read");
     }
@@ -196,7 +196,7 @@ fn devices_and_descriptors_need_no_force() {
     let config = read(&scene, "c.toml");
     let ended = to_file(
         "exec \"$0\" \"$@\" 3>> c.toml",
-        "run --at target --config c.toml --output /dev/fd/3",
+        "run --target target --config c.toml --output /dev/fd/3",
     );
     ended.code(2).says("this file is read (--config)");
     assert_eq!(read(&scene, "c.toml"), config);
@@ -206,9 +206,17 @@ fn devices_and_descriptors_need_no_force() {
 #[test]
 fn a_refused_run_removes_no_file_of_others() {
     let scene = scene();
-    say(&scene, "run --quiet --files 5 --at nowhere --output new --live lines").code(2);
+    say(
+        &scene,
+        "run --quiet --files 5 --target nowhere --output new --live lines",
+    )
+    .code(2);
     assert!(!Path::exists(&scene.path().join("new")) && !scene.path().join("lines").exists());
-    say(&scene, "run --quiet --files 5 --at nowhere --output precious --force").code(2);
+    say(
+        &scene,
+        "run --quiet --files 5 --target nowhere --output precious --force",
+    )
+    .code(2);
     assert_eq!(read(&scene, "precious"), "mine\n");
 }
 
@@ -249,10 +257,10 @@ fn an_output_that_hangs_keeps_no_refusal() {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
         let mut command = Running::command(program());
-        // Where the journal is, is looked at when all outputs are open.
+        // Where the acknowledgement log is, is looked at when all outputs are open.
         command
             .args(LITTLE.split(' '))
-            .args(["--mix", "read=1", "--journal", "precious", option, "point/report"])
+            .args(["--mix", "read=1", "--ack-log", "precious", option, "point/report"])
             .current_dir(scene.path());
         let running = Running::start(command, &backing);
         let began = Instant::now();

@@ -328,7 +328,7 @@ fn the_links_of_a_mix() {
             "--transactions",
             "1000000",
         ])
-        .args(["--mix", "create=1,delete=1,link=1,symlink=1,mkdir=1", "--at"])
+        .args(["--mix", "create=1,delete=1,link=1,symlink=1,mkdir=1", "--target"])
         .arg(&location);
     let mut running = Running::start(command, &location);
     let all_names = |location: &Path| -> Vec<PathBuf> {
@@ -388,7 +388,7 @@ fn kept_pool(location: &Path) -> PathBuf {
     let mut command = Running::command(program());
     command
         .args(["run", "--storage", "posix", "--files", "200", "--transactions", "0"])
-        .args(["--mix", "read=1", "--keep", "--at"])
+        .args(["--mix", "read=1", "--keep", "--target"])
         .arg(location);
     Running::to_its_end(command, location).code(0);
     own_directories(location).remove(0)

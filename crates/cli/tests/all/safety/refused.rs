@@ -142,7 +142,7 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
             command
                 .args(["run", "--quiet"])
                 .args(words.split(' '))
-                .arg("--at")
+                .arg("--target")
                 .arg(location);
             let ended = Running::to_its_end(command, location);
             ended.code(2).says("no room on the file system of").says(told);
@@ -155,14 +155,14 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
         .args([
             "run",
             "--quiet",
-            "--no-own-cost",
+            "--no-overhead",
             "--mix",
             "create=1",
             "--files",
             "10",
             "--for",
             "20s",
-            "--at",
+            "--target",
         ])
         .arg(&small);
     let ended = Running::to_its_end(command, &small);

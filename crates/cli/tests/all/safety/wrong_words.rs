@@ -61,12 +61,12 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("run --format yaml", &["--format", "yaml", "json"]),
     ("run --preset nothing", &["nothing", "postmark presets"]),
     ("run --config nowhere.toml", &["nowhere.toml"]),
-    ("run --weight 3", &["--weight 3", "--at"]),
-    ("run --at . --weight 3 --weight 4", &["--weight 4"]),
-    ("run --at . --weight 0", &["weight 0"]),
-    ("run --at . --weight some", &["--weight", "some"]),
-    ("run --edition 1.0 --at . --at ..", &["1.0", "exactly one"]),
-    ("run --at", &["--at"]),
+    ("run --weight 3", &["--weight 3", "--target"]),
+    ("run --target . --weight 3 --weight 4", &["--weight 4"]),
+    ("run --target . --weight 0", &["weight 0"]),
+    ("run --target . --weight some", &["--weight", "some"]),
+    ("run --edition 1.0 --target . --target ..", &["1.0", "exactly one"]),
+    ("run --target", &["--target"]),
     ("run --file 5", &["--file"]),
     ("run somewhere", &["somewhere"]),
     ("run --output", &["--output"]),
@@ -107,8 +107,8 @@ fn numbers() {
         "warm-up",
         "rate",
         "round",
-        "ladder",
-        "goal",
+        "sweep",
+        "slo",
         "size",
         "read-block",
         "write-block",
@@ -133,12 +133,11 @@ fn numbers() {
         "readers",
         "durability",
         "on-error",
-        "stuck-after",
-        "beyond-cache",
+        "stall-timeout",
         "weight",
     ] {
         for value in ["junk", "", "1x", "--", "1..2..3", "0x10", "184467440737095516160x"] {
-            let ended = place.say(&["run", "--at", ".", &format!("--{option}={value}")]);
+            let ended = place.say(&["run", "--target", ".", &format!("--{option}={value}")]);
             ended.code(2).says(&format!("--{option}")).says(&format!("'{value}'"));
             for word in OF_LIBRARIES {
                 ended.does_not_say(word);
@@ -191,9 +190,9 @@ fn configuration_files() {
         ("files = \"many\"\n", &["many"]),
         ("storage = \"tape\"\n", &["tape"]),
         ("edition = \"3\"\n", &["line 1", "3"]),
-        ("[[at]]\nweight = 3\n", &["path"]),
-        ("[[at]]\npath = \".\"\nweight = -3\n", &["line 3"]),
-        ("[[at]]\npath = \".\"\nwieght = 3\n", &["wieght"]),
+        ("[[target]]\nweight = 3\n", &["path"]),
+        ("[[target]]\npath = \".\"\nweight = -3\n", &["line 3"]),
+        ("[[target]]\npath = \".\"\nwieght = 3\n", &["wieght"]),
         ("not a configuration at all\n", &["line 1"]),
         ("files = 1\nfiles = 2\n", &["line 2"]),
     ] {

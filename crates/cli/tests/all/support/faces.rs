@@ -145,7 +145,7 @@ impl Work {
             words.extend([option.into(), value.into()]);
         }
         for location in &self.locations {
-            words.extend(["--at".into(), location.clone().into_os_string()]);
+            words.extend(["--target".into(), location.clone().into_os_string()]);
         }
         words
     }

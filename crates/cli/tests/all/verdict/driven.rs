@@ -88,7 +88,7 @@ fn request(transactions: u64) -> RunSpec {
     };
     let location = PathBuf::from("/timed");
     RunSpec {
-        slices: true,
+        series: true,
         ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     }
 }
@@ -261,22 +261,22 @@ fn a_latency_past_every_histogram_is_told() {
 }
 
 #[test]
-fn somebody_who_is_stuck_is_told() {
-    let stuck = |takes_ns: fn(u64) -> u64| {
+fn somebody_who_is_stalled_is_told() {
+    let stalled = |takes_ns: fn(u64) -> u64| {
         let asked = RunSpec {
-            stuck_after: Duration::from_millis(200),
+            stall_timeout: Duration::from_millis(200),
             ..request(500)
         };
         Verdict::of(&perform(&asked, SystemClock, takes_ns))
     };
-    let back = stuck(|number| if number == 300 { 500 * MS } else { 0 });
+    let back = stalled(|number| if number == 300 { 500 * MS } else { 0 });
     assert!(
-        has!(back, Reason::Stuck { times: 1, lost: 0, longest_ns } if *longest_ns >= 200 * MS),
+        has!(back, Reason::Stalled { times: 1, lost: 0, longest_ns } if *longest_ns >= 200 * MS),
         "{back:?}"
     );
-    let lost = stuck(|number| if number == 300 { 3_600_000 * MS } else { 0 });
+    let lost = stalled(|number| if number == 300 { 3_600_000 * MS } else { 0 });
     assert_eq!(lost.level, Level::Invalid);
-    assert!(has!(lost, Reason::Stuck { times: 1, lost: 1, .. }), "{lost:?}");
+    assert!(has!(lost, Reason::Stalled { times: 1, lost: 1, .. }), "{lost:?}");
     assert!(
         has!(
             lost,

@@ -82,22 +82,22 @@ fn a_target_that_is_as_fast_as_the_program_shows_the_program() {
     let location = scene.directory("location");
     let ran = Run::new(&location, WORK).perform();
     // What the program measures of itself after the run.
-    let own = ran.record.actual.own_cost.known().unwrap();
+    let own = ran.record.actual.overhead.known().unwrap();
     assert!(own.operations >= 100_000, "{own:?}");
     let verdict = Verdict::of(&ran.record);
-    let fraction = *verdict.seen.own_fraction.known().unwrap();
+    let fraction = *verdict.seen.overhead_fraction.known().unwrap();
     let all_ns = ns_per_operation(&ran.record);
     assert!(
         (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
         "{fraction}: {own:?} of {all_ns} ns"
     );
     assert!(
-        has!(verdict, Reason::OwnTime { .. }),
+        has!(verdict, Reason::Overhead { .. }),
         "{own:?} of {all_ns} ns for each are the program's: {verdict:#?}"
     );
     // Where there is nothing else it is no reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
-    assert_eq!(null.record.actual.own_cost, Fact::NotApplicable);
-    assert!(!has!(verdict, Reason::OwnTime { .. }), "{verdict:#?}");
+    assert_eq!(null.record.actual.overhead, Fact::NotApplicable);
+    assert!(!has!(verdict, Reason::Overhead { .. }), "{verdict:#?}");
 }

@@ -13,10 +13,10 @@ fn a_program_that_was_stopped_says_so() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     let mut command = Running::command(program());
-    command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s --at".split(' '));
+    command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s --target".split(' '));
     command.arg(text(&location));
     let mut running = Running::start(command, &location);
-    running.until("the transactions", |running| has_ended(&running.errors(), "settle"));
+    running.until("the transactions", |running| has_ended(&running.errors(), "sync"));
     // It is seen where counters are read, a second after the phase has begun at the latest.
     std::thread::sleep(Duration::from_millis(1_500));
     running.stop();
@@ -34,7 +34,7 @@ fn the_end_does_not_wait_for_think_time() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
     let mut command = Running::command(program());
-    command.args("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --at".split(' '));
+    command.args("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target".split(' '));
     command.arg(text(&location));
     let began = Instant::now();
     Running::to_its_end(command, &location).code(0);

@@ -14,7 +14,7 @@ fn say(scene: &Scene, words: &str) -> Ended {
     let location = scene.directory("location");
     let mut command = Running::command(program());
     command
-        .args(["run", "--quiet", "--at", text(&location)])
+        .args(["run", "--quiet", "--target", text(&location)])
         .args(words.split_whitespace());
     Running::to_its_end(command, &location)
 }
@@ -156,15 +156,15 @@ fn a_preparation_is_judged_as_one() {
 
 /// Its rates are no measurement.
 #[test]
-fn a_journal_is_told() {
+fn an_ack_log_is_told() {
     let scene = Scene::in_memory();
     let Some(location) = in_memory(&scene) else { return };
     // On another file system.
     let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let ran = Run::new(&location, "--mix create=1,delete=1 --files 50 --transactions 200")
-        .with("--journal", beside.path().join("journal"))
+        .with("--ack-log", beside.path().join("ack_log"))
         .perform();
     let verdict = &ran.summary.verdict;
     ran.is(Level::Doubtful);
-    ran.assert(has!(verdict, Reason::Journal { .. }), format_args!("{verdict:#?}"));
+    ran.assert(has!(verdict, Reason::AckLog { .. }), format_args!("{verdict:#?}"));
 }

@@ -1,11 +1,11 @@
 //! How a run went.
 
 use record::verdict::{Measured, Steadiness};
-use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stuck};
+use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Outcome, Phase, Reason, Record, Stalled};
 use report::reason::describe;
 
 use crate::verdict::made::{
-    SECOND, histogram, is_valid, ladder, measure_for, meter, of, operation, own_cost, ramp, reason, stolen, tell_rates,
+    SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, stolen, sweep, tell_rates,
     transactions,
 };
 
@@ -23,7 +23,7 @@ fn a_run_with_nothing_to_be_said_against_it_is_valid() {
         (seen.others_fraction, seen.steal_fraction),
         (Fact::Known(0.0), Fact::Known(0.0))
     );
-    assert_eq!(seen.own_fraction, Fact::NotApplicable, "nobody has measured it");
+    assert_eq!(seen.overhead_fraction, Fact::NotApplicable, "nobody has measured it");
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn skipped_operations_in_numbers_are_a_reason() {
     is_valid(|record| {
         skip(record, 7_000);
         let phase = transactions(record).clone();
-        ladder(record, phase);
+        sweep(record, phase);
     });
 }
 
@@ -169,8 +169,8 @@ fn a_pool_that_ran_dry_is_invalid() {
 }
 
 #[test]
-fn whoever_was_stuck_makes_it_doubtful_and_whoever_stays_so_invalid() {
-    let stuck = |came_back, ns| Stuck {
+fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
+    let stalled = |came_back, ns| Stalled {
         worker: Some(1),
         operation: "read".to_owned(),
         path: "/mnt/disk/7".to_owned(),
@@ -178,11 +178,11 @@ fn whoever_was_stuck_makes_it_doubtful_and_whoever_stays_so_invalid() {
         came_back,
     };
     for (all, lost, expected) in [
-        (vec![stuck(true, 61), stuck(true, 70)], 0, Level::Doubtful),
-        (vec![stuck(true, 70), stuck(false, 61)], 1, Level::Invalid),
+        (vec![stalled(true, 61), stalled(true, 70)], 0, Level::Doubtful),
+        (vec![stalled(true, 70), stalled(false, 61)], 1, Level::Invalid),
     ] {
-        let found = reason(|record| record.actual.stuck = all);
-        let reason = Reason::Stuck {
+        let found = reason(|record| record.actual.stalled = all);
+        let reason = Reason::Stalled {
             times: 2,
             longest_ns: 70,
             lost,
@@ -207,28 +207,28 @@ fn latencies_past_the_range_are_doubtful() {
         let mut phase = transactions(record).clone();
         phase.segments[0].operations[0].meter.latency = overflown.clone();
         phase.segments[0].operations[0].meter.service = Some(overflown.clone());
-        ladder(record, phase);
+        sweep(record, phase);
     });
     assert_eq!(found, (Level::Doubtful, expected));
 }
 
 #[test]
-fn a_journal_is_doubtful() {
-    let found = reason(|record| record.spec.journal = Some("/var/journal".into()));
-    let expected = Reason::Journal {
-        path: "/var/journal".to_owned(),
+fn an_ack_log_is_doubtful() {
+    let found = reason(|record| record.spec.ack_log = Some("/var/ack_log".into()));
+    let expected = Reason::AckLog {
+        path: "/var/ack_log".to_owned(),
     };
     assert_eq!(found, (Level::Doubtful, expected));
 }
 
 #[test]
-fn of_a_ladder_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
+fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
     let climb = |record: &mut Record| {
         measure_for(record, 5 * SECOND, 50);
         tell_rates(record, &ramp(5, 0.9));
-        own_cost(record, 1e6);
+        overhead(record, 1e6);
         let phase = transactions(record).clone();
-        ladder(record, phase);
+        sweep(record, phase);
     };
     let seen = is_valid(climb);
     assert_eq!((seen.measured, seen.steadiness), (None, Fact::NotApplicable));

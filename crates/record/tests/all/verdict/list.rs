@@ -38,7 +38,7 @@ fn one_of_each() -> Vec<Reason> {
         place: "tmpfs (memory), 1 % full".to_owned(),
         is_beneath,
     };
-    let stuck = |times, lost| Reason::Stuck {
+    let stalled = |times, lost| Reason::Stalled {
         times,
         longest_ns: 61 * SECOND,
         lost,
@@ -69,7 +69,7 @@ fn one_of_each() -> Vec<Reason> {
         longest_ns: 4 * SECOND,
         fraction,
     };
-    let own = |fraction| Reason::OwnTime {
+    let own = |fraction| Reason::Overhead {
         fraction,
         ns_per_operation: 312.4,
     };
@@ -124,15 +124,15 @@ fn one_of_each() -> Vec<Reason> {
         },
         durability(false),
         durability(true),
-        stuck(1, 0),
-        stuck(1, 1),
-        stuck(3, 2),
+        stalled(1, 0),
+        stalled(1, 1),
+        stalled(3, 2),
         Reason::LatencyOverflow {
             operations: 2,
             range_ns: Histogram::RANGE_NS,
         },
-        Reason::Journal {
-            path: "/var/journal".to_owned(),
+        Reason::AckLog {
+            path: "/var/ack_log".to_owned(),
         },
     ]
 }
@@ -148,7 +148,7 @@ fn place(reason: &Reason) -> usize {
         Reason::NotSteady { .. } => 5,
         Reason::SteadyStateNotReached { .. } => 6,
         Reason::RateNotReached { .. } => 7,
-        Reason::OwnTime { .. } => 8,
+        Reason::Overhead { .. } => 8,
         Reason::OtherLoad { .. } => 9,
         Reason::Steal { .. } => 10,
         Reason::Suspended { .. } => 11,
@@ -158,9 +158,9 @@ fn place(reason: &Reason) -> usize {
         Reason::ReadsFromMemory { .. } => 15,
         Reason::ReadsFromDevice { .. } => 16,
         Reason::DurabilityInMemory { .. } => 17,
-        Reason::Stuck { .. } => 18,
+        Reason::Stalled { .. } => 18,
         Reason::LatencyOverflow { .. } => 19,
-        Reason::Journal { .. } => 20,
+        Reason::AckLog { .. } => 20,
         Reason::Skipped { .. } => 21,
         Reason::Paused { .. } => 22,
     }

@@ -4,11 +4,11 @@ use record::verdict::limits;
 use record::{Fact, Level, Reason, Record};
 
 use crate::verdict::made::{
-    SECOND, close, is_valid, kept, known, mount, of, others, own_cost, reason, stolen, transactions,
+    SECOND, close, is_valid, kept, known, mount, of, others, overhead, reason, stolen, transactions,
 };
 
 #[test]
-fn much_own_time_is_doubtful_and_most_invalid() {
+fn much_overhead_is_doubtful_and_most_invalid() {
     // A worker has a millisecond for each operation.
     for (ns, expected) in [
         (100_000.0, None),
@@ -16,16 +16,16 @@ fn much_own_time_is_doubtful_and_most_invalid() {
         (500_000.0, Some(Level::Doubtful)),
         (500_001.0, Some(Level::Invalid)),
     ] {
-        let verdict = of(|record| own_cost(record, ns));
-        close(*verdict.seen.own_fraction.known().unwrap(), ns / 1e6);
+        let verdict = of(|record| overhead(record, ns));
+        close(*verdict.seen.overhead_fraction.known().unwrap(), ns / 1e6);
         assert_eq!(verdict.reasons.first().map(Reason::level), expected, "{ns}");
         if let Some(reason) = verdict.reasons.first() {
-            assert!(matches!(reason, Reason::OwnTime { ns_per_operation, .. } if *ns_per_operation == ns));
+            assert!(matches!(reason, Reason::Overhead { ns_per_operation, .. } if *ns_per_operation == ns));
         }
     }
     // On the null storage there is nothing else.
     is_valid(|record| {
-        own_cost(record, 900_000.0);
+        overhead(record, 900_000.0);
         record.spec.storage = record::StorageName::Null;
     });
 }

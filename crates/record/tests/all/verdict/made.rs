@@ -3,8 +3,8 @@
 use observe::Mount;
 use record::verdict::Seen;
 use record::{
-    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Ladder, Level, Meter, OperationRecord, OwnCost, Pace,
-    Phase, PhaseRecord, Reason, Record, Role, Rung, Segment, SegmentKind, SliceMeter, Summary, Verdict, WorkerPhase,
+    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Level, Meter, OperationRecord, Overhead, Pace, Phase,
+    PhaseRecord, Reason, Record, Role, Rung, Segment, SegmentKind, SliceMeter, Summary, Sweep, Verdict, WorkerPhase,
 };
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -156,8 +156,8 @@ pub fn arrivals(record: &mut Record, per_second: f64, arrivals: ArrivalProcess) 
     record.spec.drive.pace = Pace::Open { per_second, arrivals };
 }
 
-pub fn own_cost(record: &mut Record, ns_per_operation: f64) {
-    record.actual.own_cost = Fact::Known(OwnCost {
+pub fn overhead(record: &mut Record, ns_per_operation: f64) {
+    record.actual.overhead = Fact::Known(Overhead {
         workers: 1,
         files: 500,
         transactions: 500,
@@ -192,14 +192,14 @@ pub fn histogram(durations_ns: &[u64]) -> Histogram {
     histogram
 }
 
-/// Makes it a ladder with one rung, which did not reach its rate.
-pub fn ladder(record: &mut Record, phase: PhaseRecord) {
+/// Makes it a sweep with one rung, which did not reach its rate.
+pub fn sweep(record: &mut Record, phase: PhaseRecord) {
     arrivals(record, 1_000_000.0, ArrivalProcess::Constant);
-    record.spec.drive.ladder = Some(Ladder {
+    record.spec.drive.sweep = Some(Sweep {
         climb: Climb::Rates(vec![1_000_000.0]),
         arrivals: ArrivalProcess::Constant,
         fresh: false,
-        goal_p99_ns: None,
+        slo_p99_ns: None,
     });
     record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
     record.actual.rungs = vec![Rung {

@@ -1,0 +1,92 @@
+//! `postmark verify-log`: what a crash has taken of what was acknowledged.
+
+use document::{Document, WIDTH};
+use rundir::Verified;
+use storage::home::KernelHome;
+
+use crate::apart::Side;
+use crate::problem::{Problem, print};
+use crate::said::{VerifyArguments, VerifyFormat};
+
+/// Something acknowledged is lost or torn.
+const LOST: u8 = 1;
+
+/// Compares, tells, and gives the exit code: 0 where nothing is lost.
+///
+/// # Errors
+/// Where nothing can be said, or the answer cannot be delivered.
+pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Problem> {
+    if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
+        return Ok(code);
+    }
+    let verified = rundir::verify_log(&KernelHome, &arguments.path, &arguments.ack_log)?;
+    print(&match arguments.format {
+        VerifyFormat::Text => document::text(&text(&verified), WIDTH),
+        VerifyFormat::Json => document::json(&verified),
+    })?;
+    Ok(if verified.losses() == 0 { 0 } else { LOST })
+}
+
+fn text(verified: &Verified) -> Document {
+    let mut document = Document::default();
+    document.line(format!(
+        "Acknowledgement log of {}, durability {}, workers {}",
+        verified.tool, verified.policy, verified.workers
+    ));
+    for directory in &verified.directories {
+        document.line(match directory {
+            Some(directory) => format!("Directory {directory}"),
+            None => "Directory: removed, as the run had ended".to_owned(),
+        });
+    }
+    let acknowledged = &verified.acknowledged;
+    document.line(format!(
+        "Acknowledged: {} operations ({} creations, {} deliveries, {} replacements, {} renames, {} deletions, {} \
+         appends, {} overwrites, {} truncations, {} others)",
+        acknowledged.total(),
+        acknowledged.creations,
+        acknowledged.deliveries,
+        acknowledged.replacements,
+        acknowledged.renames,
+        acknowledged.deletions,
+        acknowledged.appends,
+        acknowledged.overwrites,
+        acknowledged.truncations,
+        acknowledged.other,
+    ));
+    document.line(format!(
+        "Not acknowledged, so nothing is expected of them: {} operations",
+        verified.in_flight
+    ));
+    if !verified.complete_ack_log {
+        document.line("The acknowledgement log's last line is torn: it acknowledges nothing");
+    }
+    if !verified.contents_checked {
+        document.line(
+            "Contents are text, the same in every file: only sizes were compared (give --contents incompressible)",
+        );
+    }
+    if verified.may_be_removed {
+        document.line("The run had ended and may have removed its files: what is gone is no loss");
+    }
+    losses(&mut document, verified);
+    document
+}
+
+fn losses(document: &mut Document, verified: &Verified) {
+    let (losses, checked) = (verified.losses(), verified.checked);
+    if losses == 0 {
+        return document.line(format!("Nothing is lost: {checked} paths are as acknowledged"));
+    }
+    document.warning(format!("LOST: {losses} of {checked} paths are not as acknowledged"));
+    for lost in &verified.lost_counts {
+        document.below(format!("{} of {}: {}", lost.kind.name(), lost.what.name(), lost.count));
+    }
+    for loss in &verified.lost {
+        document.below(loss.to_string());
+    }
+    let named = verified.lost.len() as u64;
+    if named < losses {
+        document.below(format!("and {} more", losses - named));
+    }
+}

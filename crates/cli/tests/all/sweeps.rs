@@ -1,0 +1,90 @@
+//! Sweeps of loads and steady states as a user has them: on a pool in memory, with the program itself.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::original::{answer, directory, json, split};
+
+fn of_words(words: &str, at: &Path) -> Value {
+    json(&split(words), at)
+}
+
+#[test]
+fn a_sweep_of_rates_finds_its_limit() {
+    let at = directory();
+    let report = of_words(
+        "run --quiet --mix read=2,stat=1 --files 200 --size 1KiB --sweep 500,5000000 --warm-up 200ms --for 10s",
+        at.path(),
+    );
+    let sweep = &report["summary"]["sweep"];
+    let rungs = sweep["rungs"].as_array().unwrap();
+    assert_eq!(rungs[0]["load"]["rate"], 500.0);
+    assert_eq!(rungs[0]["holds"], true, "{sweep}");
+    assert_eq!(rungs[1]["holds"], false, "nobody does five million a second: {sweep}");
+    assert!(rungs[1]["waiting"].as_u64().unwrap() > 1_000_000, "{sweep}");
+    let (highest, beyond) = (
+        sweep["limit"]["highest"].as_f64().unwrap(),
+        sweep["limit"]["lowest_beyond"].as_f64().unwrap(),
+    );
+    assert!(500.0 <= highest && highest < beyond && beyond < 5_000_000.0, "{sweep}");
+    assert_eq!(
+        report["record"]["actual"]["rungs"].as_array().unwrap().len(),
+        rungs.len()
+    );
+    assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn a_sweep_of_workers_has_a_pool_for_each_rung() {
+    let at = directory();
+    let text = answer(
+        &split("run --quiet --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 --warm-up 200ms --for 10s"),
+        at.path(),
+    );
+    for words in [
+        "a sweep of workers with a pool for each rung",
+        "1 worker",
+        "2 workers",
+        "each rung for 10 s",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    assert!(!text.contains("Limit"), "rates have limits\n{text}");
+    // What the phases of all rungs took together: 10 s each, and a little for their pools.
+    let elapsed = text.lines().find_map(|line| line.strip_prefix("Elapsed ")).unwrap();
+    let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
+    assert!((19.5..40.0).contains(&elapsed), "{elapsed}");
+    assert!(text.contains("p99, µs"), "by operation, too\n{text}");
+    assert!(
+        !text.contains("Latency, µs"),
+        "it has no phases but those of its rungs\n{text}"
+    );
+    assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
+fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
+    let at = directory();
+    let words = "run --quiet --mix read=1 --files 200 --size 1KiB --rate 2000 --arrivals constant --steady snia --round 1s --for 8s \
+                 --warm-up 300ms";
+    let report = of_words(words, at.path());
+    let found = &report["summary"]["phases"][1]["steady"];
+    let rounds = found["rounds"].as_array().unwrap();
+    assert!((5..=8).contains(&rounds.len()), "{found}");
+    // What arrives at a constant rate is steady unless the machine stands still.
+    assert_eq!(found["is_steady"], true, "{found}");
+    let measured = report["summary"]["phases"][1]["transactions"]["count"]
+        .as_u64()
+        .unwrap();
+    assert!((9_000..=11_000).contains(&measured), "five rounds of 2,000: {measured}");
+    let text = answer(&split(words), at.path());
+    for words in [
+        "Steady      STEADY by the rule snia after",
+        "rounds, transactions a second",
+        "until they are steady",
+        "Requested 2,000/s (constant arrivals); achieved",
+    ] {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+}

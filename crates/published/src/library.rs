@@ -1,0 +1,354 @@
+//! All sources, read and checked, and their rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use document::harmless::harmless;
+use workload::stream::StreamError;
+
+use crate::source::{CellValue, Configuration, Coordinates, Figure, PrintedCell, PublishedTable, Source, System};
+use crate::{Interval, PrintedNumber, Unit};
+
+/// Each file with its name, in the order of the years that they are of.
+const FILES: [(&str, &str); 5] = [
+    ("paper.toml", include_str!("../data/paper.toml")),
+    ("veritas.toml", include_str!("../data/veritas.toml")),
+    ("mail-page.toml", include_str!("../data/mail-page.toml")),
+    ("lfs.toml", include_str!("../data/lfs.toml")),
+    ("nfs-iscsi.toml", include_str!("../data/nfs-iscsi.toml")),
+];
+
+/// Why nothing can be said of what was published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "what is said of each says what its fields are")]
+pub enum PublishedError {
+    /// A file of the data is not as it should be. The text says line and column.
+    #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
+    Toml { file: String, problem: toml::de::Error },
+    /// A file of the data contradicts itself.
+    #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
+    Data { file: String, problem: String },
+    /// There is no such source and no such table.
+    #[error("there is no published result '{given}': take one of {}", .names.join(", "))]
+    NoSuchName { given: String, names: Vec<String> },
+    /// A published configuration cannot be planned.
+    #[error("cannot plan the published configuration {configuration}: {problem}")]
+    Plan {
+        configuration: String,
+        problem: StreamError,
+    },
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Library {
+    /// The sources, the oldest first.
+    pub sources: Vec<Source>,
+}
+
+/// One system under one configuration with its figures, in one table.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// Where it was published.
+    pub source: &'a Source,
+    /// In which table.
+    pub table: &'a PublishedTable,
+    /// What was measured.
+    pub system: &'a System,
+    /// With which build of the operating system, where there are several.
+    pub variant: Option<String>,
+    /// With which work.
+    pub configuration: &'a Configuration,
+    /// What came out.
+    pub figures: BTreeMap<Figure, (&'a CellValue, Unit)>,
+}
+
+impl Row<'_> {
+    /// A figure with its unit, where it is known.
+    pub fn figure(&self, figure: Figure) -> Option<(&PrintedNumber, Unit)> {
+        let (cell, unit) = self.figures.get(&figure)?;
+        Some((cell.0.known()?, *unit))
+    }
+
+    /// What the printing of a figure leaves open, in its unit.
+    pub fn interval(&self, figure: Figure) -> Option<Interval> {
+        self.figure(figure).map(|(number, unit)| Interval::of(number, unit))
+    }
+
+    /// The system with its build, as columns are called.
+    pub fn column(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}, {variant}", self.system.column),
+            None => self.system.column.clone(),
+        }
+    }
+}
+
+impl Library {
+    /// Everything that is known.
+    ///
+    /// # Errors
+    /// Where the program's own data are wrong, which a test excludes.
+    pub fn read() -> Result<Self, PublishedError> {
+        let sources = FILES.iter().map(|(file, text)| source(file, text));
+        let library = Self {
+            sources: sources.collect::<Result<_, _>>()?,
+        };
+        let names: Vec<String> = library.names();
+        match repeated(&names) {
+            Some(name) => Err(data("all files", format!("the name {name} is there twice"))),
+            None => Ok(library),
+        }
+    }
+
+    /// The names of all sources, each followed by those of its tables.
+    pub fn names(&self) -> Vec<String> {
+        let of_source = |source: &Source| {
+            let tables = source.tables.iter().map(|table| table.name.clone());
+            [source.name.clone()].into_iter().chain(tables).collect::<Vec<_>>()
+        };
+        self.sources.iter().flat_map(of_source).collect()
+    }
+
+    /// What has this name: a source, or a source with one of its tables alone.
+    ///
+    /// # Errors
+    /// Where nothing has it; the error says what there is.
+    pub fn take(&self, name: &str) -> Result<Self, PublishedError> {
+        let one = |source: &Source| Self {
+            sources: vec![source.clone()],
+        };
+        for source in &self.sources {
+            if source.name == name {
+                return Ok(one(source));
+            }
+            if source.table(name).is_some() {
+                let mut taken = one(source);
+                taken.sources[0].tables.retain(|table| table.name == name);
+                return Ok(taken);
+            }
+        }
+        Err(PublishedError::NoSuchName {
+            given: harmless(name).into_owned(),
+            names: self.names(),
+        })
+    }
+
+    /// All rows: by source, table, system.
+    pub fn rows(&self) -> Vec<Row<'_>> {
+        let tables = self
+            .sources
+            .iter()
+            .flat_map(|source| source.tables.iter().map(move |table| (source, table)));
+        tables.flat_map(|(source, table)| rows(source, table)).collect()
+    }
+}
+
+/// The rows of a table, in the order in which their first cells stand there.
+pub fn rows<'a>(source: &'a Source, table: &'a PublishedTable) -> Vec<Row<'a>> {
+    let mut rows: Vec<Row<'a>> = Vec::new();
+    for place in table.places() {
+        let Coordinates {
+            figure: Some(figure),
+            unit: Some(unit),
+            system: Some(system),
+            over: None,
+            variant,
+            configurations,
+        } = place.of
+        else {
+            continue;
+        };
+        let (Some(system), [configuration]) = (source.system(&system), configurations.as_slice()) else {
+            continue;
+        };
+        let Some(configuration) = source.configuration(configuration) else {
+            continue;
+        };
+        let is_same = |row: &&mut Row<'_>| {
+            row.system.name == system.name && row.variant == variant && row.configuration.name == configuration.name
+        };
+        if let Some(row) = rows.iter_mut().find(is_same) {
+            row.figures.insert(figure, (place.cell, unit));
+        } else {
+            rows.push(Row {
+                source,
+                table,
+                system,
+                variant,
+                configuration,
+                figures: BTreeMap::from([(figure, (place.cell, unit))]),
+            });
+        }
+    }
+    rows
+}
+
+fn data(file: &str, problem: String) -> PublishedError {
+    PublishedError::Data {
+        file: file.to_owned(),
+        problem,
+    }
+}
+
+fn repeated(names: &[String]) -> Option<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().find(|name| !seen.insert(name.as_str()))
+}
+
+fn source(file: &str, text: &str) -> Result<Source, PublishedError> {
+    let source: Source = toml::from_str(text).map_err(|problem| PublishedError::Toml {
+        file: file.to_owned(),
+        problem,
+    })?;
+    check(&source).map_err(|problem| data(file, problem))?;
+    Ok(source)
+}
+
+/// What TOML's types do not say: names that are there, once each, and cells that know what they are of.
+fn check(source: &Source) -> Result<(), String> {
+    let systems: Vec<String> = source.systems.iter().map(|system| system.name.clone()).collect();
+    let configurations = source.configurations.iter().map(|one| one.name.clone());
+    for names in [systems, configurations.collect()] {
+        if let Some(name) = repeated(&names) {
+            return Err(format!("the name {name} is there twice"));
+        }
+    }
+    for table in &source.tables {
+        check_table(source, table).map_err(|problem| format!("table {}: {problem}", table.name))?;
+    }
+    Ok(())
+}
+
+fn check_table(source: &Source, table: &PublishedTable) -> Result<(), String> {
+    for line in &table.rows {
+        if line.labels.len() != table.stub.len() || line.cells.len() != table.columns.len() {
+            return Err(format!(
+                "row {:?} has {} labels and {} cells for {} and {} headers",
+                line.labels,
+                line.labels.len(),
+                line.cells.len(),
+                table.stub.len(),
+                table.columns.len()
+            ));
+        }
+    }
+    if let Some(cause) = table.causes.iter().find(|cause| source.system(&cause.system).is_none()) {
+        return Err(format!("a cause is of {}, which is not there", cause.system));
+    }
+    let mut seen = BTreeSet::new();
+    for place in table.places() {
+        let problem = |problem: &str| {
+            let labels = place.line.labels.join(" ");
+            format!("row '{labels}', column '{}': {problem}", place.column.label)
+        };
+        check_place(source, &place).map_err(|text| problem(&text))?;
+        if !seen.insert(format!("{:?}", place.of)) {
+            return Err(problem("another cell is of the same"));
+        }
+    }
+    Ok(())
+}
+
+fn check_place(source: &Source, place: &PrintedCell<'_>) -> Result<(), String> {
+    let of = &place.of;
+    let (Some(figure), Some(_)) = (of.figure, of.unit) else {
+        return Err("it is of no figure, or without a unit".to_owned());
+    };
+    let is_comparison = figure == Figure::Improvement;
+    for (name, is_needed) in [(&of.system, true), (&of.over, is_comparison)] {
+        match name {
+            Some(name) if source.system(name).is_none() => return Err(format!("there is no system {name}")),
+            None if is_needed => return Err("a system is missing".to_owned()),
+            _ => {}
+        }
+    }
+    if of.over.is_some() && !is_comparison {
+        return Err("only an improvement is over another system".to_owned());
+    }
+    let is_range = place.cell.0.known().is_some_and(|number| number.to.is_some());
+    let several = of.configurations.len() > 1;
+    if of.configurations.is_empty() || ((several || is_range) && !is_comparison) {
+        return Err("give one configuration; a range goes over several, and is an improvement".to_owned());
+    }
+    let missing = |name: &&String| source.configuration(name).is_none();
+    match of.configurations.iter().find(missing) {
+        Some(name) => Err(format!("there is no configuration {name}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAPER: &str = FILES[0].1;
+
+    #[test]
+    fn the_data_are_as_they_should_be() {
+        let library = Library::read().unwrap();
+        assert_eq!(library.sources.len(), FILES.len());
+        let rows = library.rows();
+        assert!(rows.len() > 100, "{} rows", rows.len());
+        for row in &rows {
+            assert!(!row.figures.is_empty(), "{} {}", row.table.name, row.system.name);
+        }
+    }
+
+    #[test]
+    fn wrong_data_are_told_with_their_place() {
+        for (from, to, told) in [
+            (
+                "cells = [\"36\", \"2000\",",
+                "cells = [\"2000\",",
+                "has 1 labels and 5 cells for 1 and 6 headers",
+            ),
+            ("\"4880\"", "\"488O\"", "'488O' is no number"),
+            (
+                "of = { system = \"tmpfs\" }",
+                "of = { system = \"tempfs\" }",
+                "there is no system tempfs",
+            ),
+            ("label = \"UFS\", of", "label = \"UFS\", if", "unknown field `if`"),
+            (
+                "configurations = [\"1000/50000\"]",
+                "configurations = [\"1000/5\"]",
+                "there is no configuration 1000/5",
+            ),
+            (
+                "{ figure = \"data-read-rate\"",
+                "{ figure = \"data-written-rate\"",
+                "another cell is of the same",
+            ),
+            (
+                "{ figure = \"data-read-rate\", unit = \"kilobytes-per-second\" }",
+                "{ figure = \"data-read-rate\" }",
+                "without a unit",
+            ),
+            ("name = \"tmpfs\"", "name = \"ufs\"", "the name ufs is there twice"),
+        ] {
+            assert!(PAPER.contains(from), "{from}");
+            let error = source("paper.toml", &PAPER.replacen(from, to, 1))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(told), "{told}: {error}");
+            assert!(error.contains("paper.toml"), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_are_found_and_others_answered_with_those_there_are() {
+        let library = Library::read().unwrap();
+        assert_eq!(library.take("paper").unwrap().sources[0].tables.len(), 7);
+        let one = library.take("mail-page-3").unwrap();
+        assert_eq!(
+            (one.sources[0].tables.len(), one.sources[0].name.as_str()),
+            (1, "mail-page")
+        );
+        let error = library.take("paper-9\u{1b}[2J").unwrap_err().to_string();
+        assert!(
+            error.contains("'paper-9\\x1b[2J': take one of paper, paper-1"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,52 @@
+//! Whether a run was a plain one: as fast as it went, from an empty directory to an empty one, until its transactions were done.
+//! Nothing else was published, and nothing else belongs into a table with what was.
+
+use record::{Outcome, Record, Stop};
+use workload::Workload;
+
+/// Why a run's rates are not those of a plain run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotPlain {
+    /// It was interrupted, or failed.
+    #[error("the run did not come to its end: its rates are of a part of the work")]
+    Partial,
+    /// Its rates are of rungs.
+    #[error("the run climbed a sweep (--sweep): it has rates for each rung, and none of its own")]
+    Sweep,
+    /// It waited between transactions.
+    #[error("the run was paced (--rate): it was as fast as it was told to be, not as fast as it could")]
+    Paced,
+    /// Its transactions had no number, or did not decide.
+    #[error(
+        "the run's transactions were ended by time or by a steady state (--for, --steady), and not by their number"
+    )]
+    EndedOtherwise,
+    /// A part of its transactions is not in its rates.
+    #[error("the run was warmed up (--warm-up): its rates are of a part of its transactions")]
+    WarmedUp,
+    /// Its files were there before.
+    #[error("the run took the pool of an earlier one (--reuse): it created no files at its beginning")]
+    Reused,
+    /// Its files are still there.
+    #[error("the run left its pool for a later one (--keep): it deleted no files at its end")]
+    Kept,
+}
+
+/// The first reason why a run is no plain one; nothing where it is.
+pub fn why_not_plain(record: &Record) -> Option<NotPlain> {
+    let drive = &record.spec.drive;
+    let is_ended_otherwise =
+        record.spec.workload.transactions() == Workload::ENDLESS || drive.stop != Stop::Transactions;
+    [
+        (record.actual.outcome != Outcome::Complete, NotPlain::Partial),
+        (drive.sweep.is_some(), NotPlain::Sweep),
+        (drive.rate().is_some(), NotPlain::Paced),
+        (is_ended_otherwise, NotPlain::EndedOtherwise),
+        (!drive.warm_up.is_zero(), NotPlain::WarmedUp),
+        (record.spec.keeping.reuse, NotPlain::Reused),
+        (record.spec.keeping.keep, NotPlain::Kept),
+    ]
+    .into_iter()
+    .find_map(|(holds, why)| holds.then_some(why))
+}

@@ -1,0 +1,282 @@
+//! A result that somebody sends to somebody else: one run in a few lines of JSON.
+//!
+//! It carries what a table of many systems needs: the whole workload, rates with the meaning of the classic report, verdict,
+//! fingerprint, and who and what. Reading trusts nothing: sizes are bounded, numbers are finite, and strings with characters
+//! that a terminal obeys, or a reader does not see, are refused.
+
+use document::harmless::{harmless, is_harmful};
+use record::{Level, Record, Summary, Tool};
+use serde::{Deserialize, Serialize};
+use workload::presets::{self, Machine};
+use workload::{Fingerprint, Workload};
+
+use crate::number::KILOBYTE_BYTES;
+use crate::plain::{NotPlain, why_not_plain};
+
+/// The version of the schema that this program writes.
+pub const SCHEMA_VERSION: u32 = 1;
+/// A submission is no longer, in bytes.
+pub const BYTES_MAX: usize = 64 << 10;
+/// A contributor's name is no longer, in characters.
+pub const CONTRIBUTOR_MAX: usize = 80;
+/// A system's description is no longer, in characters.
+pub const SYSTEM_MAX: usize = 500;
+/// A configuration's name is no longer, in characters.
+const CONFIGURATION_MAX: usize = 2_000;
+/// Other names are no longer, in characters.
+const NAME_MAX: usize = 80;
+/// No storage is as fast, in whatever a second.
+const RATE_MAX: f64 = 1e15;
+
+/// What tables compare. Kilobytes are of 1,024 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rates {
+    /// Transactions of all workers, each second of the transactions.
+    pub transactions_per_second: f64,
+    /// Kilobytes read, each second of all phases.
+    pub kilobytes_read_per_second: f64,
+    /// Kilobytes written, each second of all phases.
+    pub kilobytes_written_per_second: f64,
+    /// All phases together, in seconds.
+    pub elapsed_s: f64,
+}
+
+impl Rates {
+    /// Those of a summary; nothing where it lacks one, as of sweeps and of mixes with other operations than the paper's.
+    pub fn of(summary: &Summary) -> Option<Self> {
+        let paper = summary.paper.as_ref()?;
+        Some(Self {
+            transactions_per_second: paper.transactions.per_second?,
+            kilobytes_read_per_second: paper.bytes_read.per_second? / KILOBYTE_BYTES,
+            kilobytes_written_per_second: paper.bytes_written.per_second? / KILOBYTE_BYTES,
+            elapsed_s: paper.elapsed_ns as f64 / 1e9,
+        })
+    }
+
+    /// The same of each of several processes, as published tables have it.
+    #[must_use]
+    pub fn of_each(self, processes: u32) -> Self {
+        let processes = f64::from(processes.max(1));
+        Self {
+            transactions_per_second: self.transactions_per_second / processes,
+            kilobytes_read_per_second: self.kilobytes_read_per_second / processes,
+            kilobytes_written_per_second: self.kilobytes_written_per_second / processes,
+            elapsed_s: self.elapsed_s,
+        }
+    }
+
+    fn all(self) -> [f64; 4] {
+        [
+            self.transactions_per_second,
+            self.kilobytes_read_per_second,
+            self.kilobytes_written_per_second,
+            self.elapsed_s,
+        ]
+    }
+}
+
+/// See the module's text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    /// The version of this schema.
+    pub schema: u32,
+    /// Who measured.
+    pub contributor: String,
+    /// What was measured: machine, devices, file system, in the contributor's words.
+    pub system: String,
+    /// The configuration's name: that of a preset, or the words that make the workload.
+    pub configuration: String,
+    /// The whole workload.
+    pub workload: Workload,
+    /// The storage's name.
+    pub storage: String,
+    /// The policy of durability.
+    pub durability: String,
+    /// What came out.
+    pub rates: Rates,
+    /// What it is worth.
+    pub verdict: Level,
+    /// The run's fingerprint.
+    pub fingerprint: Fingerprint,
+    /// The program.
+    pub tool: Tool,
+    /// When the run began, in nanoseconds of the epoch.
+    pub when_unix_ns: u64,
+}
+
+/// There is no submission.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "what is said of each says what its fields are")]
+pub enum SubmissionError {
+    /// It is no JSON, or not of this schema.
+    #[error("this is no submission of a PostMark result: {0}")]
+    Json(String),
+    /// It is too long.
+    #[error(
+        "this is no submission of a PostMark result: it has {0} bytes, and no submission has more than {BYTES_MAX}"
+    )]
+    TooLong(usize),
+    /// It comes from a newer program.
+    #[error("this submission has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
+    Newer { found: u64 },
+    /// Something in it cannot be.
+    #[error("{field}: {problem}")]
+    Wrong { field: &'static str, problem: String },
+    /// The run's rates are not those that others have.
+    #[error("{0}: submit a plain run")]
+    NotPlain(#[from] NotPlain),
+    /// The run has no such rates.
+    #[error(
+        "the run has no rates that a table could compare (operations that the paper does not have, or phases without time): \
+         submit a run of the paper's operations"
+    )]
+    NoRates,
+}
+
+fn wrong<T>(field: &'static str, problem: impl Into<String>) -> Result<T, SubmissionError> {
+    Err(SubmissionError::Wrong {
+        field,
+        problem: problem.into(),
+    })
+}
+
+impl Submission {
+    /// A run as a submission of this contributor, on this system.
+    ///
+    /// # Errors
+    /// Where name or description are none or too long, or the run has nothing that a table could compare.
+    pub fn of(record: &Record, contributor: &str, system: &str) -> Result<Self, SubmissionError> {
+        if let Some(why) = why_not_plain(record) {
+            return Err(why.into());
+        }
+        let summary = Summary::of(record);
+        let submission = Self {
+            schema: SCHEMA_VERSION,
+            contributor: contributor.trim().to_owned(),
+            system: system.trim().to_owned(),
+            configuration: configuration(&record.spec.workload),
+            workload: record.spec.workload.clone(),
+            storage: record.spec.storage.to_string(),
+            durability: record.spec.durability.to_string(),
+            rates: Rates::of(&summary).ok_or(SubmissionError::NoRates)?,
+            verdict: summary.verdict.level,
+            fingerprint: record.fingerprint.clone(),
+            tool: record.tool.clone(),
+            when_unix_ns: record.origin.begun_unix_ns(),
+        };
+        submission.check()?;
+        Ok(submission)
+    }
+
+    /// Whether another is of the same run, by the same contributor: the later one corrects the earlier.
+    pub fn is_of_same_run(&self, other: &Self) -> bool {
+        let identity = |one: &Self| (one.contributor.clone(), one.fingerprint.clone(), one.when_unix_ns);
+        identity(self) == identity(other)
+    }
+
+    /// The submission as JSON.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        struct Document<'a> {
+            submission: &'a Submission,
+        }
+        // Numbers are finite: writing to memory cannot fail.
+        let mut text = serde_json::to_string_pretty(&Document { submission: self }).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// A submission from its JSON.
+    ///
+    /// # Errors
+    /// Where the text is none, or one of a newer schema, or something in it cannot be.
+    pub fn from_json(text: &str) -> Result<Self, SubmissionError> {
+        if text.len() > BYTES_MAX {
+            return Err(SubmissionError::TooLong(text.len()));
+        }
+        // Messages may quote what they are about.
+        let no_json = |error: serde_json::Error| SubmissionError::Json(harmless(&error.to_string()).into_owned());
+        let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
+        let Some(submission) = value.get_mut("submission").map(serde_json::Value::take) else {
+            return Err(SubmissionError::Json(
+                "it has no 'submission'; the record of a run is none".to_owned(),
+            ));
+        };
+        let schema = submission.get("schema").and_then(serde_json::Value::as_u64);
+        if let Some(found) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
+            return Err(SubmissionError::Newer { found });
+        }
+        let submission: Self = serde_json::from_value(submission).map_err(no_json)?;
+        submission.check()?;
+        Ok(submission)
+    }
+
+    /// What JSON's types do not say.
+    fn check(&self) -> Result<(), SubmissionError> {
+        for (field, text, max) in [
+            ("contributor (--by)", &self.contributor, CONTRIBUTOR_MAX),
+            ("system (--system)", &self.system, SYSTEM_MAX),
+            ("configuration", &self.configuration, CONFIGURATION_MAX),
+            ("storage", &self.storage, NAME_MAX),
+            ("durability", &self.durability, NAME_MAX),
+            ("tool.name", &self.tool.name, NAME_MAX),
+            ("tool.version", &self.tool.version, NAME_MAX),
+        ] {
+            check_text(field, text, max)?;
+        }
+        if !is_fingerprint(self.fingerprint.as_str()) {
+            return wrong(
+                "fingerprint",
+                "it is none: 'xxh3-128:' and 32 hexadecimal digits are one",
+            );
+        }
+        if !self
+            .rates
+            .all()
+            .iter()
+            .all(|rate| rate.is_finite() && (0.0..=RATE_MAX).contains(rate))
+        {
+            return wrong("rates", "give numbers from 0 on that a storage can reach");
+        }
+        match self.workload.validate() {
+            Ok(()) => Ok(()),
+            Err(problem) => wrong("workload", harmless(&problem.to_string())),
+        }
+    }
+}
+
+fn check_text(field: &'static str, text: &str, max: usize) -> Result<(), SubmissionError> {
+    if text.trim().is_empty() {
+        return wrong(field, "it is empty: give a few words");
+    }
+    let length = text.chars().count();
+    if length > max {
+        return wrong(field, format!("it has {length} characters: give at most {max}"));
+    }
+    match text.chars().find(|letter| is_harmful(*letter)) {
+        Some(letter) => wrong(
+            field,
+            format!(
+                "it holds the character U+{:04X}, which is not visible or is obeyed by terminals: leave it out",
+                u32::from(letter)
+            ),
+        ),
+        None => Ok(()),
+    }
+}
+
+fn is_fingerprint(text: &str) -> bool {
+    text.strip_prefix("xxh3-128:")
+        .is_some_and(|digits| digits.len() == 32 && digits.chars().all(|digit| matches!(digit, '0'..='9' | 'a'..='f')))
+}
+
+/// The name of the classic preset with this workload; else the words that make it.
+fn configuration(workload: &Workload) -> String {
+    // Presets of classic work are the same on every machine.
+    let mut presets = presets::all(&Machine::SMALL).into_iter();
+    let preset = presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);
+    preset.map_or_else(|| workload.canonical(), |preset| preset.name.to_owned())
+}

@@ -1,0 +1,531 @@
+//! Submissions and comparisons, from a record of a real run that is kept with the reports.
+
+use std::time::Duration;
+
+use document::units;
+use published::submissions::{Group, Numbered};
+use published::{Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError, submissions};
+use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
+use workload::presets::{self, Machine};
+use workload::{Classic, Crew, Edition, Mix, fingerprint};
+
+const RUN: &str = include_str!("../../../report/tests/golden/run.json");
+
+fn beside_run(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
+    published::beside(library, record, report::reason::describe)
+}
+
+fn kept() -> Record {
+    Record::from_json(RUN).unwrap()
+}
+
+/// The kept run, as if it had done other work.
+fn of(workload: Workload) -> Record {
+    let fingerprint = fingerprint::fingerprint(&workload).unwrap();
+    let mut record = kept();
+    record.spec.workload = workload;
+    Record { fingerprint, ..record }
+}
+
+fn preset(name: &str) -> Workload {
+    presets::find(name, &Machine::SMALL).unwrap().workload
+}
+
+/// It did what the original does when told nothing.
+fn plain() -> Record {
+    of(preset("default"))
+}
+
+fn submitted(workload: Workload, contributor: &str) -> Submission {
+    Submission::of(&of(workload), contributor, "A machine, ext4 on an SSD").unwrap()
+}
+
+fn grouped(library: &Library, all: &[Submission]) -> Vec<Group> {
+    let numbered = |(at, submission): (usize, &Submission)| Numbered {
+        number: at as u64 + 1,
+        submission: submission.clone(),
+    };
+    let all: Vec<Numbered> = all.iter().enumerate().map(numbered).collect();
+    submissions::groups(library, &all).unwrap()
+}
+
+#[test]
+fn a_submission_comes_back_from_its_json() {
+    let submission = Submission::of(&plain(), " Jo Doe ", "Ultra 5, ext4").unwrap();
+    assert_eq!(
+        (submission.contributor.as_str(), submission.configuration.as_str()),
+        ("Jo Doe", "default")
+    );
+    let paper = Summary::of(&kept()).paper.unwrap();
+    assert_eq!(
+        submission.rates.transactions_per_second,
+        paper.transactions.per_second.unwrap()
+    );
+    assert_eq!(
+        submission.rates.kilobytes_read_per_second * 1024.0,
+        paper.bytes_read.per_second.unwrap()
+    );
+    assert_eq!(submission.verdict, Summary::of(&kept()).verdict.level);
+    let text = submission.to_json();
+    assert_eq!(Submission::from_json(&text).unwrap(), submission);
+    assert!(!text.contains("/mnt"), "no path leaves the machine: {text}");
+}
+
+#[test]
+fn work_without_a_name_is_named_by_its_words() {
+    let other = Workload::from(Classic {
+        files: 777,
+        ..Classic::default()
+    });
+    let submission = submitted(other.clone(), "Jo");
+    assert_eq!(submission.configuration, other.canonical());
+}
+
+#[test]
+fn what_cannot_be_compared_is_not_submitted() {
+    let listing = Mix {
+        weights: "list=1,create=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    let record = of(Workload::from(listing));
+    assert_eq!(Submission::of(&record, "Jo", "x"), Err(SubmissionError::NoRates));
+    let mut timeless = plain();
+    timeless.actual.phases.clear();
+    assert_eq!(Submission::of(&timeless, "Jo", "x"), Err(SubmissionError::NoRates));
+}
+
+/// A change of a plain run, and why it is none then.
+type Change = (fn(&mut Record), NotPlain, &'static str);
+
+#[test]
+fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
+    let changes: [Change; 9] = [
+        (
+            |run| run.actual.outcome = Outcome::Interrupted { signal: 2 },
+            NotPlain::Partial,
+            "did not come to its end",
+        ),
+        (
+            |run| {
+                run.spec.drive.pace = Pace::Open {
+                    per_second: 100.0,
+                    arrivals: ArrivalProcess::Constant,
+                };
+            },
+            NotPlain::Paced,
+            "--rate",
+        ),
+        (
+            |run| run.spec.drive.warm_up = Duration::from_nanos(1),
+            NotPlain::WarmedUp,
+            "--warm-up",
+        ),
+        (
+            |run| run.spec.drive.stop = Stop::After(Duration::from_nanos(1)),
+            NotPlain::EndedOtherwise,
+            "--for",
+        ),
+        (
+            |run| {
+                run.spec.drive.stop = Stop::Steady(SteadyAsked {
+                    rule: SteadyRule::Snia,
+                    round_ns: 1,
+                    rounds_max: 5,
+                });
+            },
+            NotPlain::EndedOtherwise,
+            "--steady",
+        ),
+        (
+            |run| run.spec.workload = run.spec.workload.clone().with_transactions(Workload::ENDLESS),
+            NotPlain::EndedOtherwise,
+            "ended by time",
+        ),
+        (|run| run.spec.keeping.reuse = true, NotPlain::Reused, "--reuse"),
+        (|run| run.spec.keeping.keep = true, NotPlain::Kept, "--keep"),
+        (
+            |run| {
+                run.spec.keeping.keep = true;
+                run.spec.keeping.reuse = true;
+            },
+            NotPlain::Reused,
+            "created no files",
+        ),
+    ];
+    let library = Library::read().unwrap();
+    let plain = of(preset("mail-page-1"));
+    assert_eq!(beside_run(&library, &plain).unwrap().none, None);
+    for (change, why, told) in changes {
+        let mut run = plain.clone();
+        change(&mut run);
+        assert_eq!(Submission::of(&run, "Jo", "x"), Err(SubmissionError::NotPlain(why)));
+        let none = beside_run(&library, &run).unwrap().none.unwrap();
+        assert_eq!(none, why.to_string());
+        assert!(none.contains(told), "{none}");
+    }
+}
+
+#[test]
+fn hostile_submissions_are_refused_without_repeating_what_they_say() {
+    let good = Submission::of(&plain(), "Jo", "A machine").unwrap().to_json();
+    let long = "x".repeat(600);
+    for (from, to, told) in [
+        ("\"Jo\"", "\"Jo\\u001b[2J\"", "U+001B"),
+        ("\"Jo\"", "\"\\u202eoJ\"", "U+202E"),
+        ("\"Jo\"", "\"J\\no\"", "U+000A"),
+        ("\"Jo\"", "\" \"", "contributor (--by): it is empty"),
+        (
+            "\"A machine\"",
+            &format!("\"{long}\""),
+            "it has 600 characters: give at most 500",
+        ),
+        ("\"storage\": \"", "\"storage\": \"\\u0007", "U+0007"),
+        ("\"xxh3-128:", "\"xxh3-128:\\u001b", "fingerprint: it is none"),
+        ("\"xxh3-128:", "\"md5:", "fingerprint: it is none"),
+        ("\"elapsed_s\": ", "\"elapsed_s\": -", "rates: give numbers from 0 on"),
+        ("\"elapsed_s\": ", "\"elapsed_s\": 9e999, \"x\": ", "no submission"),
+        ("\"files\": 500", "\"files\": 0", "workload: files 0"),
+        ("\"schema\": 1", "\"schema\": 2", "schema 2; this program reads up to 1"),
+        ("\"contributor\"", "\"by\\u001b[31m\"", "unknown field `by\\x1b[31m`"),
+        ("\"submission\"", "\"record\"", "it has no 'submission'"),
+        ("\"when_unix_ns\": ", "\"when_unix_ns\": -", "no submission"),
+        ("{", "[", "no submission"),
+    ] {
+        assert!(good.contains(from), "{from} in {good}");
+        let error = Submission::from_json(&good.replacen(from, to, 1))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(told), "{from} as {to}: {error}");
+        assert!(!error.chars().any(char::is_control), "{error:?}");
+    }
+    let much = format!("{good}{}", " ".repeat(70_000));
+    assert!(matches!(Submission::from_json(&much), Err(SubmissionError::TooLong(_))));
+    assert!(Submission::from_json("").is_err() && Submission::from_json(&"[".repeat(60_000)).is_err());
+}
+
+#[test]
+fn submissions_stand_in_one_table_beside_what_was_published() {
+    let library = Library::read().unwrap();
+    let mut invalid = submitted(preset("mail-page-1"), "B. Other");
+    invalid.verdict = Level::Invalid;
+    let all = [
+        submitted(preset("mail-page-1"), "A. One"),
+        submitted(preset("paper-1000-50000"), "C. Third"),
+        invalid,
+    ];
+    let groups = grouped(&library, &all);
+    // The two editions intend different operations.
+    let told: Vec<(&str, Option<Edition>, usize, usize)> = groups
+        .iter()
+        .map(|group| {
+            (
+                group.label.as_str(),
+                group.shape.map(|(_, edition)| edition),
+                group.submissions.len(),
+                group.apart.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("1000/50000", Some(Edition::V1_5), 2, 0),
+            ("1000/50000", Some(Edition::V1_0), 1, 0)
+        ]
+    );
+    // 11 columns of the paper, and 15 of the page that do not repeat them.
+    assert_eq!(groups[0].published.len(), 26);
+    let column = |name: &str| groups[0].published.iter().find(|column| column.column == name).unwrap();
+    let value = |name: &str| column(name).figures.iter().map(|one| one.value).collect::<Vec<_>>();
+    assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
+    // 5.95 and 6.09 megabytes of edition 1.0, which has 1,000 kilobytes in one.
+    assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
+    assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
+    let ufs = &groups[0].published[0];
+    assert_eq!(
+        (ufs.column.as_str(), ufs.edition.as_str(), ufs.tables.join(" ")),
+        ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
+    );
+    let text = submissions::show(&groups, PublishedFormat::Text);
+    for words in [
+        "S1 [A. One]",
+        "S3 [B. Other]",
+        "S2 [C. Third]",
+        "Transactions per second",
+        "INVALID",
+        "Compaq+Soft",
+    ] {
+        assert!(text.contains(words), "{words} in\n{text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
+    // What another edition made stands behind: the page's first column comes after its last ones.
+    let (ours, behind) = text.split_once("made by another edition, or by neither").unwrap();
+    assert!(ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"), "{ours}");
+    assert!(
+        behind.contains("P3+DPT") && behind.contains("2.4 % too high"),
+        "{behind}"
+    );
+    // Groups are parted by an empty line.
+    assert!(text.contains("\n\n1000/50000, edition 1.0\n"), "{text}");
+    let csv = submissions::show(&groups, PublishedFormat::Csv);
+    assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
+    assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&submissions::show(&groups, PublishedFormat::Json)).unwrap();
+    let configuration = &json["configurations"][0];
+    assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
+    assert_eq!(configuration["submissions"][1]["number"], 3);
+    assert_eq!(configuration["published"][0]["figures"][1]["value"], 115.67);
+}
+
+#[test]
+fn completion_times_stand_where_others_have_printed_them() {
+    let all = [
+        submitted(preset("nfs-iscsi-1000"), "A"),
+        submitted(preset("default"), "B"),
+    ];
+    let groups = grouped(&Library::read().unwrap(), &all);
+    let text = submissions::show(&groups[..1], PublishedFormat::Text);
+    let row = text.lines().find(|line| line.contains("Completion time (s)")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(cells[3..5], ["146", "12"], "{text}");
+    assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
+    // Nothing is known of the edition of these rows, so they stay beside ours.
+    assert!(!text.contains("another edition"), "{text}");
+    let bare = [submitted(Workload::from(Mix::default()), "C")];
+    let groups = grouped(&Library::read().unwrap(), &bare);
+    assert!(!submissions::show(&groups, PublishedFormat::Text).contains("Completion time"));
+}
+
+#[test]
+fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
+    let long = "x".repeat(80);
+    let all = [
+        submitted(preset("default"), &long),
+        submitted(preset("default"), "Jo Doe of Somewhere"),
+    ];
+    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), PublishedFormat::Text);
+    assert_eq!(text.matches(&long).count(), 1, "{text}");
+    assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
+    let table = text.split_once("500/500 ").unwrap().1;
+    assert!(table.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.contains("Somewhere]"), "{text}");
+}
+
+#[test]
+fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
+    let text = submissions::show(&[], PublishedFormat::Text);
+    assert_eq!(text, "No submissions: postmark import FILE\n");
+    assert_eq!(submissions::show(&[], PublishedFormat::Csv).lines().count(), 1);
+}
+
+#[test]
+fn a_correction_is_of_the_same_run() {
+    let first = submitted(preset("default"), "Jo");
+    let corrected = Submission {
+        system: "Another machine".to_owned(),
+        ..first.clone()
+    };
+    assert!(corrected.is_of_same_run(&first));
+    let later = Submission {
+        when_unix_ns: first.when_unix_ns + 1,
+        ..first.clone()
+    };
+    assert!(!later.is_of_same_run(&first));
+    assert!(!submitted(preset("default"), "Al").is_of_same_run(&first));
+}
+
+#[test]
+fn other_fingerprints_stand_apart() {
+    let library = Library::read().unwrap();
+    let seeded = Workload::from(Classic {
+        files: 1_000,
+        transactions: 50_000,
+        seed: 7,
+        ..Classic::default()
+    });
+    let mut forged = submitted(preset("mail-page-1"), "F");
+    forged.fingerprint = fingerprint::fingerprint(&preset("default")).unwrap();
+    let mut renamed = submitted(preset("default"), "R");
+    renamed.configuration = "mail-page-1".to_owned();
+    // Its seed was changed behind the run.
+    let mut reseeded = submitted(preset("mail-page-1"), "Z");
+    reseeded.workload = seeded.clone();
+    let mut stolen = submitted(preset("default"), "T");
+    stolen.configuration = "mail-page-1".to_owned();
+    stolen.fingerprint = fingerprint::fingerprint(&preset("mail-page-1")).unwrap();
+    let all = [
+        submitted(preset("mail-page-1"), "G"),
+        submitted(seeded.clone(), "S"),
+        forged,
+        renamed,
+        stolen,
+        reseeded,
+    ];
+    let groups = grouped(&library, &all);
+    assert_eq!(groups.len(), 1);
+    assert_eq!(groups[0].submissions.len(), 1);
+    let why: Vec<(&str, bool)> = groups[0]
+        .apart
+        .iter()
+        .zip([
+            "seed 7 in place of 42",
+            "its fingerprint is not that of its workload",
+            "it is called mail-page-1, and its workload is another",
+            "its workload is another than its fingerprint's",
+            "its workload is another than its fingerprint's",
+        ])
+        .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
+        .collect();
+    assert!(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told), "{why:?}");
+    let text = submissions::show(&groups, PublishedFormat::Text);
+    assert!(text.contains("with other fingerprints: not comparable"), "{text}");
+}
+
+#[test]
+fn a_workload_that_would_take_the_memory_is_not_planned() {
+    let mut large = submitted(preset("default"), "L");
+    large.workload = Workload {
+        crew: Crew::Private { workers: 4_096 },
+        ..Workload::from(Classic {
+            files: 1 << 35,
+            ..Classic::default()
+        })
+    };
+    large.configuration = large.workload.canonical();
+    let again = Submission::from_json(&large.to_json()).unwrap();
+    let groups = grouped(&Library::read().unwrap(), &[again]);
+    assert!(groups[0].fingerprint.why().unwrap().contains("were not checked"));
+    assert_eq!(groups[0].apart.len(), 1);
+}
+
+#[test]
+fn mixes_are_compared_with_one_another() {
+    let library = Library::read().unwrap();
+    let mix = || Workload::from(Mix::default());
+    let other = Workload::from(Mix {
+        seed: 9,
+        ..Mix::default()
+    });
+    let all = [submitted(mix(), "A"), submitted(other, "B"), submitted(mix(), "C")];
+    let groups = grouped(&library, &all);
+    let told: Vec<(usize, usize, usize)> = groups
+        .iter()
+        .map(|group| (group.submissions.len(), group.apart.len(), group.published.len()))
+        .collect();
+    assert_eq!(told, [(2, 0, 0), (1, 0, 0)]);
+}
+
+#[test]
+fn markup_of_contributors_is_text() {
+    let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
+    let groups = grouped(&Library::read().unwrap(), &[submission]);
+    let markdown = submissions::show(&groups, PublishedFormat::Markdown);
+    assert!(!markdown.contains("<b>") && !markdown.contains("|x|"), "{markdown}");
+    let csv = submissions::show(&groups, PublishedFormat::Csv);
+    assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
+    for name in ["-inf", "+1", "-5"] {
+        let submission = Submission::of(&plain(), name, "A machine").unwrap();
+        let csv = submissions::show(&grouped(&Library::read().unwrap(), &[submission]), PublishedFormat::Csv);
+        assert!(csv.contains(&format!(",'{name},")), "{csv}");
+    }
+}
+
+#[test]
+fn a_run_stands_beside_every_published_row_of_its_configuration() {
+    let library = Library::read().unwrap();
+    let beside = beside_run(&library, &of(preset("mail-page-3"))).unwrap();
+    assert_eq!((beside.configuration.as_str(), &beside.none), ("20000/100000", &None));
+    let ours = beside.ours.unwrap();
+    let row = |column: &str| beside.rows.iter().find(|row| row.column == column).unwrap();
+    let soft = row("2xP3+SOFT");
+    assert_eq!(soft.edition, "neither");
+    assert_eq!(soft.figures.len(), 3);
+    assert_eq!(soft.figures[0].printed, "139 /s");
+    assert_eq!(soft.figures[0].factor, ours.transactions_per_second / 139.0);
+    assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
+    // The brief's Medium has the same numbers, and transactions a second alone.
+    let vxfs = row("VxFS, 32 bit");
+    assert_eq!((vxfs.figures.len(), vxfs.figures[0].printed.as_str()), (1, "75.00 /s"));
+    assert_eq!(beside.rows.len(), 5 + 4 + 15 + 8);
+    let text = beside.show(PublishedFormat::Text);
+    let paper = Summary::of(&kept()).paper.unwrap();
+    let took = format!(
+        "100,000 transactions took {} s here",
+        units::seconds(paper.transactions_ns)
+    );
+    for words in [
+        "Comparable:",
+        "Comparable in transactions: rows that edition 1.0",
+        "Hardly comparable: rows that fit neither",
+        "Converted: rates of U5+TMPFS",
+        &took,
+        "the clock:",
+        "the cache:",
+        "durability:",
+        "this run",
+    ] {
+        let flowed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(flowed.contains(words), "{words} in\n{text}");
+    }
+    assert!(!text.contains("'?'"), "every row's edition is known: {text}");
+    assert!(
+        beside.comparable[0].starts_with("Comparable: rows that edition 1.5 made"),
+        "{:?}",
+        beside.comparable
+    );
+    let converted = row("U5+TMPFS");
+    assert!(converted.is_converted);
+    assert_eq!(
+        (converted.figures[1].printed.as_str(), converted.figures[1].theirs),
+        ("1679.36 kB/s", 1_640.0)
+    );
+    assert!(beside.show(PublishedFormat::Csv).lines().count() > 60);
+    assert!(serde_json::from_str::<serde_json::Value>(&beside.show(PublishedFormat::Json)).is_ok());
+}
+
+#[test]
+fn processes_are_compared_each_with_each() {
+    let library = Library::read().unwrap();
+    let record = of(preset("veritas-massive-2"));
+    let all = Summary::of(&record).paper.unwrap().transactions.per_second.unwrap();
+    let beside = beside_run(&library, &record).unwrap();
+    let row = beside.rows.iter().find(|row| row.column == "UFS, 32 bit").unwrap();
+    assert_eq!(row.figures[0].factor, all / 12.0 / 9.08);
+    assert_eq!(beside.rows.len(), 8);
+}
+
+#[test]
+fn completion_times_and_megabytes_are_compared_too() {
+    let library = Library::read().unwrap();
+    let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000"))).unwrap();
+    let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
+    let iscsi = of_iscsi.rows.iter().find(|row| row.column == "iSCSI").unwrap();
+    assert_eq!((iscsi.figures.len(), iscsi.figures[0].factor), (1, 35.0 / elapsed));
+    assert!(
+        of_iscsi.comparable[0].contains("the rows with '?'"),
+        "{:?}",
+        of_iscsi.comparable
+    );
+    assert!(!of_iscsi.show(PublishedFormat::Text).contains("did the same operations"));
+    let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();
+    let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
+    let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();
+    assert_eq!(theirs, [4_970.0, 16.19 * 1024.0, 16.19 * 1024.0, 1_007.0]);
+}
+
+#[test]
+fn a_run_of_other_work_is_told_why_there_is_nothing() {
+    let library = Library::read().unwrap();
+    let none = |workload: Workload| beside_run(&library, &of(workload)).unwrap().none.unwrap();
+    assert!(none(Workload::from(Mix::default())).contains("a mix of operations"));
+    let odd = Classic {
+        files: 777,
+        ..Classic::default()
+    };
+    assert!(none(Workload::from(odd)).contains("nothing was published of 777/500: there is something of 1000/50000"));
+    let seeded = Classic {
+        seed: 7,
+        ..Classic::default()
+    };
+    assert!(none(Workload::from(seeded)).contains("seed 7 in place of 42"));
+}

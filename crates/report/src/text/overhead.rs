@@ -1,0 +1,25 @@
+//! What the program itself cost, in a line.
+
+use document::Document;
+use document::units::{microseconds, percent};
+use record::{Fact, Record, Summary};
+
+pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+    match (&record.actual.overhead, summary.overhead) {
+        (Fact::Unavailable(why), _) => document.line(format!("Overhead is not known: {why}")),
+        (_, Some(own)) => document.line(format!(
+            "Overhead: {} µs an operation on the null storage{}",
+            microseconds(own.ns_per_operation),
+            own.fraction.map_or_else(String::new, |fraction| format!(
+                ", {} of the workers' time in {}",
+                percent(fraction),
+                if summary.sweep.is_some() {
+                    "the rung that has most of it"
+                } else {
+                    "transactions"
+                }
+            ))
+        )),
+        (_, None) => {}
+    }
+}

@@ -1,0 +1,216 @@
+//! The rungs of a sweep, its limits and its knee; and what a rule of steady state found.
+
+use document::units::{counted, microseconds, percent, rate};
+use document::{Cell, Document, Number, Table};
+use record::{
+    Action, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SloSummary, SteadyAsked, Summary, SweepSummary,
+};
+
+/// So many kinds of operations stand beside one another.
+const KINDS_MAX: usize = 5;
+
+pub(super) fn render(document: &mut Document, summary: &Summary) {
+    let Some(sweep) = &summary.sweep else {
+        return;
+    };
+    rungs(document, sweep);
+    by_operation(document, sweep);
+    if let Some(limit) = &sweep.limit {
+        self::limit(
+            document,
+            "Limit",
+            limit,
+            "a rung holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
+        );
+    }
+    if let Some(slo) = &sweep.slo {
+        self::slo(document, slo, &sweep.rungs);
+    }
+    knee(document, sweep);
+    document.gap();
+}
+
+fn load(load: Load) -> String {
+    match load {
+        Load::Closed => "closed loop".to_owned(),
+        Load::Rate(per_second) => format!("{}/s", rate(Some(per_second))),
+        Load::Workers(workers) => counted(workers.into(), "worker"),
+    }
+}
+
+fn rungs(document: &mut Document, sweep: &SweepSummary) {
+    let header = [
+        "Rung",
+        "load",
+        "",
+        "per second",
+        "achieved",
+        "waiting",
+        "mean, µs",
+        "p50",
+        "p99",
+        "p99.9",
+        "max",
+        "service p99",
+    ];
+    let mut table = Table::new(3, &header);
+    let micros = |ns: Option<f64>| ns.map(Number::Microseconds).into();
+    let whole = |ns: Option<u64>| micros(ns.map(|ns| ns as f64));
+    for (number, rung) in sweep.rungs.iter().enumerate() {
+        table.row(vec![
+            Number::Ordinal(number as u64 + 1).into(),
+            load(rung.load).into(),
+            match (rung.complete, rung.holds) {
+                (false, _) => "PARTIAL",
+                (true, true) => "",
+                (true, false) => "TOO MUCH",
+            }
+            .into(),
+            rung.achieved_per_second.map(Number::Rate).into(),
+            rung.achieved_fraction
+                .map_or(Cell::Empty, |share| Number::Share(share).into()),
+            rung.waiting
+                .map_or(Cell::Empty, |waiting| Number::Count(waiting).into()),
+            micros(rung.mean_ns),
+            whole(rung.p50_ns),
+            whole(rung.p99_ns),
+            whole(rung.p999_ns),
+            whole(rung.max_ns),
+            rung.service_p99_ns.map_or(Cell::Empty, |ns| whole(Some(ns))),
+        ]);
+    }
+    document.table(table);
+    document.note("latencies of all operations together, from the due moment where a rate was requested");
+    for (number, rung) in sweep.rungs.iter().enumerate() {
+        if rung.failed > 0 || rung.skipped > 0 {
+            document.note(format!(
+                "rung {}: {} failed, {} skipped for that",
+                number + 1,
+                counted(rung.failed, "operation"),
+                Number::Count(rung.skipped)
+            ));
+        }
+    }
+    document.gap();
+}
+
+/// A column for each kind of operation whose latency is known of any rung.
+fn by_operation(document: &mut Document, sweep: &SweepSummary) {
+    let mut kinds: Vec<(Role, Action)> = Vec::new();
+    let known = |operation: &&RungOperation| operation.p99_ns.is_some();
+    for operation in sweep.rungs.iter().flat_map(|rung| &rung.by_operation).filter(known) {
+        let kind = (operation.role, operation.action);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds.sort_unstable();
+    // More do not fit beside one another.
+    for kinds in kinds.chunks(KINDS_MAX) {
+        let mut table = Table::new(2, &["p99, µs", "load"]);
+        for (role, action) in kinds {
+            table.column(of_role(*role, action.name()), false);
+        }
+        for (number, rung) in sweep.rungs.iter().enumerate() {
+            let of_kind = |(role, action): &(Role, Action)| {
+                let mut all = rung.by_operation.iter();
+                let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));
+                let p99_ns = found.and_then(|operation| operation.p99_ns);
+                p99_ns.map(|ns| Number::Microseconds(ns as f64)).into()
+            };
+            let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), load(rung.load).into()];
+            cells.extend(kinds.iter().map(of_kind));
+            table.row(cells);
+        }
+        document.table(table);
+    }
+    document.note("each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json");
+}
+
+fn of_role(role: Role, name: &str) -> String {
+    match role {
+        Role::Worker => name.to_owned(),
+        Role::Writer | Role::Reader => format!("{} {name}", role.name()),
+    }
+}
+
+fn limit(document: &mut Document, label: &str, limit: &Limit, meaning: &str) {
+    let between = match (limit.highest, limit.lowest_beyond) {
+        (Some(highest), Some(beyond)) => format!("{}/s; {}/s is too much", rate(Some(highest)), rate(Some(beyond))),
+        (Some(highest), None) => format!(
+            "not found: {}/s, the highest rate, is not too much: climb higher",
+            rate(Some(highest))
+        ),
+        (None, Some(beyond)) => format!(
+            "not found: {}/s, the lowest rate, is too much: begin lower",
+            rate(Some(beyond))
+        ),
+        (None, None) => "not found: no rung with a rate was climbed".to_owned(),
+    };
+    document.sentence(label, format!("{between} ({meaning})"));
+}
+
+fn slo(document: &mut Document, slo: &SloSummary, rungs: &[RungSummary]) {
+    let asked = format!("p99 < {} µs", microseconds(slo.p99_ns as f64));
+    match slo.nearest.and_then(|(place, p99)| Some((rungs.get(place)?, p99))) {
+        Some((nearest, p99)) => document.sentence(
+            "Slo",
+            format!(
+                "{asked}: NOT MET by any rung; the nearest is {} with p99 {} µs",
+                load(nearest.load),
+                microseconds(p99 as f64)
+            ),
+        ),
+        None => limit(document, "Slo", &slo.limit, &asked),
+    }
+}
+
+fn knee(document: &mut Document, sweep: &SweepSummary) {
+    let words = match &sweep.knee {
+        Some(knee) => format!(
+            "at {} with a mean latency of {} µs (Kneedle over {} rungs that hold)",
+            if sweep.limit.is_some() {
+                format!("{}/s", rate(Some(knee.rate)))
+            } else {
+                counted(knee.rate as u64, "worker")
+            },
+            microseconds(knee.latency),
+            knee.points
+        ),
+        None => "none: the rungs that hold are too few, or their latency does not bend upwards".to_owned(),
+    };
+    document.sentence("Knee", words);
+}
+
+/// What the rule of steady state found in the transactions.
+pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
+    let Some(found) = &phase.steady else {
+        return;
+    };
+    let verdict = if found.is_steady { "STEADY" } else { "NOT STEADY" };
+    let rounds = format!(
+        "{verdict} by the rule {} after {} of {} s, at most {}",
+        asked.rule.name(),
+        counted(found.rounds.len() as u64, "round"),
+        asked.round_ns as f64 / 1e9,
+        asked.rounds_max
+    );
+    let mut words = vec![rounds];
+    if let Some(snia) = &found.snia {
+        words.push(format!(
+            "greatest less least round {} of their mean (at most 20 %)",
+            percent(snia.excursion)
+        ));
+        words.push(format!("line {} (at most 10 %)", percent(snia.slope_excursion)));
+    }
+    if let Some(slope) = &found.slope {
+        let interval = slope.interval.map_or_else(
+            || "unknown: its seconds hang together too closely".to_owned(),
+            |(low, high)| format!("{} to {}", percent(low), percent(high)),
+        );
+        words.push(format!("slope with 95 % confidence {interval} (within ±10 %)"));
+    }
+    document.list("Steady", "", &words);
+    let rates: Vec<String> = found.rounds.iter().map(|per_second| rate(Some(*per_second))).collect();
+    document.list("", "rounds, transactions a second: ", &rates);
+}

@@ -1,0 +1,481 @@
+//! The lines of an acknowledgement log, as they are written and read.
+//!
+//! A line is its checksum (XXH3 with 64 bits, 16 hexadecimal digits), a blank, its text. The checksum of the line
+//! before is the seed, so that a line that is missing, moved or changed is seen at its successor or at itself.
+
+use std::io::{self, BufRead, Read, Write};
+
+use contract::{Durability, Operation};
+use serde::{Deserialize, Serialize};
+use workload::{Action, Crew, Intent, Workload};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The version of the acknowledgement logs that this program writes.
+pub(crate) const VERSION: u32 = 1;
+
+const CHECKSUM_DIGITS: usize = 16;
+
+/// The first line: what the run is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Header {
+    pub postmark_ack_log: u32,
+    pub tool: String,
+    pub workload: Workload,
+    pub durability: Durability,
+    /// The directories of the files, from the root, one for each location; escaped as paths are.
+    pub directories: Vec<String>,
+    /// Whether the run made these directories for itself.
+    pub own_directories: bool,
+    pub workers: u32,
+}
+
+/// An operation that was about to be issued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub worker: u32,
+    /// The worker's operations are counted from 1.
+    pub sequence: u64,
+    pub action: Action,
+    pub location: u32,
+    /// Relative to the location's directory.
+    pub path: Vec<u8>,
+    /// The new name, the temporary one, or what a symbolic link says.
+    pub second: Option<Vec<u8>>,
+    /// Which file it is.
+    pub file: u64,
+    /// The version of its contents when the operation is done.
+    pub version: u32,
+    pub before_bytes: u64,
+    pub after_bytes: u64,
+    pub offset_bytes: u64,
+}
+
+/// A line of an acknowledgement log.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Line {
+    Header(Box<Header>),
+    Begun(Entry),
+    Acknowledged {
+        worker: u32,
+        sequence: u64,
+    },
+    /// All workers have ended by themselves: from now on the run may remove what it made.
+    Ended,
+    /// The run is over.
+    Over {
+        /// Files that it removed after its workers had ended.
+        removed: u64,
+    },
+}
+
+/// The number of the worker where its pool is its own and there are several: its files lie in a directory of their
+/// own, and their contents are told apart.
+pub(crate) fn own(crew: Crew, worker: u32) -> Option<u32> {
+    match crew {
+        Crew::Private { workers } if workers > 1 => Some(worker),
+        Crew::Private { .. } | Crew::Shared { .. } => None,
+    }
+}
+
+/// The checksum of a line's text behind a line with the checksum `before`.
+pub(crate) fn checksum(before: u64, text: &[u8]) -> u64 {
+    xxh3_64_with_seed(text, before)
+}
+
+/// Appends a line and gives its checksum.
+pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
+    let checksum = checksum(before, text);
+    append(to, format_args!("{checksum:016x} "));
+    to.extend_from_slice(text);
+    to.push(b'\n');
+    checksum
+}
+
+/// Writes the text of an operation that is about to be issued. `prefix` is what names of the worker begin with.
+pub(crate) fn write_begun(
+    to: &mut Vec<u8>,
+    (worker, sequence): (u32, u64),
+    prefix: &[u8],
+    intent: &Intent,
+    operation: &Operation<'_>,
+) {
+    to.clear();
+    let name = operation.name();
+    append(
+        to,
+        format_args!("B {worker} {sequence} {} {} ", intent.action.name(), name.location),
+    );
+    escape(prefix, to);
+    escape(name.relative.to_bytes(), to);
+    to.push(b' ');
+    match operation {
+        Operation::Rename { to: second, .. }
+        | Operation::Link { to: second, .. }
+        | Operation::Replace { temporary: second, .. }
+        | Operation::Deliver { temporary: second, .. } => {
+            escape(prefix, to);
+            escape(second.relative.to_bytes(), to);
+        }
+        Operation::SymbolicLink { target, .. } => escape(target.to_bytes(), to),
+        _ => to.push(b'-'),
+    }
+    let Intent {
+        file,
+        version,
+        size_bytes,
+        offset_bytes,
+        ..
+    } = *intent;
+    append(
+        to,
+        format_args!(" {file} {version} {size_bytes} {} {offset_bytes}", size_after(intent)),
+    );
+}
+
+/// Writes the text of an operation that is done.
+pub(crate) fn write_acknowledged(to: &mut Vec<u8>, (worker, sequence): (u32, u64)) {
+    to.clear();
+    append(to, format_args!("A {worker} {sequence}"));
+}
+
+/// The text that says that all workers have ended.
+pub(crate) const ENDED: &[u8] = b"E";
+
+/// Writes the text that says that the run is over.
+pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
+    to.clear();
+    append(to, format_args!("O {removed}"));
+}
+
+/// The text of the first line.
+pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
+    let mut text = b"H ".to_vec();
+    text.extend(serde_json::to_vec(header)?);
+    Ok(text)
+}
+
+fn size_after(intent: &Intent) -> u64 {
+    match intent.action {
+        Action::Create | Action::Deliver | Action::Replace | Action::Truncate => intent.bytes,
+        Action::Append => intent.size_bytes + intent.bytes,
+        Action::Overwrite => intent.size_bytes.max(intent.bytes),
+        Action::Delete => 0,
+        _ => intent.size_bytes,
+    }
+}
+
+fn append(to: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // Writing to memory does not fail.
+    let _ = to.write_fmt(text);
+}
+
+/// Appends bytes in a form without blanks and without ends of lines: what is not plain becomes `%` and two digits.
+pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
+    for byte in bytes {
+        if byte.is_ascii_graphic() && *byte != b'%' {
+            to.push(*byte);
+        } else {
+            append(to, format_args!("%{byte:02x}"));
+        }
+    }
+}
+
+/// What was escaped.
+pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let [first, behind @ ..] = rest {
+        rest = behind;
+        if *first != b'%' {
+            bytes.push(*first);
+            continue;
+        }
+        let digits = std::str::from_utf8(rest.get(..2)?).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = &rest[2..];
+    }
+    Some(bytes)
+}
+
+/// Why an acknowledgement log cannot be read.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    System(io::Error),
+    /// It does not begin as an acknowledgement log does, or as one of another version.
+    Foreign(String),
+    /// A line is not what was written, and good ones follow.
+    Damaged {
+        line: u64,
+        why: String,
+    },
+}
+
+/// The longest line that is read, in bytes: the first one has the workload in it.
+const LINE_BYTES_MAX: u64 = 16 << 20;
+
+/// Goes through an acknowledgement log. Gives whether it ends with a whole line: what a crash has torn at its end is left out.
+pub(crate) fn read(
+    mut input: impl BufRead,
+    each: &mut dyn FnMut(Line) -> Result<(), String>,
+) -> Result<bool, Unreadable> {
+    let mut bytes = Vec::new();
+    let mut before = 0;
+    let mut bad = None;
+    for line in 1.. {
+        bytes.clear();
+        // What is longer is in parts, none of which is good.
+        let read = input.by_ref().take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes);
+        if read.map_err(Unreadable::System)? == 0 {
+            return if line == 1 {
+                Err(Unreadable::Foreign("it is empty".to_owned()))
+            } else {
+                Ok(bad.is_none())
+            };
+        }
+        let (stated, text) = take_apart(&bytes).unzip();
+        let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
+        // The line behind a damaged one is judged by what that one says of itself.
+        before = stated.unwrap_or(before);
+        match (text.filter(|_| is_good), bad) {
+            (None, _) if line == 1 => {
+                return Err(Unreadable::Foreign(
+                    "its first line is not that of an acknowledgement log".to_owned(),
+                ));
+            }
+            (None, _) => bad = bad.or(Some(line)),
+            (Some(_), Some(line)) => {
+                let why = "its checksum is wrong, or a line before it is missing, and good lines follow".to_owned();
+                return Err(Unreadable::Damaged { line, why });
+            }
+            (Some(text), None) => {
+                let parsed = parse(text)?.ok_or_else(|| "it is not understood".to_owned());
+                let done = parsed.and_then(|parsed| match parsed {
+                    Line::Header(_) if line > 1 => Err("it is a second first line".to_owned()),
+                    parsed if line == 1 && !matches!(parsed, Line::Header(_)) => Err("it is no first line".to_owned()),
+                    parsed => each(parsed),
+                });
+                done.map_err(|why| Unreadable::Damaged { line, why })?;
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The checksum that a line states, and its text.
+fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
+    let line = line.strip_suffix(b"\n")?;
+    let (digits, text) = line.split_at_checked(CHECKSUM_DIGITS)?;
+    let checksum = u64::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    Some((checksum, text.strip_prefix(b" ")?))
+}
+
+fn parse(text: &[u8]) -> Result<Option<Line>, Unreadable> {
+    if let Some(json) = text.strip_prefix(b"H ") {
+        return parse_header(json).map(|header| Some(Line::Header(Box::new(header))));
+    }
+    let Ok(text) = std::str::from_utf8(text) else {
+        return Ok(None);
+    };
+    let mut words = text.split(' ');
+    let line = match words.next() {
+        Some("B") => parse_begun(&mut words).map(Line::Begun),
+        Some("A") => number(&mut words)
+            .zip(number(&mut words))
+            .map(|(worker, sequence)| Line::Acknowledged { worker, sequence }),
+        Some("E") => Some(Line::Ended),
+        Some("O") => number(&mut words).map(|removed| Line::Over { removed }),
+        _ => None,
+    };
+    Ok(line.filter(|_| words.next().is_none()))
+}
+
+fn parse_header(json: &[u8]) -> Result<Header, Unreadable> {
+    #[derive(Deserialize)]
+    struct Version {
+        postmark_ack_log: u32,
+    }
+    let foreign = |error: serde_json::Error| Unreadable::Foreign(format!("its first line is not understood: {error}"));
+    let Version { postmark_ack_log } = serde_json::from_slice(json).map_err(foreign)?;
+    if postmark_ack_log != VERSION {
+        return Err(Unreadable::Foreign(format!(
+            "it has version {postmark_ack_log}, and this program reads version {VERSION}: take the postmark that wrote it"
+        )));
+    }
+    serde_json::from_slice(json).map_err(foreign)
+}
+
+fn parse_begun<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Entry> {
+    let worker = number(words)?;
+    let sequence = number(words)?;
+    let action = words.next()?;
+    let action = Action::operations().find(|known| known.name() == action)?;
+    let location = number(words)?;
+    let path = unescape(words.next()?.as_bytes())?;
+    let second = match words.next()? {
+        "-" => None,
+        second => Some(unescape(second.as_bytes())?),
+    };
+    Some(Entry {
+        worker,
+        sequence,
+        action,
+        location,
+        path,
+        second,
+        file: number(words)?,
+        version: number(words)?,
+        before_bytes: number(words)?,
+        after_bytes: number(words)?,
+        offset_bytes: number(words)?,
+    })
+}
+
+fn number<'a, T: std::str::FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use storage::PathBuffer;
+
+    use super::*;
+
+    fn head() -> Header {
+        Header {
+            postmark_ack_log: VERSION,
+            tool: "postmark".to_owned(),
+            workload: workload::Mix::default().into(),
+            durability: Durability::FsyncDirectory,
+            directories: vec!["/mnt/a%20b".to_owned()],
+            own_directories: true,
+            workers: 1,
+        }
+    }
+
+    /// An acknowledgement log of these texts behind a header.
+    fn ack_log(texts: &[&str]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut before = push(0, &header(&head()).unwrap(), &mut bytes);
+        for text in texts {
+            before = push(before, text.as_bytes(), &mut bytes);
+        }
+        bytes
+    }
+
+    fn read_all(bytes: &[u8]) -> Result<(Vec<Line>, bool), String> {
+        let mut lines = Vec::new();
+        let whole = read(bytes, &mut |line| {
+            lines.push(line);
+            Ok(())
+        });
+        whole.map(|whole| (lines, whole)).map_err(|error| format!("{error:?}"))
+    }
+
+    const TEXTS: [&str; 5] = [
+        "B 0 1 create 0 s1/1 - 1 0 0 700 0",
+        "A 0 1",
+        "B 0 2 rename 0 s1/1 s1/2 1 0 700 700 0",
+        "E",
+        "O 12",
+    ];
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let (lines, whole) = read_all(&ack_log(&TEXTS)).unwrap();
+        assert!(whole);
+        assert_eq!(lines[0], Line::Header(Box::new(head())));
+        let Line::Begun(entry) = &lines[3] else { panic!() };
+        assert_eq!((entry.sequence, entry.action), (2, Action::Rename));
+        assert_eq!(
+            (&entry.path[..], entry.second.as_deref()),
+            (&b"s1/1"[..], Some(&b"s1/2"[..]))
+        );
+        assert_eq!(lines[2], Line::Acknowledged { worker: 0, sequence: 1 });
+        assert_eq!(lines[4..], [Line::Ended, Line::Over { removed: 12 }]);
+    }
+
+    #[test]
+    fn operations_are_written_with_their_names() {
+        let mut first = PathBuffer::new(1, b"/mnt/w3/".to_vec()).unwrap();
+        let mut second = first.clone();
+        let intent = Intent {
+            action: Action::Replace,
+            bytes: 10,
+            size_bytes: 700,
+            file: 5,
+            version: 2,
+            ..Intent::NOTHING
+        };
+        let operation = Operation::Replace {
+            name: first.with(|to| to.extend(b"new/5")),
+            temporary: second.with(|to| to.extend(b"tmp/5 %")),
+            content: b"0123456789",
+        };
+        let mut text = Vec::new();
+        write_begun(&mut text, (3, 9), b"w3/", &intent, &operation);
+        assert_eq!(
+            String::from_utf8_lossy(&text),
+            "B 3 9 replace 1 w3/new/5 w3/tmp/5%20%25 5 2 700 10 0"
+        );
+        let Ok(Some(Line::Begun(entry))) = parse(&text) else {
+            panic!()
+        };
+        assert_eq!(entry.second.unwrap(), b"w3/tmp/5 %");
+    }
+
+    #[test]
+    fn a_torn_end_is_left_out_wherever_it_is_torn() {
+        let whole = ack_log(&TEXTS);
+        let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        for length in first..whole.len() {
+            let (lines, is_whole) = read_all(&whole[..length]).unwrap();
+            let ends = whole[..length].iter().filter(|byte| **byte == b'\n').count();
+            assert_eq!((lines.len(), is_whole), (ends, whole[length - 1] == b'\n'), "{length}");
+            let mut zeros = whole[..length].to_vec();
+            zeros.resize(whole.len() + 100, 0);
+            assert_eq!(read_all(&zeros).unwrap(), (lines, false), "{length}");
+        }
+        assert!(read_all(&whole[..first - 1]).unwrap_err().contains("first line"));
+        assert!(read_all(b"").unwrap_err().contains("empty"));
+    }
+
+    #[test]
+    fn damage_in_the_middle_is_told() {
+        let whole = ack_log(&TEXTS);
+        let ends: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
+        for at in ends[0] + 1..ends[2] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            assert!(read_all(&damaged).unwrap_err().contains("Damaged"), "{at}");
+        }
+        for (from, to) in [(ends[0], ends[1]), (ends[1], ends[2])] {
+            let mut shorter = whole.clone();
+            shorter.drain(from..to);
+            assert!(read_all(&shorter).unwrap_err().contains("Damaged"), "{from}");
+        }
+        assert!(
+            read_all(&ack_log(&["B 0 1 dance 0 1 - 1 0 0 0 0"]))
+                .unwrap_err()
+                .contains("not understood")
+        );
+        assert!(read_all(b"something else\n").unwrap_err().contains("first line"));
+    }
+
+    #[test]
+    fn another_version_is_told() {
+        let mut bytes = Vec::new();
+        push(0, br#"H {"postmark_ack_log":2}"#, &mut bytes);
+        assert!(read_all(&bytes).unwrap_err().contains("version 2"));
+    }
+
+    #[test]
+    fn what_is_escaped_comes_back() {
+        let all: Vec<u8> = (0..=255).collect();
+        let mut text = Vec::new();
+        escape(&all, &mut text);
+        assert!(text.iter().all(u8::is_ascii_graphic));
+        assert_eq!(unescape(&text).unwrap(), all);
+        assert_eq!(unescape(b"%2"), None);
+        assert_eq!(unescape(b"%zz"), None);
+    }
+}

@@ -1,0 +1,229 @@
+use super::*;
+
+/// A replay that is fed with words: `create 1 700` and the like.
+struct Fed {
+    replay: Replay,
+    sequence: u64,
+}
+
+impl Fed {
+    fn new() -> Self {
+        Self {
+            replay: Replay::new(false),
+            sequence: 0,
+        }
+    }
+
+    fn begins(&mut self, action: Action, names: (&str, &str), version: u32, before: u64, after: u64) {
+        self.sequence += 1;
+        let second = (!names.1.is_empty()).then(|| names.1.as_bytes().to_vec());
+        let entry = Entry {
+            worker: 0,
+            sequence: self.sequence,
+            action,
+            location: 0,
+            path: names.0.as_bytes().to_vec(),
+            second,
+            file: 1,
+            version,
+            before_bytes: before,
+            after_bytes: after,
+            offset_bytes: if action == Action::Append { before } else { 0 },
+        };
+        self.replay.begins(entry).unwrap();
+    }
+
+    fn done(&mut self, action: Action, names: (&str, &str), version: u32, before: u64, after: u64) {
+        self.begins(action, names, version, before, after);
+        self.replay.acknowledges(0, self.sequence).unwrap();
+    }
+
+    fn name(&self, name: &str) -> &NameState {
+        &self.replay.names[&(0, name.as_bytes().to_vec())]
+    }
+
+    fn expected(&self, name: &str) -> Expected {
+        let Acked::File(object) = self.name(name).acked else {
+            panic!("{name}: {:?}", self.name(name))
+        };
+        self.replay.objects[object].expected().unwrap()
+    }
+}
+
+fn whole(version: u32, size_bytes: u64) -> Expected {
+    Expected {
+        state: FileState {
+            file: 1,
+            version,
+            size_bytes,
+        },
+        size_min: size_bytes,
+        size_max: size_bytes,
+        sure_bytes: size_bytes,
+    }
+}
+
+#[test]
+fn a_file_is_followed_through_its_life() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    assert_eq!(fed.expected("1"), whole(0, 700));
+    fed.done(Action::Append, ("1", ""), 0, 700, 900);
+    assert_eq!(fed.expected("1"), whole(0, 900));
+    fed.done(Action::Link, ("1", "2.l"), 0, 900, 900);
+    fed.done(Action::Overwrite, ("1", ""), 1, 900, 900);
+    fed.done(Action::Truncate, ("1", ""), 1, 900, 10);
+    fed.done(Action::SetAttributes, ("1", ""), 1, 10, 10);
+    assert_eq!((fed.expected("1"), fed.expected("2.l")), (whole(1, 10), whole(1, 10)));
+    fed.done(Action::Rename, ("1", "3"), 1, 10, 10);
+    assert_eq!(
+        (&fed.name("1").acked, fed.name("1").by),
+        (&Acked::Absent, Action::Rename)
+    );
+    fed.done(Action::Replace, ("3", "3.t"), 2, 10, 50);
+    assert_eq!((fed.expected("3"), fed.expected("2.l")), (whole(2, 50), whole(1, 10)));
+    fed.done(Action::Delete, ("3", ""), 2, 50, 0);
+    fed.done(Action::RemoveLink, ("2.l", ""), 0, 0, 0);
+    assert_eq!(
+        (&fed.name("3").acked, &fed.name("2.l").acked),
+        (&Acked::Absent, &Acked::Absent)
+    );
+    assert_eq!(fed.replay.in_flight(), 0);
+    assert_eq!(fed.replay.acknowledged[&Action::Append], 1);
+    assert_eq!(fed.replay.acknowledged.values().sum::<u64>(), 10);
+}
+
+#[test]
+fn what_is_in_flight_may_be_either() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Append, ("1", ""), 0, 700, 900);
+    let expected = fed.expected("1");
+    assert_eq!(
+        (expected.size_min, expected.size_max, expected.sure_bytes),
+        (700, 900, 700)
+    );
+
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Truncate, ("1", ""), 0, 700, 100);
+    let expected = fed.expected("1");
+    assert_eq!(
+        (expected.size_min, expected.size_max, expected.sure_bytes),
+        (100, 700, 100)
+    );
+
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Overwrite, ("1", ""), 1, 700, 700);
+    let expected = fed.expected("1");
+    assert_eq!(
+        (expected.size_min, expected.size_max, expected.sure_bytes),
+        (700, 700, 0)
+    );
+    assert_eq!(fed.replay.in_flight(), 1);
+}
+
+#[test]
+fn a_workers_operations_in_flight_are_told_apart() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
+    fed.begins(Action::Create, ("2", ""), 0, 0, 5);
+    fed.begins(Action::Create, ("3", ""), 0, 0, 6);
+    // The last one is done first, and the first one fails.
+    fed.replay.acknowledges(0, 4).unwrap();
+    fed.replay.acknowledges(0, 3).unwrap();
+    assert_eq!((fed.expected("2"), fed.expected("3")), (whole(0, 5), whole(0, 6)));
+    assert_eq!(fed.name("1").may, [May::Gone]);
+    assert_eq!(fed.replay.in_flight(), 1);
+    assert!(fed.replay.acknowledges(0, 3).is_err(), "it is told once");
+}
+
+#[test]
+fn names_in_flight_keep_what_was_acknowledged() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Rename, ("1", "2"), 0, 700, 700);
+    assert_eq!(fed.expected("1"), whole(0, 700));
+    assert_eq!(fed.name("1").may, [May::Moved((0, b"2".to_vec()))]);
+    let Acked::File(object) = fed.name("1").acked else {
+        panic!()
+    };
+    assert_eq!(
+        (&fed.name("2").acked, &fed.name("2").may[..]),
+        (&Acked::Unknown, &[May::Holds(object)][..])
+    );
+
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
+    assert_eq!(
+        (fed.expected("1"), &fed.name("1").may[..]),
+        (whole(0, 700), &[May::Gone][..])
+    );
+    // It failed, and the worker went on.
+    fed.begins(Action::Create, ("2", ""), 0, 0, 5);
+    assert_eq!(fed.replay.in_flight(), 2);
+    assert_eq!(fed.name("2").may, [May::Made]);
+}
+
+#[test]
+fn links_and_directories_are_known() {
+    let mut fed = Fed::new();
+    fed.done(Action::SymbolicLink, ("4.y", "17"), 0, 0, 0);
+    fed.done(Action::MakeDirectory, ("5.d", ""), 0, 0, 0);
+    assert_eq!(fed.name("4.y").acked, Acked::SymbolicLink(b"17".to_vec()));
+    assert_eq!(fed.name("5.d").acked, Acked::Directory);
+    fed.done(Action::RemoveSymbolicLink, ("4.y", ""), 0, 0, 0);
+    fed.done(Action::RemoveDirectory, ("5.d", ""), 0, 0, 0);
+    assert_eq!(
+        (&fed.name("4.y").acked, fed.name("5.d").by),
+        (&Acked::Absent, Action::RemoveDirectory)
+    );
+}
+
+#[test]
+fn a_file_from_before_the_ack_log_is_judged_by_what_was_done_to_it() {
+    let mut fed = Fed::new();
+    fed.begins(Action::Append, ("9", ""), 3, 100, 150);
+    assert!(!fed.replay.names.contains_key(&(0, b"9".to_vec())));
+    fed.replay.acknowledges(0, 1).unwrap();
+    assert_eq!(fed.expected("9"), whole(3, 150));
+    // Of one that was only renamed it is known that it is there.
+    fed.done(Action::Rename, ("8", "10"), 0, 70, 70);
+    let Acked::File(object) = fed.name("10").acked else {
+        panic!()
+    };
+    assert_eq!(fed.replay.objects[object].expected(), None);
+}
+
+#[test]
+fn an_ack_log_that_contradicts_itself_is_told() {
+    let mut fed = Fed::new();
+    fed.done(Action::Create, ("1", ""), 0, 0, 700);
+    assert!(fed.replay.acknowledges(0, 1).unwrap_err().contains("had not begun"));
+    fed.sequence = 5;
+    let entry = Entry {
+        worker: 0,
+        sequence: 6,
+        action: Action::Rename,
+        location: 0,
+        path: b"1".to_vec(),
+        second: None,
+        file: 1,
+        version: 0,
+        before_bytes: 0,
+        after_bytes: 0,
+        offset_bytes: 0,
+    };
+    let gap = fed.replay.begins(entry.clone()).unwrap_err();
+    assert!(gap.contains("where its operation 2 should be"), "{gap}");
+    let mut fed = Fed::new();
+    assert!(
+        fed.replay
+            .begins(Entry { sequence: 1, ..entry })
+            .unwrap_err()
+            .contains("two belong")
+    );
+}

@@ -1,0 +1,316 @@
+//! What lies in a run's directories after a crash, held against what its acknowledgement log says.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use contract::Errno;
+use contract::home::{Directory, EntryKind};
+use workload::Action;
+use workload::contents::Contents;
+
+use super::loss::{Loss, LossKind, VerifyError};
+use super::replay::{Acked, Expected, Key, May, NameState, Replay};
+
+/// So much of a file is read at a time: a multiple of a block of contents.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A name and the directory that it is in.
+type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
+
+/// The directories of a run.
+pub(crate) struct Tree<'a> {
+    /// By location; nothing: the run has ended, and has removed it.
+    pub directories: &'a [Option<Place>],
+    pub replay: &'a Replay,
+    /// The contents of files; nothing: the classic edition's text.
+    pub contents: Option<Contents>,
+    /// Whether the run may have removed what was left.
+    pub may_be_removed: bool,
+    pub piece: Vec<u8>,
+    /// The directory that was looked into last: names come in their order.
+    last: RefCell<Option<(Key, Arc<dyn Directory>)>>,
+}
+
+/// Where the files of a location are now.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub path: PathBuf,
+    pub held: Arc<dyn Directory>,
+}
+
+/// What lies under a name.
+enum Found {
+    Nothing,
+    File(u64),
+    SymbolicLink,
+    Directory,
+    Other,
+    /// The system answered with an error.
+    Damaged(Errno),
+}
+
+/// What is wrong with a name.
+struct Wrong {
+    kind: LossKind,
+    /// What was done last to what is wrong.
+    what: Action,
+    why: String,
+}
+
+impl<'a> Tree<'a> {
+    pub(crate) fn new(
+        directories: &'a [Option<Place>],
+        replay: &'a Replay,
+        contents: Option<Contents>,
+        may_be_removed: bool,
+    ) -> Self {
+        Self {
+            directories,
+            replay,
+            contents,
+            may_be_removed,
+            piece: vec![0; PIECE_BYTES],
+            last: RefCell::new(None),
+        }
+    }
+
+    /// What is lost of a name.
+    pub(crate) fn judge(&mut self, key: &Key, name: &NameState) -> Result<Option<Loss>, VerifyError> {
+        let found = self.look(key)?;
+        let wrong = match (&found, &name.acked) {
+            (Found::Nothing, Acked::Unknown | Acked::Absent) => None,
+            (Found::Nothing, _) => self.missing(name)?,
+            _ if name.may.contains(&May::Made) => None,
+            (_, Acked::SymbolicLink(target)) => self.symbolic_link(key, name, target, &found)?,
+            (Found::Directory, Acked::Directory) => None,
+            (_, Acked::Directory) => Some(torn(name.by, format!("it is {}, not a directory", found.describe()))),
+            (_, Acked::File(_) | Acked::Absent | Acked::Unknown) => self.file(key, name, &found)?,
+        };
+        Ok(wrong.map(|wrong| Loss {
+            what: wrong.what,
+            path: self.path(key).map_or_else(
+                || String::from_utf8_lossy(&key.1).into_owned(),
+                |path| path.to_string_lossy().into_owned(),
+            ),
+            why: wrong.why,
+            kind: wrong.kind,
+        }))
+    }
+
+    fn path(&self, (location, path): &Key) -> Option<PathBuf> {
+        let place = self.directories.get(*location as usize)?.as_ref()?;
+        Some(place.path.join(OsStr::from_bytes(path)))
+    }
+
+    /// The directory that a name is in, and its last part; nothing where the run has removed its own.
+    fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
+        let Some(Some(place)) = self.directories.get(*location as usize) else {
+            return Ok(None);
+        };
+        let (above, name) = match path.iter().rposition(|byte| *byte == b'/') {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => return Ok(Some((Arc::clone(&place.held), path))),
+        };
+        let key = (*location, above.to_owned());
+        if let Some((last, held)) = &*self.last.borrow() {
+            if *last == key {
+                return Ok(Some((Arc::clone(held), name)));
+            }
+        }
+        let mut held = Arc::clone(&place.held);
+        for part in above.split(|byte| *byte == b'/') {
+            held = held.open(part)?;
+        }
+        *self.last.borrow_mut() = Some((key, Arc::clone(&held)));
+        Ok(Some((held, name)))
+    }
+
+    fn look(&self, key: &Key) -> Result<Found, VerifyError> {
+        let looked = match self.directory_of(key) {
+            Ok(None) => return Ok(Found::Nothing),
+            Ok(Some((directory, name))) => directory.facts_of(name),
+            Err(errno) => Err(errno),
+        };
+        Ok(match looked {
+            Ok(facts) => match facts.kind {
+                EntryKind::File => Found::File(facts.size_bytes),
+                EntryKind::SymbolicLink => Found::SymbolicLink,
+                EntryKind::Directory => Found::Directory,
+                EntryKind::Other => Found::Other,
+            },
+            Err(Errno::NOENT | Errno::NOTDIR) => Found::Nothing,
+            Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                let path = self.path(key).unwrap_or_default();
+                return Err(VerifyError::system("examine", &path, errno.into()));
+            }
+            Err(errno) => Found::Damaged(errno),
+        })
+    }
+
+    /// A name that must be there is not.
+    fn missing(&self, name: &NameState) -> Result<Option<Wrong>, VerifyError> {
+        if self.may_be_removed || name.may.contains(&May::Gone) {
+            return Ok(None);
+        }
+        let mut why = "it is not there".to_owned();
+        for may in &name.may {
+            if let May::Moved(to) = may {
+                if !matches!(self.look(to)?, Found::Nothing) {
+                    return Ok(None);
+                }
+                why = format!(
+                    "it is neither there nor under {}, the name that it was getting",
+                    String::from_utf8_lossy(&to.1)
+                );
+            }
+        }
+        Ok(Some(Wrong {
+            kind: LossKind::Missing,
+            what: name.by,
+            why,
+        }))
+    }
+
+    fn symbolic_link(
+        &self,
+        key: &Key,
+        name: &NameState,
+        target: &[u8],
+        found: &Found,
+    ) -> Result<Option<Wrong>, VerifyError> {
+        if !matches!(found, Found::SymbolicLink) {
+            let why = format!("it is {}, not a symbolic link", found.describe());
+            return Ok(Some(torn(name.by, why)));
+        }
+        let says = self
+            .directory_of(key)
+            .and_then(|place| place.map_or(Err(Errno::NOENT), |(directory, name)| directory.target(name)));
+        let why = match says {
+            Ok(says) if says == target => return Ok(None),
+            Ok(says) => format!(
+                "it says '{}' where it was made to say '{}'",
+                String::from_utf8_lossy(&says),
+                String::from_utf8_lossy(target)
+            ),
+            Err(error) => format!("it cannot be read: {error}"),
+        };
+        Ok(Some(torn(name.by, why)))
+    }
+
+    /// A name under which something lies: it must be one of the files that may be there.
+    fn file(&mut self, key: &Key, name: &NameState, found: &Found) -> Result<Option<Wrong>, VerifyError> {
+        let acked = match name.acked {
+            Acked::File(object) => Some(object),
+            _ => None,
+        };
+        let held = name.may.iter().filter_map(|may| match may {
+            May::Holds(object) => Some(*object),
+            _ => None,
+        });
+        let mut first = None;
+        for object in acked.into_iter().chain(held) {
+            match self.is_object(key, object, found)? {
+                None => return Ok(None),
+                Some(wrong) => first = first.or(Some(wrong)),
+            }
+        }
+        if first.is_none() && name.acked == Acked::Absent {
+            return Ok(Some(Wrong {
+                kind: LossKind::StillThere,
+                what: name.by,
+                why: format!("it is there: {}", found.describe()),
+            }));
+        }
+        Ok(first)
+    }
+
+    /// Whether what lies under a name is a file as it must be.
+    fn is_object(&mut self, key: &Key, object: usize, found: &Found) -> Result<Option<Wrong>, VerifyError> {
+        let replay = self.replay;
+        let object = &replay.objects[object];
+        let size = match found {
+            Found::File(size) => *size,
+            other => return Ok(Some(torn(object.by, format!("it is {}, not a file", other.describe())))),
+        };
+        let Some(expected) = object.expected() else {
+            return Ok(None);
+        };
+        if !(expected.size_min..=expected.size_max).contains(&size) {
+            let meant = match expected.size_min.cmp(&expected.size_max) {
+                Ordering::Equal => format!("{} bytes were", expected.size_min),
+                _ => format!("{} to {} bytes were", expected.size_min, expected.size_max),
+            };
+            return Ok(Some(Wrong {
+                kind: LossKind::WrongSize,
+                what: object.by,
+                why: format!("it has {size} bytes where {meant} acknowledged"),
+            }));
+        }
+        let wrong = self.content(key, &expected, object.pool)?;
+        Ok(wrong.map(|why| torn(object.by, why)))
+    }
+
+    /// What is wrong with a file's contents.
+    fn content(&mut self, key: &Key, expected: &Expected, pool: u32) -> Result<Option<String>, VerifyError> {
+        let (directory, name) = match self.directory_of(key) {
+            Ok(Some(place)) => place,
+            Ok(None) => return Ok(None),
+            Err(errno) => return Ok(Some(format!("it cannot be opened: {errno}"))),
+        };
+        let contents = self.contents.as_ref().map(|contents| contents.for_worker(pool));
+        let mut offset = 0;
+        while offset < expected.sure_bytes {
+            let wanted = (expected.sure_bytes - offset).min(PIECE_BYTES as u64) as usize;
+            let piece = &mut self.piece[..wanted];
+            match directory.read(name, offset, piece) {
+                Ok(length) if length == wanted => {}
+                Ok(length) => return Ok(Some(format!("it ends after {} bytes", offset + length as u64))),
+                Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
+                    let path = self.path(key).unwrap_or_default();
+                    return Err(VerifyError::system("open", &path, errno.into()));
+                }
+                Err(errno) => return Ok(Some(format!("it cannot be read from byte {offset} on: {errno}"))),
+            }
+            let wrong = match &contents {
+                Some(contents) => contents
+                    .check(expected.state.file, expected.state.version, offset, piece)
+                    .err()
+                    .map(|mismatch| mismatch.to_string()),
+                None => piece.iter().position(|byte| *byte == 0).map(|at| {
+                    let at = offset + at as u64;
+                    format!("byte {at} is zero, and the classic text has no zeros")
+                }),
+            };
+            if wrong.is_some() {
+                return Ok(wrong);
+            }
+            offset += wanted as u64;
+        }
+        Ok(None)
+    }
+}
+
+impl Found {
+    fn describe(&self) -> String {
+        match self {
+            Self::Nothing => "nothing".to_owned(),
+            Self::File(size) => format!("a file of {size} bytes"),
+            Self::SymbolicLink => "a symbolic link".to_owned(),
+            Self::Directory => "a directory".to_owned(),
+            Self::Other => "something special".to_owned(),
+            Self::Damaged(error) => format!("something that cannot be examined ({error})"),
+        }
+    }
+}
+
+fn torn(what: Action, why: String) -> Wrong {
+    Wrong {
+        kind: LossKind::Torn,
+        what,
+        why,
+    }
+}

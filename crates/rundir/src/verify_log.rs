@@ -1,0 +1,381 @@
+//! After a crash: which acknowledged operations are lost or torn.
+//!
+//! [`verify_log()`] goes through the acknowledgement log of a run, works out what must lie in its directories, and looks
+//! there. It changes nothing.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::BufReader;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use contract::home::{EntryKind, Home};
+use serde::Serialize;
+use workload::Action;
+use workload::contents::Contents;
+
+use crate::ack_log::entry::{self, Header, Line, Unreadable};
+use crate::ack_log::loss::{Loss, LossKind, VerifyError};
+use crate::ack_log::replay::{Acked, Key, NameState, Replay};
+use crate::ack_log::tree::{Place, Tree};
+
+/// So many losses are named; all are counted.
+pub const NAMED_MAX: usize = 1000;
+
+/// How many losses of a kind there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct LossCount {
+    /// The operation.
+    pub what: Action,
+    /// What is wrong.
+    pub kind: LossKind,
+    /// How many paths.
+    pub count: u64,
+}
+
+/// How many operations were acknowledged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Acknowledged {
+    /// Files made.
+    pub creations: u64,
+    /// Files delivered the Maildir way.
+    pub deliveries: u64,
+    /// Files renamed.
+    pub renames: u64,
+    /// Files replaced by others.
+    pub replacements: u64,
+    /// Files removed.
+    pub deletions: u64,
+    /// Appends.
+    pub appends: u64,
+    /// Files written over.
+    pub overwrites: u64,
+    /// Files cut off.
+    pub truncations: u64,
+    /// All else: links, directories, attributes.
+    pub other: u64,
+}
+
+impl Acknowledged {
+    fn of(replay: &Replay) -> Self {
+        let mut sum = Self::default();
+        for (action, count) in &replay.acknowledged {
+            *match action {
+                Action::Create => &mut sum.creations,
+                Action::Deliver => &mut sum.deliveries,
+                Action::Rename => &mut sum.renames,
+                Action::Replace => &mut sum.replacements,
+                Action::Delete => &mut sum.deletions,
+                Action::Append => &mut sum.appends,
+                Action::Overwrite => &mut sum.overwrites,
+                Action::Truncate => &mut sum.truncations,
+                _ => &mut sum.other,
+            } += count;
+        }
+        sum
+    }
+
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.creations
+            + self.deliveries
+            + self.renames
+            + self.replacements
+            + self.deletions
+            + self.appends
+            + self.overwrites
+            + self.truncations
+            + self.other
+    }
+}
+
+/// What is left of a run's acknowledged operations.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verified {
+    /// The program that wrote the acknowledgement log.
+    pub tool: String,
+    /// The policy of durability of the run: what was promised.
+    pub policy: String,
+    /// How many workers there were.
+    pub workers: u32,
+    /// Where each location's directory was found; nothing: the run had ended and has removed it.
+    pub directories: Vec<Option<String>>,
+    /// Acknowledged operations.
+    pub acknowledged: Acknowledged,
+    /// Operations that began and were not acknowledged: at the crash, or because they failed.
+    pub in_flight: u64,
+    /// Paths that were compared with what was acknowledged of them.
+    pub checked: u64,
+    /// The first losses, ordered by path.
+    pub lost: Vec<Loss>,
+    /// All losses, counted.
+    pub lost_counts: Vec<LossCount>,
+    /// Whether contents were compared byte by byte. Of the classic edition's text only sizes are, and that it has
+    /// no zeros in it.
+    pub contents_checked: bool,
+    /// Whether the acknowledgement log ends with a whole line: a torn one is left out.
+    pub complete_ack_log: bool,
+    /// Whether all workers had ended by themselves.
+    pub ended: bool,
+    /// Whether the run has, or may have, removed what its workers had left: a file that is gone is then no loss.
+    pub may_be_removed: bool,
+}
+
+impl Verified {
+    /// How many paths are not as acknowledged.
+    pub fn losses(&self) -> u64 {
+        self.lost_counts.iter().map(|count| count.count).sum()
+    }
+}
+
+/// Holds what lies in `path` against what the acknowledgement log of a run says was acknowledged.
+///
+/// `path` is the directory that was given to the run, or the one that the run made in it. It may be mounted
+/// elsewhere by now. Of several locations it is the one with that name; the others are where they were.
+///
+/// # Errors
+/// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's directory is not there.
+pub fn verify_log(home: &dyn Home, path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
+    let History {
+        header,
+        replay,
+        ended,
+        removed,
+        is_whole,
+    } = read(ack_log)?;
+    // Where it is not said how much the run has removed after its workers had ended, it may be all.
+    let may_be_removed = removed.map_or(ended, |removed| removed > 0);
+    let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
+    let directories = find_directories(home, path, &header, may_be_gone)?;
+    let contents = header
+        .workload
+        .contents
+        .map(|contents| Contents::new(&contents, header.workload.seed(), 0));
+    let contents_checked = contents.is_some();
+    let mut tree = Tree::new(&directories, &replay, contents, may_be_removed);
+    let mut names: Vec<(&Key, &NameState)> = replay.names.iter().collect();
+    names.sort_unstable_by_key(|(key, _)| *key);
+    let mut lost = Vec::new();
+    let mut counts: BTreeMap<(Action, LossKind), u64> = BTreeMap::new();
+    for (key, name) in &names {
+        if let Some(loss) = tree.judge(key, name)? {
+            *counts.entry((loss.what, loss.kind)).or_default() += 1;
+            if lost.len() < NAMED_MAX {
+                lost.push(loss);
+            }
+        }
+    }
+    Ok(Verified {
+        tool: header.tool,
+        policy: header.durability.to_string(),
+        workers: header.workers,
+        directories: directories
+            .iter()
+            .map(|found| found.as_ref().map(|found| found.path.to_string_lossy().into_owned()))
+            .collect(),
+        acknowledged: Acknowledged::of(&replay),
+        in_flight: replay.in_flight(),
+        checked: names.iter().filter(|(_, name)| name.acked != Acked::Unknown).count() as u64,
+        lost,
+        lost_counts: counts
+            .into_iter()
+            .map(|((what, kind), count)| LossCount { what, kind, count })
+            .collect(),
+        contents_checked,
+        complete_ack_log: is_whole,
+        ended,
+        may_be_removed,
+    })
+}
+
+/// What an acknowledgement log says.
+struct History {
+    header: Header,
+    replay: Replay,
+    /// Whether it says that all workers have ended.
+    ended: bool,
+    /// Files that the run says it has removed after that.
+    removed: Option<u64>,
+    is_whole: bool,
+}
+
+fn read(path: &Path) -> Result<History, VerifyError> {
+    let cannot = |answer| VerifyError::AckLog {
+        path: path.to_owned(),
+        answer,
+    };
+    let file = File::open(path).map_err(cannot)?;
+    let mut header = None;
+    let mut replay = Replay::default();
+    let mut ended = false;
+    let mut removed = None;
+    let is_whole = entry::read(BufReader::new(file), &mut |line| match line {
+        Line::Header(head) => {
+            replay = Replay::new(entry::own(head.workload.crew, 0).is_some());
+            header = Some(*head);
+            Ok(())
+        }
+        Line::Begun(entry) => replay.begins(entry),
+        Line::Acknowledged { worker, sequence } => replay.acknowledges(worker, sequence),
+        Line::Ended => {
+            ended = true;
+            Ok(())
+        }
+        Line::Over { removed: files } => {
+            removed = Some(files);
+            Ok(())
+        }
+    });
+    let foreign = |why| VerifyError::NotAnAckLog {
+        path: path.to_owned(),
+        why,
+    };
+    let is_whole = is_whole.map_err(|unreadable| match unreadable {
+        Unreadable::System(answer) => cannot(answer),
+        Unreadable::Foreign(why) => foreign(why),
+        Unreadable::Damaged { line, why } => VerifyError::Damaged {
+            path: path.to_owned(),
+            line,
+            why,
+        },
+    })?;
+    let header = header.ok_or_else(|| foreign("it has no first line".to_owned()))?;
+    Ok(History {
+        header,
+        replay,
+        ended,
+        removed,
+        is_whole,
+    })
+}
+
+/// The directory of each location's files, where it is now.
+fn find_directories(
+    home: &dyn Home,
+    path: &Path,
+    header: &Header,
+    may_be_gone: bool,
+) -> Result<Vec<Option<Place>>, VerifyError> {
+    let given = home
+        .real_path(path)
+        .map_err(|errno| VerifyError::system("find", path, errno.into()))?;
+    let was: Vec<PathBuf> = header
+        .directories
+        .iter()
+        .map(|text| {
+            let bytes = entry::unescape(text.as_bytes()).unwrap_or_else(|| text.clone().into_bytes());
+            PathBuf::from(std::ffi::OsString::from_vec(bytes))
+        })
+        .collect();
+    let is_one = was.iter().all(|directory| *directory == was[0]);
+    was.iter()
+        .map(|directory| {
+            let name = directory.file_name().unwrap_or(OsStr::from_bytes(b"/"));
+            let is_like = |other: &&PathBuf| other.file_name() == Some(name) && *other != directory;
+            let is_meant = is_one
+                || given == *directory
+                || directory.parent() == Some(given.as_path())
+                || !was.iter().any(|other| is_like(&other));
+            let found = is_meant
+                .then(|| find(home, &given, name, (header.own_directories, is_one)))
+                .flatten();
+            // The other locations are where they were.
+            let found = found.or_else(|| (!is_one && is_directory(home, directory)).then(|| directory.clone()));
+            match found {
+                None if !may_be_gone => Err(VerifyError::NoDirectory {
+                    path: path.to_owned(),
+                    name: name.to_string_lossy().into_owned(),
+                }),
+                None => Ok(None),
+                Some(path) => match home.open(&path) {
+                    Ok(held) => Ok(Some(Place { path, held })),
+                    Err(errno) => Err(VerifyError::system("open the directory", &path, errno.into())),
+                },
+            }
+        })
+        .collect()
+}
+
+/// The directory that is meant with what was given.
+fn find(home: &dyn Home, given: &Path, name: &OsStr, (is_own, is_one): (bool, bool)) -> Option<PathBuf> {
+    if given.file_name() == Some(name) || (is_one && !is_own) {
+        return Some(given.to_owned());
+    }
+    let inside = given.join(name);
+    let is_there = || home.open(given).and_then(|given| given.facts_of(name.as_bytes()));
+    (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
+}
+
+fn is_directory(home: &dyn Home, path: &Path) -> bool {
+    home.facts(path).is_ok_and(|facts| facts.kind == EntryKind::Directory)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use storage::home::KernelHome;
+
+    use super::*;
+
+    fn header(directories: &[PathBuf], own_directories: bool) -> Header {
+        Header {
+            postmark_ack_log: entry::VERSION,
+            tool: "postmark".to_owned(),
+            workload: workload::Mix::default().into(),
+            durability: contract::Durability::None,
+            directories: directories
+                .iter()
+                .map(|directory| directory.to_string_lossy().into_owned())
+                .collect(),
+            own_directories,
+            workers: 1,
+        }
+    }
+
+    #[test]
+    fn of_several_locations_the_one_that_is_meant_is_found() {
+        let top = tempfile::tempdir().unwrap();
+        let top = top.path().canonicalize().unwrap();
+        let [a, b, c] = ["a/postmark-1", "b/postmark-1", "c/postmark-2"].map(|name| top.join(name));
+        for directory in [&a, &b, &c] {
+            fs::create_dir_all(directory).unwrap();
+        }
+        let find = |given: &Path, was: &[&PathBuf], own| {
+            let was: Vec<PathBuf> = was.iter().map(|was| (*was).clone()).collect();
+            let found = find_directories(&KernelHome, given, &header(&was, own), false);
+            let paths = |found: Vec<Option<Place>>| {
+                found
+                    .into_iter()
+                    .map(|found| found.map(|found| found.path))
+                    .collect::<Vec<_>>()
+            };
+            found.map(paths).map_err(|error| error.to_string())
+        };
+        let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
+        // Both have one name: the one that was given by its path, the other where it was.
+        assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
+        assert_eq!(find(&a, &[&a, &b], true), both);
+        // The second one lies elsewhere now.
+        let elsewhere = top.join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        fs::rename(&c, elsewhere.join("postmark-2")).unwrap();
+        let moved = Ok(vec![Some(a.clone()), Some(elsewhere.join("postmark-2"))]);
+        assert_eq!(find(&elsewhere, &[&a, &c], true), moved);
+        assert!(
+            find(&top, &[&a, &c], true)
+                .unwrap_err()
+                .contains("directory postmark-2")
+        );
+        // Said twice it is one.
+        let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
+        assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
+        assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));
+        assert!(
+            find(&top.join("none"), &[&a], true)
+                .unwrap_err()
+                .contains("cannot find")
+        );
+    }
+}

@@ -1,0 +1,252 @@
+//! What the program itself costs in a run: the same stream once more, on the storage that does nothing, by the same loop.
+//!
+//! After the run and outside of it: what is measured here has warmed nothing that the run uses, and is in none of its
+//! numbers. It is no second run: nothing is paced, waited for, logged, verified or checked, the pool is not deleted at the
+//! end, and pools and transactions are no more than take about half a second.
+
+use std::time::{Duration, Instant};
+
+use contract::Storage as _;
+use observe::Fact;
+use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
+use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
+use storage::null::Null;
+use workload::mix::Think;
+use workload::{Crew, Work, Workload};
+
+use crate::clock::{Clock, SystemClock};
+use crate::control::Control;
+use crate::crew::{self, Performed};
+use crate::events::NoEvents;
+use crate::supervisor::Supervisor;
+use crate::taken::Taken;
+use crate::waiting::Waiter;
+
+/// No more files than these in all pools together.
+const FILES_MAX: u64 = 1_000_000;
+/// Nor files of more bytes than these: contents are made though nobody takes them.
+const BYTES_MAX: u64 = 2 << 30;
+/// So many files are looked at to know how large files are.
+const FOLLOWED_MAX: u64 = 4_096;
+/// No more transactions than these of each worker.
+const TRANSACTIONS_MAX: u64 = 200_000;
+/// Nor longer than this.
+const TIME_MAX: Duration = Duration::from_millis(250);
+/// Short work is measured so many times, and the middle one counts: otherwise it would be the one interruption that
+/// came in its way.
+const TIMES: usize = 5;
+
+/// Measures it for a run that has ended. Only of the machine's clock: with any other one nothing would be known.
+pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> Fact<Overhead> {
+    if request.place == Place::Nowhere {
+        // The run itself was that.
+        return Fact::NotApplicable;
+    }
+    if actual.outcome != Outcome::Complete {
+        return Fact::Unavailable("the run did not come to its end".to_owned());
+    }
+    let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.transactions).max();
+    let performed: u64 = actual.transactions().filter_map(of_a_worker).sum();
+    if performed == 0 {
+        return Fact::NotApplicable;
+    }
+    let request = asked(request, performed);
+    let began = Instant::now();
+    let mut measured = Vec::with_capacity(TIMES);
+    while measured.len() < TIMES && (measured.is_empty() || began.elapsed() < TIME_MAX) {
+        match once(&request, control) {
+            Ok(cost) => measured.push(cost),
+            Err(why) => return Fact::Unavailable(why),
+        }
+    }
+    measured.sort_by(|one, other| one.ns_per_operation.total_cmp(&other.ns_per_operation));
+    let middle = measured.len() / 2;
+    Fact::Known(measured.swap_remove(middle))
+}
+
+/// The same work without anything that is not the loop's, and no more of it than serves.
+fn asked(request: &RunSpec, performed: u64) -> RunSpec {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let mut workload = Workload {
+        crew: at_once(request.workload.crew, processors),
+        ..request.workload.clone()
+    };
+    if let Work::Mix(mix) = &mut workload.work {
+        mix.think = Think::None;
+    }
+    workload = workload
+        .with_files(files(&workload))
+        .with_transactions(performed.min(TRANSACTIONS_MAX));
+    RunSpec {
+        workload,
+        place: Place::Nowhere,
+        drive: Drive {
+            stop: Stop::After(TIME_MAX),
+            ..Drive::default()
+        },
+        cache: Cache::AsIs,
+        sync_phases: false,
+        check: false,
+        verify: false,
+        on_error: OnError::Stop,
+        // Nothing is there to be deleted.
+        keeping: Keeping {
+            keep: true,
+            reuse: false,
+        },
+        ack_log: None,
+        overhead: false,
+        ..request.clone()
+    }
+}
+
+/// Who can work at once: of more, a worker's time would be others' turns, too. Writers and readers keep their proportion,
+/// with one of each at least.
+fn at_once(crew: Crew, processors: u32) -> Crew {
+    let workers = crew.workers();
+    let part = |count: u32| match count {
+        0 => 0,
+        count => (u64::from(count) * u64::from(processors) / u64::from(workers)).max(1) as u32,
+    };
+    match crew {
+        crew if workers <= processors => crew,
+        Crew::Private { .. } => Crew::Private { workers: processors },
+        Crew::Shared { writers, readers } => Crew::Shared {
+            writers: part(writers),
+            readers: part(readers),
+        },
+    }
+}
+
+/// Of each pool.
+fn files(workload: &Workload) -> u64 {
+    let pools = u64::from(workload.streams()).max(1);
+    let mut files = workload.files().min(FILES_MAX / pools);
+    // The editions' text is not made.
+    if workload.contents.is_some() {
+        // The run had a stream, so this has; files that hold nothing cost nothing.
+        if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
+            files = files.min(extent.files);
+        }
+    }
+    files.max(1)
+}
+
+fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
+    let control = control.for_another();
+    let interrupted = |signal: i32| format!("signal {signal} ended its measuring, after the run");
+    if let Some(signal) = control.signal_caught() {
+        return Err(interrupted(signal));
+    }
+    let place = Taken::nowhere(request, Null.depth());
+    let origin = Origin::from(&SystemClock.clocks());
+    let watch = crew::start(request, &Null, &SystemClock, &control, &place, None, origin);
+    let nobody = &mut NoEvents;
+    let waiter = Waiter::new(control, request.stall_timeout, nobody);
+    let mut supervisor = Supervisor::begin(watch.map_err(|refused| refused.to_string())?, waiter);
+    supervisor.apply(request.drive.rate());
+    let (watched, waiter) = supervisor.end();
+    let actual = Performed::new(request, watched, &waiter).into_actual(request, None);
+    match &actual.outcome {
+        Outcome::Complete => {}
+        Outcome::Interrupted { signal } => return Err(interrupted(*signal)),
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => return Err(why.clone()),
+        Outcome::Unfinished => return Err("it did not come to its end".to_owned()),
+    }
+    let workers = || actual.transactions().flat_map(|phase| &phase.workers);
+    let operations: u64 = workers().map(|worker| worker.operations).sum();
+    let ns: u64 = workers()
+        .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns))
+        .sum();
+    if operations == 0 {
+        return Err("its transactions had no operation".to_owned());
+    }
+    Ok(Overhead {
+        workers: request.workload.crew.workers(),
+        files: request.workload.files(),
+        transactions: workers().map(|worker| worker.transactions).sum(),
+        operations,
+        ns_per_operation: ns as f64 / operations as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workload::{Classic, Mix};
+
+    #[test]
+    fn no_more_workers_than_processors() {
+        let private = |workers| Crew::Private { workers };
+        let shared = |writers, readers| Crew::Shared { writers, readers };
+        for (crew, processors, expected) in [
+            (private(1), 2, private(1)),
+            (private(2), 2, private(2)),
+            (private(64), 2, private(2)),
+            (shared(1, 1), 2, shared(1, 1)),
+            (shared(4, 8), 6, shared(2, 4)),
+            (shared(1, 63), 8, shared(1, 7)),
+            (shared(8, 8), 1, shared(1, 1)),
+            (shared(0, 8), 2, shared(0, 2)),
+        ] {
+            assert_eq!(at_once(crew, processors), expected, "{crew:?} on {processors}");
+        }
+    }
+
+    #[test]
+    fn pools_are_the_runs_own_up_to_a_limit() {
+        let classic = |files: u64| {
+            Workload::from(Classic {
+                files,
+                ..Classic::default()
+            })
+        };
+        assert_eq!(files(&classic(500)), 500);
+        assert_eq!(files(&classic(5_000_000)), FILES_MAX);
+        let four = Workload {
+            crew: Crew::Private { workers: 4 },
+            ..classic(5_000_000)
+        };
+        assert_eq!(files(&four), FILES_MAX / 4);
+        let large = Mix {
+            files: 1_000_000,
+            sizes: "16MiB".parse().unwrap(),
+            size_max_bytes: 16 << 20,
+            ..Mix::default()
+        };
+        assert_eq!(files(&large.into()), 128);
+        let larger = Workload {
+            crew: Crew::Private { workers: 4 },
+            ..Mix {
+                sizes: "1GiB".parse().unwrap(),
+                size_max_bytes: 1 << 30,
+                ..Mix::default()
+            }
+            .into()
+        };
+        assert_eq!(files(&larger), 1, "one there is always");
+    }
+
+    #[test]
+    fn nothing_is_paced_logged_or_looked_at() {
+        let mix = Mix {
+            think: Think::Fixed(1_000_000),
+            ..Mix::default()
+        };
+        let mut request = RunSpec::classic(mix.into(), Vec::new(), Place::OwnDirectory);
+        request.drive.warm_up = Duration::from_secs(10);
+        request.verify = true;
+        request.check = true;
+        request.sync_phases = true;
+        request.keeping.reuse = true;
+        request.ack_log = Some("ack_log".into());
+        let asked = asked(&request, 70);
+        assert_eq!(asked.workload.transactions(), 70);
+        assert_eq!(asked.workload.mix().unwrap().think, Think::None);
+        assert_eq!(asked.drive.warm_up, Duration::ZERO);
+        assert!(!asked.verify && !asked.check && !asked.sync_phases && !asked.keeping.reuse);
+        assert_eq!(asked.ack_log, None);
+        let endless = super::asked(&request, Workload::ENDLESS);
+        assert_eq!(endless.workload.transactions(), TRANSACTIONS_MAX);
+    }
+}

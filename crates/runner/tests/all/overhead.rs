@@ -1,0 +1,237 @@
+//! What the program itself costs in a run: stated after runs that touch a file system, sane, and in nobody's way.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use record::{Fact, Outcome, Overhead, Record, Summary};
+use runner::{Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock};
+use storage::null::Null;
+use storage::posix::Posix;
+use workload::arrivals::ArrivalProcess;
+use workload::mix::Think;
+use workload::sizes::Sizes;
+use workload::{Classic, Crew, Mix, Phase, Work, Workload};
+
+/// In memory, where there is a file system for that.
+fn directory() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
+    tempfile::tempdir_in(place).unwrap()
+}
+
+fn classic(workers: u32) -> Workload {
+    Workload {
+        crew: Crew::Private { workers },
+        ..Classic {
+            files: 300,
+            transactions: 2_000,
+            ..Classic::default()
+        }
+        .into()
+    }
+}
+
+fn mix(crew: Crew) -> Workload {
+    let mix = Mix {
+        files: 300,
+        transactions: 2_000,
+        weights: "create=2,read=5,append=2,delete=2,stat=3,list=1".parse().unwrap(),
+        ..Mix::default()
+    };
+    Workload { crew, ..mix.into() }
+}
+
+fn request(workload: Workload, at: &Path) -> RunSpec {
+    let location = at.to_owned();
+    RunSpec {
+        series: true,
+        check: true,
+        overhead: true,
+        ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
+    }
+}
+
+/// Performs a run that comes to its end and leaves nothing.
+fn run(request: &RunSpec, control: &Control, events: &mut dyn Events) -> Record {
+    let record = runner::run(request, &Posix, &SystemClock, &mut || control.clone(), events).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let left: Vec<_> = std::fs::read_dir(&request.targets[0]).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+    record
+}
+
+fn overhead(record: &Record) -> &Overhead {
+    let own = record.actual.overhead.known();
+    own.unwrap_or_else(|| panic!("{:?}", record.actual.overhead))
+}
+
+/// It is stated, of the work that was done, and the summary weighs it against what the run took.
+fn is_sane(record: &Record, workers: u32) {
+    let own = overhead(record);
+    assert_eq!(own.files, 300);
+    assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
+    // A mix that draws a file too large to be appended to does nothing.
+    assert!(own.transactions >= u64::from(own.workers) * 1_900, "{own:?}");
+    assert!(own.operations > own.transactions / 2, "{own:?}");
+    assert!(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0, "{own:?}");
+    let summary = Summary::of(record).overhead.unwrap();
+    assert_eq!(summary.ns_per_operation, own.ns_per_operation);
+    let fraction = summary.fraction.unwrap();
+    assert!(
+        fraction > 0.0 && fraction < 1.0,
+        "{fraction}: tmpfs is slower than nothing"
+    );
+}
+
+#[test]
+fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
+    let shared = Crew::Shared { writers: 1, readers: 1 };
+    for (workload, workers) in [
+        (classic(1), 1),
+        (classic(3), 3),
+        (mix(Crew::Private { workers: 2 }), 2),
+        (mix(shared), 2),
+    ] {
+        let directory = directory();
+        let record = run(&request(workload, directory.path()), &Control::default(), &mut NoEvents);
+        is_sane(&record, workers);
+    }
+}
+
+/// Neither the rate nor the time between operations is the program's cost, and an end by time is none of the work's.
+#[test]
+fn what_is_waited_for_is_no_cost() {
+    let directory = directory();
+    let paced = RunSpec {
+        drive: Drive {
+            stop: Stop::After(Duration::from_millis(300)),
+            pace: Pace::Open {
+                per_second: 1_000.0,
+                arrivals: ArrivalProcess::Constant,
+            },
+            ..Drive::default()
+        },
+        ..request(mix(Crew::ONE).with_transactions(Workload::ENDLESS), directory.path())
+    };
+    let mut thinking = request(mix(Crew::ONE).with_transactions(50), directory.path());
+    if let Work::Mix(mix) = &mut thinking.workload.work {
+        mix.think = Think::Fixed(2_000_000);
+    }
+    for request in [paced, thinking] {
+        let record = run(&request, &Control::default(), &mut NoEvents);
+        let own = overhead(&record);
+        assert!(own.ns_per_operation < 50_000.0, "{own:?}");
+        let done: u64 = record.actual.transactions().map(|phase| phase.transactions()).sum();
+        assert!(own.transactions <= done && own.transactions > 0, "{own:?} of {done}");
+    }
+}
+
+#[test]
+fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
+    let directory = directory();
+    let asked = request(classic(1), directory.path());
+    let not_asked = RunSpec {
+        overhead: false,
+        ..asked.clone()
+    };
+    let idle = RunSpec {
+        workload: classic(1).with_transactions(0),
+        ..asked.clone()
+    };
+    for request in [not_asked, idle] {
+        let record = run(&request, &Control::default(), &mut NoEvents);
+        assert_eq!(record.actual.overhead, Fact::NotApplicable);
+        assert_eq!(Summary::of(&record).overhead, None);
+    }
+    let nowhere = RunSpec {
+        place: Place::Nowhere,
+        ..asked
+    };
+    let record = runner::run(&nowhere, &Null, &SystemClock, &mut Control::default, &mut NoEvents).unwrap();
+    assert_eq!(record.actual.overhead, Fact::NotApplicable);
+}
+
+/// Sends a signal so long after the last file was deleted: the run is complete then.
+struct SignalAfterwards {
+    signal: Arc<AtomicUsize>,
+    delay: Duration,
+    sent: Option<Instant>,
+    /// What was told after the deletion.
+    told: Vec<Event>,
+}
+
+impl Events for SignalAfterwards {
+    fn event(&mut self, event: Event) {
+        if self.sent.is_some() {
+            self.told.push(event);
+        } else if matches!(event, Event::Ended(Stage::Phase(Phase::Delete), ..)) {
+            self.sent = Some(Instant::now());
+            if self.delay.is_zero() {
+                self.signal.store(15, Ordering::Relaxed);
+                return;
+            }
+            let (signal, delay) = (Arc::clone(&self.signal), self.delay);
+            std::thread::spawn(move || {
+                std::thread::sleep(delay);
+                signal.store(15, Ordering::Relaxed);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
+    let directory = directory();
+    // Contents that take so long to make that nobody comes to the end of them.
+    let large = Mix {
+        files: 4,
+        transactions: 3,
+        weights: "overwrite=1".parse().unwrap(),
+        sizes: Sizes::Fixed(64 << 20),
+        size_max_bytes: 64 << 20,
+        ..Mix::default()
+    };
+    for (workload, delay) in [
+        (classic(1), Duration::ZERO),
+        (Workload::from(large), Duration::from_millis(50)),
+    ] {
+        let signal = Arc::<AtomicUsize>::default();
+        let control = Control::stopped_by(Arc::clone(&signal));
+        let mut events = SignalAfterwards {
+            signal,
+            delay,
+            sent: None,
+            told: Vec::new(),
+        };
+        let request = RunSpec {
+            check: false,
+            ..request(workload, directory.path())
+        };
+        let record = run(&request, &control, &mut events);
+        let why = record.actual.overhead.why();
+        assert!(
+            why.is_some_and(|why| why.contains("signal 15")),
+            "{:?}",
+            record.actual.overhead
+        );
+        assert!(events.sent.unwrap().elapsed() < Duration::from_secs(3));
+        assert_eq!(events.told, [], "nobody is told of what is no part of the run");
+    }
+}
+
+#[test]
+fn a_run_that_did_not_end_says_that_it_is_not_known() {
+    let directory = directory();
+    let signal = Arc::new(AtomicUsize::new(2));
+    let control = Control::stopped_by(signal);
+    let request = request(classic(1), directory.path());
+    let record = runner::run(&request, &Posix, &SystemClock, &mut || control.clone(), &mut NoEvents).unwrap();
+    assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
+    assert!(record.actual.overhead.why().is_some(), "{:?}", record.actual.overhead);
+}

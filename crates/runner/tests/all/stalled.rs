@@ -1,0 +1,241 @@
+//! A worker that does not come back from the storage: it is named, and the record is written all the same.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use contract::{
+    Need, OpenError, Operation, OperationKind, OperationOutcome as Done, Session, Settings, Steps, Storage, Submitted,
+    Ticket, Unsupported,
+};
+use record::{Outcome, Stalled};
+use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
+use workload::{Classic, Crew, Workload};
+
+/// When the storage hangs.
+#[derive(Clone, Copy)]
+enum At {
+    /// At this operation of all.
+    Nth(u64),
+    /// At the first operation of this kind.
+    First(OperationKind),
+    /// When a session is opened.
+    Open,
+}
+
+/// Does nothing, and at one moment for a long time.
+#[derive(Clone)]
+struct Hanging {
+    operations: Arc<AtomicU64>,
+    has_hung: Arc<AtomicBool>,
+    at: At,
+    lasts: Duration,
+    /// With more than 1 the operation that hangs keeps no other from being done.
+    depth: usize,
+}
+
+impl Hanging {
+    fn hang_once(&self) {
+        if !self.has_hung.swap(true, Ordering::SeqCst) {
+            std::thread::sleep(self.lasts);
+        }
+    }
+}
+
+struct HangingSession {
+    storage: Hanging,
+    in_flight: VecDeque<Ticket>,
+    hanging: Option<(Ticket, Instant)>,
+}
+
+impl Storage for Hanging {
+    type Session = HangingSession;
+
+    fn name(&self) -> &'static str {
+        "hanging"
+    }
+
+    fn supports(&self, _: &Need) -> Result<(), Unsupported> {
+        Ok(())
+    }
+
+    fn home(&self) -> Option<Arc<dyn contract::home::Home>> {
+        None
+    }
+
+    fn open(&self, _: &Settings) -> Result<HangingSession, OpenError> {
+        if let At::Open = self.at {
+            self.hang_once();
+        }
+        Ok(HangingSession {
+            storage: self.clone(),
+            in_flight: VecDeque::new(),
+            hanging: None,
+        })
+    }
+
+    fn depth(&self) -> usize {
+        self.depth
+    }
+}
+
+impl Session for HangingSession {
+    const IS_SYNCHRONOUS: bool = false;
+
+    fn submit<S: Steps>(&mut self, ticket: Ticket, operation: &Operation<'_>, _: &mut S) -> Submitted {
+        let number = self.storage.operations.fetch_add(1, Ordering::SeqCst);
+        let hangs = match self.storage.at {
+            At::Nth(nth) => number == nth,
+            At::First(kind) => operation.kind() == kind,
+            At::Open => false,
+        };
+        if self.storage.depth > 1 {
+            if hangs && !self.storage.has_hung.swap(true, Ordering::SeqCst) {
+                self.hanging = Some((ticket, Instant::now() + self.storage.lasts));
+            } else {
+                self.in_flight.push_back(ticket);
+            }
+            return Submitted::InFlight;
+        }
+        if hangs {
+            self.storage.hang_once();
+        }
+        Submitted::Done(Ok(()))
+    }
+
+    fn complete<S: Steps>(&mut self, _: Option<Duration>, _: &mut S) -> Option<(Ticket, Done)> {
+        if let Some(ticket) = self.in_flight.pop_front() {
+            return Some((ticket, Ok(())));
+        }
+        let (ticket, until) = self.hanging.take()?;
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+        Some((ticket, Ok(())))
+    }
+}
+
+#[derive(Default)]
+struct Told(Vec<Stalled>);
+
+impl Events for Told {
+    fn event(&mut self, event: Event) {
+        if let Event::Stalled(stalled) = event {
+            self.0.push(stalled);
+        }
+    }
+}
+
+fn run(at: At, lasts: Duration) -> (record::Record, Told, Duration) {
+    run_at_depth(1, at, lasts)
+}
+
+fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told, Duration) {
+    let classic = Classic {
+        subdirectories: 4,
+        ..Classic::default()
+    };
+    let workload = Workload {
+        crew: Crew::Private { workers: 3 },
+        ..classic.into()
+    };
+    let location = "/hanging".into();
+    let request = RunSpec {
+        stall_timeout: Duration::from_millis(400),
+        check: true,
+        cache: if let At::First(OperationKind::Evict) = at {
+            Cache::ColdData
+        } else {
+            Cache::AsIs
+        },
+        ..RunSpec::classic(workload, vec![location], Place::Nowhere)
+    };
+    let storage = Hanging {
+        operations: Arc::default(),
+        has_hung: Arc::default(),
+        at,
+        lasts,
+        depth,
+    };
+    let mut told = Told::default();
+    let began = Instant::now();
+    let record = runner::run(&request, &storage, &SystemClock, &mut Control::default, &mut told).unwrap();
+    (record, told, began.elapsed())
+}
+
+#[test]
+fn one_that_comes_back_is_named_and_the_run_goes_on() {
+    let (record, told, _) = run(At::Nth(2_500), Duration::from_millis(1_200));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let [stalled] = &record.actual.stalled[..] else {
+        panic!("{:?}", record.actual.stalled);
+    };
+    assert!(stalled.came_back && stalled.ns > 1_000_000_000, "{stalled:?}");
+    assert_eq!(told.0.len(), 1);
+    assert!(told.0[0].worker.is_some_and(|worker| worker < 3));
+    let worker = told.0[0].worker.unwrap();
+    assert!(
+        told.0[0].path.starts_with(&format!("/hanging/w{worker}/")),
+        "{:?}",
+        told.0[0]
+    );
+    assert!(["create", "read", "append", "delete"].contains(&told.0[0].operation.as_str()));
+}
+
+#[test]
+fn of_several_in_flight_the_one_that_is_stalled_is_named() {
+    let (record, told, _) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_millis(1_200));
+    assert_eq!(record.actual.outcome, Outcome::Complete);
+    let [stalled] = &record.actual.stalled[..] else {
+        panic!("{:?}", record.actual.stalled);
+    };
+    assert!(stalled.came_back && stalled.ns > 1_000_000_000, "{stalled:?}");
+    assert_eq!(told.0[0].operation, "append");
+    let worker = told.0[0].worker.unwrap();
+    assert!(told.0[0].path.starts_with(&format!("/hanging/w{worker}/")));
+    let (record, _, took) = run_at_depth(8, At::First(OperationKind::Append), Duration::from_secs(3_600));
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    assert!(matches!(record.actual.outcome, Outcome::Failed { .. }));
+    assert_eq!(record.actual.stalled.len(), 1, "{:?}", record.actual.stalled);
+}
+
+#[test]
+fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
+    let (record, told, took) = run(At::Nth(2_500), Duration::from_secs(3_600));
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    let Outcome::Failed { why } = &record.actual.outcome else {
+        panic!("{:?}", record.actual.outcome);
+    };
+    let stalled = &record.actual.stalled[0];
+    assert!(!stalled.came_back);
+    let worker = stalled.worker.unwrap();
+    assert!(why.contains(&format!("worker {worker} has been stalled for")), "{why}");
+    assert!(why.contains(&stalled.path), "{why}");
+    assert_eq!(told.0.len(), 1);
+    // What the others did is in it.
+    assert_eq!(record.actual.phases[0].workers.len(), 3);
+    assert_eq!(record.actual.phases[1].workers.len(), 2);
+    assert!(record.actual.clean_up.is_some_and(|clean_up| !clean_up.left.is_empty()));
+}
+
+/// Whatever a worker does, and not only its operations.
+#[test]
+fn one_that_hangs_outside_of_operations_is_named_and_given_up() {
+    for (at, operation, path) in [
+        (At::Open, "open a session", "/hanging/w"),
+        (At::First(OperationKind::MakeDirectory), "make directory", "/s0"),
+        (At::First(OperationKind::Evict), "drop from the cache", "/s"),
+        (At::First(OperationKind::Stat), "check names", "/s"),
+        (At::First(OperationKind::List), "check names (list)", "/s0"),
+        (At::First(OperationKind::RemoveDirectory), "remove directory", "/s0"),
+    ] {
+        let (record, told, took) = run(at, Duration::from_secs(3_600));
+        assert!(took < Duration::from_secs(30), "{operation}: {took:?}");
+        assert!(matches!(record.actual.outcome, Outcome::Failed { .. }), "{operation}");
+        let [stalled] = &told.0[..] else {
+            panic!("{operation}: {:?}", told.0);
+        };
+        assert_eq!(stalled.operation, operation);
+        assert!(stalled.path.contains(path), "{operation}: {stalled:?}");
+        assert!(stalled.worker.is_some() && !stalled.came_back);
+    }
+}

@@ -1,0 +1,275 @@
+//! What a sweep climbs, and its SLO, with their texts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::quantity::{self, duration_text};
+
+use crate::limits::RUNGS_MAX;
+use crate::values::{PerSecond, as_text};
+
+/// Shares of the closed loop's rate that `auto` climbs.
+const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
+/// More of what a closed loop reaches is never borne.
+const SHARE_MAX: f64 = 10.0;
+
+/// What differs from rung to rung.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Climb {
+    /// Transactions a second, in this order.
+    Rates(Vec<f64>),
+    /// Rates that are shares of what a closed loop reaches, which is the first rung.
+    OfClosedLoop(Vec<f64>),
+    /// Workers in a closed loop, in this order.
+    Workers(Vec<u32>),
+}
+
+impl Climb {
+    /// Whether it has rungs, and they are numbers that rise: from low to high, none twice, not too many.
+    pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
+        match self {
+            Self::Rates(rates) => rising(rates, |rate| *rate > 0.0 && rate.is_finite(), "number above 0"),
+            Self::OfClosedLoop(shares) => {
+                if let Some(share) = shares.iter().find(|share| **share > SHARE_MAX) {
+                    return wrong(format!("{}% is more than {}%", share * 100.0, SHARE_MAX * 100.0));
+                }
+                rising(shares, |share| *share > 0.0, "share above 0")
+            }
+            Self::Workers(workers) => rising(workers, |count| *count > 0, "number of workers"),
+        }
+    }
+
+    /// So many rungs were said.
+    pub fn rungs(&self) -> usize {
+        match self {
+            Self::Rates(rungs) | Self::OfClosedLoop(rungs) => rungs.len(),
+            Self::Workers(rungs) => rungs.len(),
+        }
+    }
+}
+
+/// What differs from rung to rung, as said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepSaid(pub Climb);
+
+/// No sweep.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0}; write auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 (eight of them), shares of a closed loop's \
+     rate like 30%,60%,90%, or workers=1,2,4"
+)]
+pub struct InvalidSweep(String);
+
+fn wrong<T>(what: impl Into<String>) -> Result<T, InvalidSweep> {
+    Err(InvalidSweep(what.into()))
+}
+
+fn number(text: &str) -> Result<f64, InvalidSweep> {
+    let number = text.parse::<PerSecond>().ok().map(|rate| rate.0);
+    number
+        .filter(|number| number.is_finite() && *number > 0.0)
+        .ok_or_else(|| InvalidSweep(format!("`{}` is no number above 0", text.trim())))
+}
+
+fn rising<T: PartialOrd + fmt::Display>(
+    rungs: &[T],
+    is_one: impl Fn(&T) -> bool,
+    what: &str,
+) -> Result<(), InvalidSweep> {
+    if rungs.is_empty() {
+        return wrong("a sweep without rungs");
+    }
+    if rungs.len() > RUNGS_MAX {
+        return wrong(format!("{} rungs are more than {RUNGS_MAX}", rungs.len()));
+    }
+    if let Some(other) = rungs.iter().find(|rung| !is_one(rung)) {
+        return wrong(format!("`{other}` is no {what}"));
+    }
+    match rungs.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => wrong(format!("{} does not rise after {}", pair[1], pair[0])),
+        None => Ok(()),
+    }
+}
+
+impl FromStr for SweepSaid {
+    type Err = InvalidSweep;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSweep> {
+        let climb = climb_of(text.trim())?;
+        climb.check()?;
+        Ok(Self(climb))
+    }
+}
+
+fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
+    if text.is_empty() {
+        return wrong("a sweep without rungs");
+    }
+    if text == "auto" {
+        return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
+    }
+    if let Some(workers) = text.strip_prefix("workers=") {
+        let count = |text: &str| match text.trim().parse::<u32>() {
+            Ok(count) => Ok(count),
+            Err(_) => wrong(format!("`{}` is no number of workers", text.trim())),
+        };
+        return workers
+            .split(',')
+            .map(count)
+            .collect::<Result<_, _>>()
+            .map(Climb::Workers);
+    }
+    if let Some((low, rest)) = text.split_once("..") {
+        let Some((high, count)) = rest.split_once(':') else {
+            return wrong(format!("`{text}` does not say how many rungs"));
+        };
+        let (low, high) = (number(low)?, number(high)?);
+        let count = match count.trim().parse::<usize>() {
+            Ok(count) if (2..=RUNGS_MAX).contains(&count) => count,
+            _ => {
+                return wrong(format!(
+                    "`{}` is no number of rungs from 2 to {RUNGS_MAX}",
+                    count.trim()
+                ));
+            }
+        };
+        let step = (high - low) / (count - 1) as f64;
+        return Ok(Climb::Rates((0..count).map(|rung| low + step * rung as f64).collect()));
+    }
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    if words.iter().all(|word| word.ends_with('%')) {
+        let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
+        return words
+            .iter()
+            .map(share)
+            .collect::<Result<_, _>>()
+            .map(Climb::OfClosedLoop);
+    }
+    words
+        .into_iter()
+        .map(number)
+        .collect::<Result<_, _>>()
+        .map(Climb::Rates)
+}
+
+impl fmt::Display for SweepSaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let join = |words: Vec<String>| words.join(",");
+        match &self.0 {
+            Climb::Rates(rates) => f.write_str(&join(rates.iter().map(f64::to_string).collect())),
+            Climb::OfClosedLoop(shares) => f.write_str(&join(shares.iter().map(|share| percent(*share)).collect())),
+            Climb::Workers(workers) => {
+                write!(f, "workers={}", join(workers.iter().map(u32::to_string).collect()))
+            }
+        }
+    }
+}
+
+/// A share in percent, with as few digits as give the same share again.
+fn percent(share: f64) -> String {
+    const DIGITS_MAX: usize = 17;
+    let percent = share * 100.0;
+    let plain = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$}"));
+    let small = (0..=DIGITS_MAX).map(|digits| format!("{percent:.digits$e}"));
+    let is_same = |text: &String| text.parse::<f64>().is_ok_and(|percent| percent / 100.0 == share);
+    let shortest = plain.chain(small).find(is_same);
+    shortest.unwrap_or_else(|| percent.to_string()) + "%"
+}
+
+/// The latency that 99 % of the operations are to stay below, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SloSaid(pub u64);
+
+/// No SLO.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no SLO: write p99<10ms")]
+pub struct InvalidSlo(String);
+
+impl FromStr for SloSaid {
+    type Err = InvalidSlo;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSlo> {
+        let wrong = || InvalidSlo(text.to_owned());
+        let (what, limit) = text.split_once('<').ok_or_else(wrong)?;
+        if what.trim() != "p99" {
+            return Err(wrong());
+        }
+        let ns = quantity::duration_ns(limit.trim()).map_err(|_| wrong())?;
+        if ns == 0 { Err(wrong()) } else { Ok(Self(ns)) }
+    }
+}
+
+impl fmt::Display for SloSaid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "p99<{}", duration_text(self.0))
+    }
+}
+
+as_text!(SweepSaid);
+as_text!(SloSaid);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sweeps_are_rates_shares_or_workers() {
+        for (text, climb) in [
+            ("1000, 2k,4000.5", Climb::Rates(vec![1_000.0, 2_000.0, 4_000.5])),
+            ("100..400:4", Climb::Rates(vec![100.0, 200.0, 300.0, 400.0])),
+            ("30%,60%,120%", Climb::OfClosedLoop(vec![0.3, 0.6, 1.2])),
+            (
+                "1e-30%,33.333333333333%",
+                Climb::OfClosedLoop(vec![1e-32, 33.333_333_333_333 / 100.0]),
+            ),
+            ("workers=1,2,4", Climb::Workers(vec![1, 2, 4])),
+            ("auto", Climb::OfClosedLoop(AUTO.to_vec())),
+        ] {
+            let said: SweepSaid = text.parse().unwrap();
+            assert_eq!(said, SweepSaid(climb), "{text}");
+            assert_eq!(said.to_string().parse(), Ok(said), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_sweep_says_what_is_one() {
+        for text in [
+            "",
+            "fast",
+            "2,1",
+            "5,5",
+            "0,1",
+            "-1,2",
+            "nan",
+            "1..",
+            "1..9",
+            "9..1:3",
+            "1..9:1",
+            "1..9:1000",
+            "50%,60",
+            "50%,2000%",
+            "5e-324%",
+            "workers=",
+            "workers=0",
+            "workers=2,1",
+            "workers=1.5",
+        ] {
+            let message = text.parse::<SweepSaid>().unwrap_err().to_string();
+            assert!(message.contains("write auto"), "{text}: {message}");
+        }
+    }
+
+    #[test]
+    fn slos_are_latencies() {
+        let slo: SloSaid = "p99 < 10ms".parse().unwrap();
+        assert_eq!(slo, SloSaid(10_000_000));
+        assert_eq!(slo.to_string(), "p99<10ms");
+        for text in ["", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms"] {
+            let message = text.parse::<SloSaid>().unwrap_err().to_string();
+            assert!(message.contains("write p99<10ms"), "{text}: {message}");
+        }
+    }
+}
