@@ -45,9 +45,9 @@ pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
             }
             let sweep = Summary::of(&record).sweep.ok_or("the record has no sweep")?;
             if round == 0 {
-                println!("{kind} ({how}), the rungs of the first round");
-                for rung in &sweep.rungs {
-                    show_rung(rung);
+                println!("{kind} ({how}), the steps of the first round");
+                for sweep_step in &sweep.sweep_steps {
+                    show_sweep_step(sweep_step);
                 }
             }
             let slo = sweep.slo.map(|slo| slo.limit);
@@ -72,8 +72,8 @@ pub fn sweeps(ours: &Path, asked: &Sweeps<'_>) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn show_rung(rung: &record::RungSummary) {
-    let load = match rung.load {
+fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
+    let load = match sweep_step.load {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(rate) => format!("{rate:.0}/s"),
         Load::Workers(workers) => format!("{workers} workers"),
@@ -81,15 +81,16 @@ fn show_rung(rung: &record::RungSummary) {
     let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
     println!(
         "    {load:>12}{:>11.0} achieved ({}){:>9} waiting; latency µs: p50 {}, p99 {}, greatest {}; service p99 {}{}",
-        rung.achieved_per_second.unwrap_or_default(),
-        rung.achieved_fraction
+        sweep_step.achieved_per_second.unwrap_or_default(),
+        sweep_step
+            .achieved_fraction
             .map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0)),
-        rung.waiting.unwrap_or_default(),
-        micros(rung.p50_ns),
-        micros(rung.p99_ns),
-        micros(rung.max_ns),
-        micros(rung.service_p99_ns),
-        if rung.holds { "" } else { "; TOO MUCH" }
+        sweep_step.waiting.unwrap_or_default(),
+        micros(sweep_step.p50_ns),
+        micros(sweep_step.p99_ns),
+        micros(sweep_step.max_ns),
+        micros(sweep_step.service_p99_ns),
+        if sweep_step.holds { "" } else { "; TOO MUCH" }
     );
 }
 

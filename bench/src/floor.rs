@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use workload::{Classic, Crew, Workload};
+use workload::{Classic, Workers, Workload};
 
 use crate::mounts::{MountedVolume, touch_memory};
 use crate::noise::Noise;
@@ -44,7 +44,7 @@ impl Rivals {
     fn new(size: FloorSize, workers: u32) -> Result<Self, Box<dyn Error>> {
         let mounted = MountedVolume::new("tmpfs")?;
         let workload = Workload {
-            crew: Crew::Private { workers },
+            workers: Workers::Private { workers },
             ..Classic {
                 files: size.files,
                 transactions: size.transactions,

@@ -19,7 +19,7 @@ pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64, Box<dyn Er
     {
         return Err("the floor knows one size of blocks and one directory only".into());
     }
-    let workers = workload.crew.workers();
+    let workers = workload.workers.count();
     let header = [
         MAGIC,
         workers.into(),
@@ -67,12 +67,12 @@ fn number(action: Action) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use workload::{Classic, Crew};
+    use workload::{Classic, Workers};
 
     #[test]
     fn every_operation_is_written_once() {
         let workload = Workload {
-            crew: Crew::Private { workers: 2 },
+            workers: Workers::Private { workers: 2 },
             ..Classic {
                 files: 3,
                 transactions: 5,

@@ -14,7 +14,7 @@ use workload::mix::Mix;
 use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::sizes::Sizes;
-use workload::{Action, Crew, Weights, Workload};
+use workload::{Action, Weights, Workers, Workload};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
@@ -197,7 +197,7 @@ impl PeerLoad {
             ..Mix::default()
         };
         let workload = Workload {
-            crew: Crew::Private { workers: self.workers },
+            workers: Workers::Private { workers: self.workers },
             ..mix.into()
         };
         ours::command(&workload, &self.mounted.path().join("ours"), false)

@@ -56,7 +56,7 @@ pub fn calibrate(spec: &RunSpec, sizing: &Sizing, perform: &mut Perform<'_>) -> 
     let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
     let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
     let files = each(at_its_pace.min(room).min(POOL_FILES_MAX)).max(probe);
-    let workers = u64::from(spec.workload.crew.workers());
+    let workers = u64::from(spec.workload.workers.count());
     let transactions = (TRANSACTIONS_MAX / workers).min(spec.workload.transactions());
     let second = Rates::of(&perform_short(spec, (files, transactions), (true, perform))?);
     Ok(Calibration {
@@ -102,7 +102,7 @@ fn perform_short(
     (sync_phases, perform): (bool, &mut Perform<'_>),
 ) -> Result<Record, Uncalibrated> {
     let short = RunSpec {
-        said: Vec::new(),
+        command_line: Vec::new(),
         workload: spec.workload.with_files(files).with_transactions(transactions),
         series: false,
         drive: Drive {

@@ -1,6 +1,6 @@
 //! Which load a sweep applies next, after what the steps so far came to: pure, whoever applies it.
 
-use record::{Limit, Load, RungSummary};
+use record::{Limit, Load, SweepStepSummary};
 use spec::{BISECTIONS_MAX, Climb, Sweep};
 
 /// Limits are narrowed down until the rate above is no more than this share higher than the one below.
@@ -10,7 +10,7 @@ const FAILURES_MAX: usize = 2;
 
 /// What is to be applied after these steps: first what was asked for, from low to high, until [`FAILURES_MAX`] steps did not
 /// hold; then the limits are narrowed down by halves. Nothing where all is done.
-pub(crate) fn next_load(asked: &Sweep, steps: &[RungSummary]) -> Option<Load> {
+pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
         Climb::Rates(rates) => rates.clone(),
@@ -49,7 +49,7 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[RungSummary]) -> Option<Load> {
 }
 
 /// The next rate between what is well and what is not: for the limit first (`true`), then for the SLO, each so often at most.
-fn halving(asked: &Sweep, steps: &[RungSummary], for_limit: usize, for_slo: usize) -> Option<(bool, f64)> {
+fn halving(asked: &Sweep, steps: &[SweepStepSummary], for_limit: usize, for_slo: usize) -> Option<(bool, f64)> {
     let limit = between(Limit::of(steps, |step| step.holds)).filter(|_| for_limit < BISECTIONS_MAX);
     let slo = || {
         let slo_p99_ns = asked.slo_p99_ns.filter(|_| for_slo < BISECTIONS_MAX)?;
@@ -80,7 +80,7 @@ mod tests {
     }
 
     /// A server that does `capacity` a second, with the mean latency of a queue with random arrivals (M/M/1).
-    fn climb(load: Load, capacity: f64) -> RungSummary {
+    fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
             Load::Closed | Load::Workers(_) => (capacity, None),
@@ -88,7 +88,7 @@ mod tests {
         let load_of = (achieved / capacity).min(0.999);
         let mean_ns = 1e9 / capacity / (1.0 - load_of);
         let tail = |share: f64| Some((-mean_ns * share.ln()) as u64);
-        RungSummary {
+        SweepStepSummary {
             load,
             workers: 1,
             complete: true,
@@ -110,28 +110,31 @@ mod tests {
         }
     }
 
-    fn climbed(asked: &Sweep, capacity: f64) -> Vec<RungSummary> {
-        let mut rungs = Vec::new();
-        while let Some(load) = next_load(asked, &rungs) {
-            rungs.push(climb(load, capacity));
-            assert!(rungs.len() < 40, "it ends: {rungs:?}");
+    fn climbed(asked: &Sweep, capacity: f64) -> Vec<SweepStepSummary> {
+        let mut sweep_steps = Vec::new();
+        while let Some(load) = next_load(asked, &sweep_steps) {
+            sweep_steps.push(climb(load, capacity));
+            assert!(sweep_steps.len() < 40, "it ends: {sweep_steps:?}");
         }
-        rungs
+        sweep_steps
     }
 
-    fn rates(rungs: &[RungSummary]) -> Vec<f64> {
-        rungs.iter().filter_map(|rung| rung.load.rate()).collect()
+    fn rates(sweep_steps: &[SweepStepSummary]) -> Vec<f64> {
+        sweep_steps
+            .iter()
+            .filter_map(|sweep_step| sweep_step.load.rate())
+            .collect()
     }
 
     #[test]
     fn a_limit_is_narrowed_down_from_both_sides() {
         let asked = asked(Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]), None);
-        let rungs = climbed(&asked, 1_000.0);
+        let sweep_steps = climbed(&asked, 1_000.0);
         // 1,600 does not hold, 3,200 neither; from there what lies between.
-        let all = rates(&rungs);
+        let all = rates(&sweep_steps);
         assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
         assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
-        let limit = Limit::of(&rungs, |rung| rung.holds);
+        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
         let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
         assert!(
             highest <= 1_010.2 && beyond >= 1_010.0 && beyond <= highest * 1.05,
@@ -140,41 +143,41 @@ mod tests {
     }
 
     #[test]
-    fn higher_rungs_are_left_out_after_two_that_do_not_hold() {
-        let rungs = climbed(&asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None), 100.0);
-        let rates = rates(&rungs);
+    fn higher_sweep_steps_are_left_out_after_two_that_do_not_hold() {
+        let sweep_steps = climbed(&asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None), 100.0);
+        let rates = rates(&sweep_steps);
         assert!(!rates.contains(&900.0), "{rates:?}");
         assert_eq!(rates[..3], [50.0, 110.0, 120.0]);
     }
 
     #[test]
-    fn where_all_rungs_hold_or_none_does_nothing_is_halved() {
+    fn where_all_sweep_steps_hold_or_none_does_nothing_is_halved() {
         let all = asked(Climb::Rates(vec![1.0, 2.0, 3.0]), None);
         assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
-        let rungs = climbed(&all, 0.5);
-        assert_eq!(rates(&rungs), [1.0, 2.0]);
-        let limit = Limit::of(&rungs, |rung| rung.holds);
+        let sweep_steps = climbed(&all, 0.5);
+        assert_eq!(rates(&sweep_steps), [1.0, 2.0]);
+        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
         assert_eq!((limit.highest, limit.lowest_beyond), (None, Some(1.0)));
     }
 
     #[test]
-    fn shares_are_of_what_the_first_rung_reaches_in_a_closed_loop() {
-        let rungs = climbed(&asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None), 500.0);
-        assert_eq!(rungs[0].load, Load::Closed);
-        assert_eq!(rates(&rungs), [150.0, 300.0, 450.0]);
+    fn shares_are_of_what_the_first_sweep_step_reaches_in_a_closed_loop() {
+        let sweep_steps = climbed(&asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None), 500.0);
+        assert_eq!(sweep_steps[0].load, Load::Closed);
+        assert_eq!(rates(&sweep_steps), [150.0, 300.0, 450.0]);
     }
 
     #[test]
     fn a_slo_is_narrowed_down_after_the_limit() {
         // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a second.
         let asked = asked(Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]), Some(10_000_000));
-        let rungs = climbed(&asked, 1_000.0);
-        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &rungs);
+        let sweep_steps = climbed(&asked, 1_000.0);
+        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
         let (highest, beyond) = (slo.limit.highest.unwrap(), slo.limit.lowest_beyond.unwrap());
         assert!(highest <= 539.5 && beyond >= 539.5, "{highest} {beyond}");
         assert!(beyond <= highest * (1.0 + PRECISION));
         assert_eq!(slo.nearest, None);
-        let limit = Limit::of(&rungs, |rung| rung.holds);
+        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
         assert!(
             limit.highest.unwrap() <= 1_010.1 && limit.lowest_beyond.unwrap() >= 1_010.1,
             "{limit:?}"
@@ -182,27 +185,28 @@ mod tests {
     }
 
     #[test]
-    fn a_slo_that_no_rung_meets_names_the_nearest() {
+    fn a_slo_that_no_sweep_step_meets_names_the_nearest() {
         let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
-        let rungs = climbed(&asked, 1_000.0);
-        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &rungs);
+        let sweep_steps = climbed(&asked, 1_000.0);
+        let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
         assert_eq!(slo.limit.highest, None);
         assert_eq!(slo.nearest.unwrap().0, 0, "the lowest load is the nearest");
     }
 
     #[test]
-    fn a_rung_that_fails_below_others_is_the_limit() {
-        let mut rungs: Vec<RungSummary> = [10.0, 20.0, 30.0].map(|rate| climb(Load::Rate(rate), 100.0)).into();
-        rungs[1].holds = false;
-        let limit = Limit::of(&rungs, |rung| rung.holds);
+    fn a_sweep_step_that_fails_below_others_is_the_limit() {
+        let mut sweep_steps: Vec<SweepStepSummary> =
+            [10.0, 20.0, 30.0].map(|rate| climb(Load::Rate(rate), 100.0)).into();
+        sweep_steps[1].holds = false;
+        let limit = Limit::of(&sweep_steps, |sweep_step| sweep_step.holds);
         assert_eq!((limit.highest, limit.lowest_beyond), (Some(10.0), Some(20.0)));
     }
 
     #[test]
     fn workers_are_climbed_as_said() {
         let asked = asked(Climb::Workers(vec![1, 2, 4]), None);
-        let rungs = climbed(&asked, 10.0);
-        let loads: Vec<Load> = rungs.iter().map(|rung| rung.load).collect();
+        let sweep_steps = climbed(&asked, 10.0);
+        let loads: Vec<Load> = sweep_steps.iter().map(|sweep_step| sweep_step.load).collect();
         assert_eq!(loads, [Load::Workers(1), Load::Workers(2), Load::Workers(4)]);
     }
 }

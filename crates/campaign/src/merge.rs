@@ -1,6 +1,6 @@
 //! One record of several runs.
 
-use record::{Check, End, ErrorRecord, Fact, Fetched, Record};
+use record::{Check, End, ErrorRecord, Fact, Record, ServedBy};
 use spec::RunSpec;
 
 /// The first step's record as that of the whole sweep.
@@ -11,7 +11,7 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.actual.stream_hash = record
         .actual
         .stream_hash
-        .and_then(|_| Fact::Unavailable("each rung has a run, and with it a stream, of its own".to_owned()));
+        .and_then(|_| Fact::Unavailable("each step has a run, and with it a stream, of its own".to_owned()));
     record
 }
 
@@ -33,8 +33,8 @@ pub(crate) fn merge(mut all: Record, one: Record) -> Record {
         }
     }
     sum.stalled.extend(one.stalled);
-    sum.fetched = match (sum.fetched.take(), one.fetched) {
-        (Some(a), Some(b)) => Some(Fetched {
+    sum.served_by = match (sum.served_by.take(), one.served_by) {
+        (Some(a), Some(b)) => Some(ServedBy {
             device_bytes: a.device_bytes.and_then(|a| b.device_bytes.map(|b| a + b)),
             read_bytes: a.read_bytes + b.read_bytes,
         }),

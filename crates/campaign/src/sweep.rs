@@ -1,11 +1,12 @@
 //! The sweep over loads, step by step: on one pool, or with a run for each step. Which load comes next, `loads` says.
 
 use record::{
-    Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, Rung, RungRun, RungSummary,
+    Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep, SweepStepRun,
+    SweepStepSummary,
 };
 use runner::{Event, Events, Pace, Refused, RunSpec};
 use spec::Sweep;
-use workload::Crew;
+use workload::Workers;
 use workload::arrivals::{ArrivalProcess, check_rate};
 
 use crate::Prepare;
@@ -22,7 +23,7 @@ pub(crate) fn of_one_pool(
 ) -> Result<Record, Refused> {
     let mut run = prepare(spec, events)?;
     let mut begun: Vec<Load> = Vec::new();
-    let mut steps: Vec<RungSummary> = Vec::new();
+    let mut steps: Vec<SweepStepSummary> = Vec::new();
     while run.takes_loads() {
         let Some(load) = next_load(asked, &steps) else {
             break;
@@ -36,8 +37,8 @@ pub(crate) fn of_one_pool(
         let Some(phase) = run.apply(load.rate()) else {
             break;
         };
-        steps.push(RungSummary::of(&step(load, Some(phase.clone()))));
-        run.tell_load(|phase| CompletedPart::Rung(step(load, Some(phase))));
+        steps.push(SweepStepSummary::of(&step(load, Some(phase.clone()))));
+        run.tell_load(|phase| CompletedPart::SweepStep(step(load, Some(phase))));
     }
     let mut record = run.finish();
     let actual = &mut record.actual;
@@ -45,15 +46,15 @@ pub(crate) fn of_one_pool(
     let (applied, others): (Vec<_>, Vec<_>) = phases.partition(|phase| phase.phase == Phase::Transactions);
     actual.phases = others;
     let mut applied = applied.into_iter();
-    actual.rungs = begun.into_iter().map(|load| step(load, applied.next())).collect();
+    actual.sweep_steps = begun.into_iter().map(|load| step(load, applied.next())).collect();
     // The original's report has one load.
     actual.classic = None;
     Ok(record)
 }
 
 /// A step on a pool that all have; nobody has told what was done in one that no worker came back from.
-fn step(load: Load, phase: Option<PhaseRecord>) -> Rung {
-    Rung {
+fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
+    SweepStep {
         load,
         workers: phase.as_ref().map_or(0, |phase| phase.workers.len() as u32),
         phases: phase.into_iter().collect(),
@@ -68,7 +69,7 @@ pub(crate) fn of_runs(
     prepare: &mut Prepare<'_>,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let mut steps: Vec<RungSummary> = Vec::new();
+    let mut steps: Vec<SweepStepSummary> = Vec::new();
     let mut all: Option<Record> = None;
     while let Some(load) = next_load(asked, &steps) {
         let number = steps.len();
@@ -83,7 +84,7 @@ pub(crate) fn of_runs(
             (Err(refused), None) => return Err(refused),
             (Err(refused), Some(all)) => {
                 all.actual.outcome = Outcome::Failed {
-                    why: format!("rung {} was refused: {refused}", number + 1),
+                    why: format!("step {} was refused: {refused}", number + 1),
                 };
                 break;
             }
@@ -93,12 +94,12 @@ pub(crate) fn of_runs(
         let record = run.finish();
         // Of a pool that has run dry nothing is told by more.
         let is_whole = record.actual.outcome == Outcome::Complete && record.actual.end == Fact::Known(End::Complete);
-        let step = Rung {
+        let step = SweepStep {
             load,
-            workers: record.spec.workload.crew.workers(),
+            workers: record.spec.workload.workers.count(),
             phases: record.actual.phases.clone(),
             of_run: (number > 0).then(|| {
-                Box::new(RungRun {
+                Box::new(SweepStepRun {
                     fingerprint: record.fingerprint.clone(),
                     origin: record.origin,
                     during: record.during.clone(),
@@ -106,18 +107,18 @@ pub(crate) fn of_runs(
                 })
             }),
         };
-        steps.push(RungSummary::of(&step));
+        steps.push(SweepStepSummary::of(&step));
         let mut sum = match all.take() {
             None => first(spec, record),
             Some(sum) => merge(sum, record),
         };
         if events.takes_records() && is_whole {
             events.event(Event::Completed(Box::new(Completed {
-                part: CompletedPart::Rung(step.clone()),
+                part: CompletedPart::SweepStep(step.clone()),
                 during: sum.during.clone(),
             })));
         }
-        sum.actual.rungs.push(step);
+        sum.actual.sweep_steps.push(step);
         // Between two of the runs, too, a signal leaves the steps that were made.
         let signal = control
             .signal_caught()
@@ -131,7 +132,7 @@ pub(crate) fn of_runs(
         }
     }
     // Nobody can ask for a sweep without steps.
-    all.ok_or_else(|| Refused::Unable("--sweep: it has no rung".to_owned()))
+    all.ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
 /// What the run of a step tells those who watch the sweep: its phases are the step's, and the first one begins the sweep's record.
@@ -167,7 +168,7 @@ fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     match load {
         Load::Closed => spec.drive.pace = Pace::Closed,
         Load::Rate(per_second) => spec.drive.pace = Pace::Open { per_second, arrivals },
-        Load::Workers(workers) => spec.workload.crew = Crew::Private { workers },
+        Load::Workers(workers) => spec.workload.workers = Workers::Private { workers },
     }
     spec
 }

@@ -12,9 +12,9 @@ use std::path::Path;
 use archive::{Archive, ArchiveError, RunName};
 use record::{ListedRun, Record};
 
-use crate::meant::error::MeaningError;
+use crate::options::ArchiveArgument;
 use crate::problem::Problem;
-use crate::said::ArchiveArgument;
+use crate::run_spec::error::SpecError;
 
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission, tags_and_note};
@@ -38,7 +38,7 @@ fn not_a_name(word: &str) -> Problem {
         "'{word}' names no run: give its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows \
          the numbers)"
     );
-    MeaningError::Contradiction(told).into()
+    SpecError::Contradiction(told).into()
 }
 
 /// The number of a run in an archive. All that come out of one have it.

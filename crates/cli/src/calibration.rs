@@ -8,25 +8,25 @@ use observe::{Class, Fact, Sources, Target};
 use report::sizing::sentence;
 use runner::{RunSpec, SystemClock};
 
-use crate::meant::Meant;
-use crate::meant::error::MeaningError;
 use crate::perform::{exit_code, perform};
 use crate::problem::Problem;
 use crate::progress::Display;
+use crate::run_spec::Specified;
+use crate::run_spec::error::SpecError;
 
 /// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
 ///
 /// # Errors
 /// Where one is in memory itself.
-pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
-    let Some(sizing) = &meant.sizing else {
+pub fn judge(specified: &Specified) -> Result<(), SpecError> {
+    let Some(sizing) = &specified.sizing else {
         return Ok(());
     };
-    for target in &meant.spec.targets {
+    for target in &specified.spec.targets {
         let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
-            return Err(MeaningError::Contradiction(format!(
+            return Err(SpecError::Contradiction(format!(
                 "--working-set {}: {} lies in memory, where files are in the cache and nowhere else: give --target a directory on a \
                  disk, or say --files",
                 sizing.working_set,
@@ -42,34 +42,34 @@ pub fn judge(meant: &Meant) -> Result<(), MeaningError> {
 ///
 /// # Errors
 /// Where the run would be refused, or the short one does not come to its end.
-pub fn calibrate(meant: &mut Meant, quiet: bool) -> Result<(), Problem> {
-    let Some(mut sizing) = meant.sizing.clone() else {
+pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> {
+    let Some(mut sizing) = specified.sizing.clone() else {
         return Ok(());
     };
-    judge(meant)?;
+    judge(specified)?;
     // The chosen pool alone is judged: before anything is made, and without following transactions.
     let pool = RunSpec {
-        workload: meant.spec.workload.with_transactions(0),
-        ..meant.spec.clone()
+        workload: specified.spec.workload.with_transactions(0),
+        ..specified.spec.clone()
     };
-    let judged = crate::perform::judge(&meant.spec).and_then(|()| runner::judge_room(&pool));
-    judged.map_err(|refused| meant.explain(refused))?;
+    let judged = crate::perform::judge(&specified.spec).and_then(|()| runner::judge_room(&pool));
+    judged.map_err(|refused| specified.explain(refused))?;
     // It shows nothing but who is stalled.
     let mut perform = |short: &RunSpec| perform(short, &SystemClock, &mut Display::new(true));
-    let calibration = time(&meant.spec, &sizing, &mut perform).map_err(|why| match why {
-        Uncalibrated::Refused(refused) => meant.explain(refused),
+    let calibration = time(&specified.spec, &sizing, &mut perform).map_err(|why| match why {
+        Uncalibrated::Refused(refused) => specified.explain(refused),
         Uncalibrated::Ended { why, record } => Problem::Calibration {
             why,
             code: exit_code(&record),
         },
     })?;
-    sizing.transactions = expected(&calibration, &meant.spec.drive);
+    sizing.transactions = expected(&calibration, &specified.spec.drive);
     sizing.calibration = Some(calibration);
     if !quiet {
         // Nobody may be reading; the record has it, too.
-        let said = sentence(&sizing, &meant.spec.workload, &meant.spec.drive);
+        let said = sentence(&sizing, &specified.spec.workload, &specified.spec.drive);
         let _ = writeln!(std::io::stderr(), "{}", harmless::shown(said));
     }
-    meant.sizing = Some(sizing);
+    specified.sizing = Some(sizing);
     Ok(())
 }

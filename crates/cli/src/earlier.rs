@@ -10,14 +10,14 @@ use document::harmless;
 use record::Record;
 use record::read::{BYTES_MAX, ReadError};
 
-use crate::meant::error::MeaningError;
+use crate::run_spec::error::SpecError;
 
 /// The record of the run that is called so: what the archive that is said, or else the user's, calls it (its number, the beginning
 /// of its identity, `last`), or the path of a file that was written with `--format json`, or `-` for standard input.
 ///
 /// # Errors
 /// Where there is none, it cannot be read, or it is no record.
-pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, MeaningError> {
+pub fn find(run: &Path, archive: Option<&Path>) -> Result<Record, SpecError> {
     match name(run) {
         Some(word) => crate::archive::record_called(word, archive).map_err(|problem| wrong(run, problem)),
         None => read(run),
@@ -33,8 +33,8 @@ pub fn name(run: &Path) -> Option<&str> {
 ///
 /// # Errors
 /// Where it cannot be read, or is no record.
-pub fn read(run: &Path) -> Result<Record, MeaningError> {
-    let cannot = |cause| MeaningError::CannotReadRun {
+pub fn read(run: &Path) -> Result<Record, SpecError> {
+    let cannot = |cause| SpecError::CannotReadRun {
         run: Called(run).to_string(),
         cause,
     };
@@ -63,8 +63,8 @@ pub fn source(path: &Path) -> std::io::Result<Box<dyn Read>> {
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.
-pub fn wrong(run: &Path, problem: impl fmt::Display) -> MeaningError {
-    MeaningError::Run {
+pub fn wrong(run: &Path, problem: impl fmt::Display) -> SpecError {
+    SpecError::Run {
         run: Called(run).to_string(),
         problem: harmless::shown(problem).to_string(),
     }

@@ -14,17 +14,17 @@ use crate::perform::{exit_code, left_something, perform};
 #[derive(Debug)]
 pub struct RunnerEngine<C> {
     clock: C,
-    said: Vec<String>,
+    command_line: Vec<String>,
     room_check: bool,
     trusts_others: bool,
 }
 
 impl<C: Clock> RunnerEngine<C> {
     /// An engine of a session that was started with these words.
-    pub fn new(clock: C, said: Vec<String>) -> Self {
+    pub fn new(clock: C, command_line: Vec<String>) -> Self {
         Self {
             clock,
-            said,
+            command_line,
             room_check: true,
             trusts_others: false,
         }
@@ -58,7 +58,7 @@ impl<C: Clock> Engine for RunnerEngine<C> {
         let transactions = workload.transactions;
         let targets = settings.paths().into_iter().map(|(path, _)| path).collect();
         let spec = RunSpec {
-            said: self.said.clone(),
+            command_line: self.command_line.clone(),
             storage: if settings.buffered {
                 StorageName::Stdio
             } else {

@@ -1,6 +1,6 @@
 //! The binary `postmark`: what was said becomes what is meant, is performed, and is shown.
 //!
-//! [`said`] is the arguments and configuration files, [`meant`] what they come to, [`perform`] wires storage,
+//! [`said`] is the arguments and configuration files, [`specified`] what they come to, [`perform`] wires storage,
 //! clock and signals to a run, [`archive`] keeps runs, [`classic`] is the face of the original.
 
 // Nobody imports it: a comment stands where it says more than the name.
@@ -14,7 +14,7 @@ pub mod clean;
 pub mod earlier;
 pub mod engine;
 pub mod live;
-pub mod meant;
+pub mod options;
 pub mod output;
 pub mod perform;
 pub mod plan;
@@ -23,7 +23,7 @@ mod problem;
 pub mod progress;
 pub mod published;
 pub mod run;
-pub mod said;
+pub mod run_spec;
 pub mod signals;
 pub mod sizing;
 pub mod verify_log;
@@ -36,8 +36,8 @@ use clap::error::ErrorKind;
 use runner::SystemClock;
 
 use apart::Side;
+use options::{Command, CommandLine};
 use problem::{Problem, complain, print, tell};
-use said::{Command, Said};
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -49,22 +49,22 @@ pub fn main() -> ExitCode {
 
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
-    let parsed = said::command().try_get_matches();
-    let parsed = parsed.and_then(|matches| Ok((Said::from_arg_matches(&matches)?, matches)));
+    let parsed = options::command().try_get_matches();
+    let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return said::refuse(error),
+        Err(error) => return options::refuse(error),
     };
     if let Some(command) = said
         .file
         .as_deref()
-        .and_then(|file| said::command().find_subcommand(file).cloned())
+        .and_then(|file| options::command().find_subcommand(file).cloned())
     {
         let name = command.get_name();
         let told = format!(
             "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
         );
-        return said::refuse(said::command().error(ErrorKind::ArgumentConflict, told));
+        return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
@@ -115,7 +115,7 @@ fn program(side: &Side) -> u8 {
         Err(problem) => {
             match &problem {
                 // With the line of the file that it is about.
-                Problem::Meaning(meant::error::MeaningError::Config { .. }) => complain(&problem.to_string()),
+                Problem::Meaning(run_spec::error::SpecError::Config { .. }) => complain(&problem.to_string()),
                 problem => tell(problem),
             }
             problem.code()

@@ -22,9 +22,9 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 pub struct Live {
     state: State,
     lost: u64,
-    /// Which rung of a sweep is climbed, from 1, with its load.
-    rung: Option<(u32, Load)>,
-    /// Whether that rung has a pool of its own.
+    /// Which step of a sweep is climbed, from 1, with its load.
+    sweep_step: Option<(u32, Load)>,
+    /// Whether that step has a pool of its own.
     has_own_pool: bool,
 }
 
@@ -47,8 +47,8 @@ struct Line<'a> {
     /// The phase, and its second from 0.
     phase: &'a str,
     second: u64,
-    /// On a sweep: which rung, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the sweep.
-    rung: Option<u32>,
+    /// On a sweep: which step, from 1, and its load; null where a closed loop's rate, or the number of workers, is not of the sweep.
+    sweep_step: Option<u32>,
     requested_per_second: Option<f64>,
     requested_workers: Option<u32>,
     /// All kinds together.
@@ -163,7 +163,7 @@ impl Live {
         Self {
             state: State::Ready(output),
             lost: 0,
-            rung: None,
+            sweep_step: None,
             has_own_pool: false,
         }
     }
@@ -207,23 +207,23 @@ impl Live {
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
-        // A rung is told of before anybody knows whether its run is refused.
+        // A step is told of before anybody knows whether its run is refused.
         if let Event::Load(number, load) = event {
-            self.rung = Some((number + 1, load));
+            self.sweep_step = Some((number + 1, load));
             return;
         }
         if let State::Ready(_) = self.state {
             self.begin();
         }
         if let Event::Began(Stage::Phase(Phase::Prepare), _) = event {
-            self.has_own_pool = self.rung.is_some();
+            self.has_own_pool = self.sweep_step.is_some();
         }
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        // What is deleted of a pool that all rungs had is of none of them.
-        let is_of_rung = second.phase != Phase::Delete || self.has_own_pool;
-        match lines.try_send(line(&second, self.rung.filter(|_| is_of_rung), self.lost)) {
+        // What is deleted of a pool that all steps had is of none of them.
+        let is_of_sweep_step = second.phase != Phase::Delete || self.has_own_pool;
+        match lines.try_send(line(&second, self.sweep_step.filter(|_| is_of_sweep_step), self.lost)) {
             Ok(()) => self.lost = 0,
             Err(TrySendError::Full(_)) => self.lost += 1,
             Err(TrySendError::Disconnected(_)) => {}
@@ -231,15 +231,15 @@ impl Events for Live {
     }
 }
 
-fn line(second: &Second, rung: Option<(u32, Load)>, lost: u64) -> String {
-    let load = rung.map(|(_, load)| load);
+fn line(second: &Second, sweep_step: Option<(u32, Load)>, lost: u64) -> String {
+    let load = sweep_step.map(|(_, load)| load);
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let sum = |part: fn(&SliceMeter) -> u64| second.meters.iter().map(|(_, meter)| part(meter)).sum();
     let line = Line {
         unix_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
         phase: second.phase.name(),
         second: second.number,
-        rung: rung.map(|(number, _)| number),
+        sweep_step: sweep_step.map(|(number, _)| number),
         requested_per_second: load.and_then(Load::rate),
         requested_workers: load.and_then(Load::workers),
         operations: sum(|meter| meter.operations),
@@ -327,7 +327,7 @@ mod tests {
         let line = written(&second);
         assert_eq!(line["counted_ns"], 1_000_000_020);
         assert_eq!(
-            (&line["rung"], &line["requested_per_second"]),
+            (&line["sweep_step"], &line["requested_per_second"]),
             (&2.into(), &500.0.into())
         );
         assert!(line["requested_workers"].is_null(), "{line}");

@@ -13,8 +13,8 @@ use std::time::Duration;
 use document::harmless;
 
 use crate::archive::ArchivePlace;
-use crate::meant::error::MeaningError;
 use crate::problem::Problem;
+use crate::run_spec::error::SpecError;
 
 /// An empty file of a run that was refused is not waited for any longer.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
@@ -69,7 +69,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where the archive is one of the files that are read.
-    pub fn new(force: bool, archive: Option<&'a ArchivePlace>, inputs: &'a [Input]) -> Result<Self, MeaningError> {
+    pub fn new(force: bool, archive: Option<&'a ArchivePlace>, inputs: &'a [Input]) -> Result<Self, SpecError> {
         for input in inputs {
             if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
                 return refuse(format!(
@@ -92,7 +92,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where it holds something, or is a file of this command already.
-    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), MeaningError> {
+    pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), SpecError> {
         if is_standard_output(path) {
             return Ok(());
         }
@@ -125,7 +125,7 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// Where it is one.
-    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), MeaningError> {
+    pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), SpecError> {
         if let Some(archive) = self.archive {
             archive.refuse(option, path)?;
         }
@@ -150,8 +150,8 @@ impl<'a> Outputs<'a> {
     ///
     /// # Errors
     /// What the system answered, or what has changed since it was judged.
-    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, MeaningError> {
-        let failed = |cause| MeaningError::Output {
+    pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, SpecError> {
+        let failed = |cause| SpecError::Output {
             option,
             path: path.to_owned(),
             cause,
@@ -207,12 +207,12 @@ impl<'a> Outputs<'a> {
     }
 }
 
-fn refuse<T>(text: String) -> Result<T, MeaningError> {
-    Err(MeaningError::Contradiction(text))
+fn refuse<T>(text: String) -> Result<T, SpecError> {
+    Err(SpecError::Contradiction(text))
 }
 
-fn exists(option: &str, path: &Path) -> MeaningError {
-    MeaningError::Contradiction(format!(
+fn exists(option: &str, path: &Path) -> SpecError {
+    SpecError::Contradiction(format!(
         "{option} {}: the file exists, and nothing was written: give another file, or --force to write over this one",
         harmless::path(path)
     ))

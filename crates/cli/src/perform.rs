@@ -74,7 +74,7 @@ pub fn left_something(record: &Record) -> bool {
         .is_some_and(|clean_up| clean_up.incomplete)
 }
 
-/// The exit code of a run that began.
+/// The exit status of a run that began.
 pub fn exit_code(record: &Record) -> u8 {
     match &record.actual.outcome {
         Outcome::Complete if left_something(record) => 1,

@@ -10,10 +10,10 @@ use workload::fingerprint::{self, INTENTS_IN_FINGERPRINT};
 use workload::{Followed, Planner, Workload};
 
 use crate::calibration;
-use crate::meant::{MeaningError, Meant, mean, to_config};
+use crate::options::{PlanArguments, PlanFormat};
 use crate::perform::judge;
 use crate::problem::{Problem, print};
-use crate::said::{PlanArguments, PlanFormat};
+use crate::run_spec::{SpecError, Specified, specify, to_config};
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
@@ -30,7 +30,7 @@ const FIRST_MAX: u64 = 100_000_000;
 /// Where what was said is wrong, or the plan cannot be delivered.
 pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     arguments.work.like_in = arguments.archive.archive;
-    print(&text(&mean(&arguments.work)?, arguments.format)?)?;
+    print(&text(&specify(&arguments.work)?, arguments.format)?)?;
     Ok(0)
 }
 
@@ -38,30 +38,30 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 ///
 /// # Errors
 /// Where the workload has no stream, or the run would be refused.
-pub fn text(meant: &Meant, format: PlanFormat) -> Result<String, Problem> {
+pub fn text(specified: &Specified, format: PlanFormat) -> Result<String, Problem> {
     // A configuration file may be for another machine.
     if format != PlanFormat::Toml {
-        calibration::judge(meant)?;
+        calibration::judge(specified)?;
         // Whether root may work there is for the run to say.
         let spec = RunSpec {
             trusts_others: true,
-            ..meant.spec.clone()
+            ..specified.spec.clone()
         };
-        judge(&spec).map_err(|refused| meant.explain(refused))?;
+        judge(&spec).map_err(|refused| specified.explain(refused))?;
     }
     Ok(match format {
-        PlanFormat::Toml => to_config(meant)?,
-        PlanFormat::Json => record(meant)?.to_json(),
+        PlanFormat::Toml => to_config(specified)?,
+        PlanFormat::Json => record(specified)?.to_json(),
         PlanFormat::Text => {
-            let mut plan = report::plan::plan(&record(meant)?);
-            if meant.spec.workload.transactions() == Workload::ENDLESS {
-                let planned = planned(&meant.spec.workload);
+            let mut plan = report::plan::plan(&record(specified)?);
+            if specified.spec.workload.transactions() == Workload::ENDLESS {
+                let planned = planned(&specified.spec.workload);
                 plan.gap();
                 plan.line(format!(
                     "The transactions have no end of their own: this is of the first {planned} of each worker."
                 ));
             }
-            for note in &meant.notes {
+            for note in &specified.notes {
                 plan.gap();
                 plan.line(note.to_string());
             }
@@ -76,22 +76,25 @@ fn planned(workload: &Workload) -> u64 {
     followed.map_or(PLANNED, |followed| followed.transactions)
 }
 
-fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
-    let directories: Vec<PathBuf> = meant
+fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
+    let directories: Vec<PathBuf> = specified
         .spec
         .targets
         .iter()
         .map(|target| spec::directory(target).to_owned())
         .collect();
-    let workload = if meant.spec.workload.transactions() == Workload::ENDLESS {
-        meant.spec.workload.with_transactions(planned(&meant.spec.workload))
+    let workload = if specified.spec.workload.transactions() == Workload::ENDLESS {
+        specified
+            .spec
+            .workload
+            .with_transactions(planned(&specified.spec.workload))
     } else {
-        meant.spec.workload.clone()
+        specified.spec.workload.clone()
     };
     // The original's text takes draws before the first file, of every worker.
     let drawn = workload.classic().map_or(0, |classic| 2 * classic.size_high_bytes);
     if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
-        return Err(MeaningError::Contradiction(format!(
+        return Err(SpecError::Contradiction(format!(
             "plan: the classic work draws {drawn} numbers for its text before the first file of each of {} workers, which takes minutes: \
              give smaller files or fewer workers",
             workload.streams()
@@ -101,17 +104,17 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
     let first = 2 * workload.files().min(INTENTS_IN_FINGERPRINT) + workload.transactions();
     let first = first
         .min(INTENTS_IN_FINGERPRINT)
-        .saturating_mul(workload.crew.workers().into());
+        .saturating_mul(workload.workers.count().into());
     if first > FIRST_MAX {
-        return Err(MeaningError::Contradiction(format!(
+        return Err(SpecError::Contradiction(format!(
             "plan: the fingerprint is of the first {INTENTS_IN_FINGERPRINT} operations of each worker, and {first} of all {} take minutes: \
              give fewer workers, or fewer files and transactions",
-            workload.crew.workers()
+            workload.workers.count()
         ))
         .into());
     }
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if !meant.spec.storage.touches() {
+    let (mut plan, room, targets) = if !specified.spec.storage.touches() {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
         let plan = Planner::new(&part).plan_with_hint(observe::memory::prefer_huge_pages)?;
         let plan = match followed {
@@ -124,15 +127,15 @@ fn record(meant: &Meant) -> Result<PlanRecord, Problem> {
         (plan, Fact::Known(room), targets)
     };
     // Of the work that is meant, however much of it was gone through.
-    if followed.is_some() || workload != meant.spec.workload {
-        plan.fingerprint = fingerprint::fingerprint(&meant.spec.workload)?;
+    if followed.is_some() || workload != specified.spec.workload {
+        plan.fingerprint = fingerprint::fingerprint(&specified.spec.workload)?;
     }
     let shortage = room.known().and_then(runner::room::shortage);
-    let shortage = shortage.or_else(|| runner::memory::shortage(&meant.spec, &Host::read(&Sources::default())));
+    let shortage = shortage.or_else(|| runner::memory::shortage(&specified.spec, &Host::read(&Sources::default())));
     Ok(PlanRecord {
         tool: record::Tool::this(),
-        spec: meant.spec.clone(),
-        sizing: meant.sizing.clone(),
+        spec: specified.spec.clone(),
+        sizing: specified.sizing.clone(),
         plan,
         followed,
         shortage,

@@ -1,10 +1,10 @@
 //! `postmark presets`.
 
 use document::{Document, WIDTH};
-use workload::{Crew, Work, presets};
+use workload::{Work, Workers, presets};
 
-use crate::meant::machine;
 use crate::problem::{Problem, print};
+use crate::run_spec::machine;
 
 /// Lists the presets with where they come from, as they are on this machine.
 ///
@@ -23,12 +23,12 @@ pub fn list() -> Result<u8, Problem> {
             continue;
         }
         let (files, transactions) = (workload.files(), workload.transactions());
-        let crew = match workload.crew {
-            Crew::Private { workers } => {
+        let workers = match workload.workers {
+            Workers::Private { workers } => {
                 let workers = several(workers, "worker");
                 format!("{workers}, each with {files} files and {transactions} transactions")
             }
-            Crew::Shared { writers, readers } => {
+            Workers::Shared { writers, readers } => {
                 let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
                 format!("{files} files, {writers} and {readers}, each with {transactions} transactions")
             }
@@ -37,7 +37,7 @@ pub fn list() -> Result<u8, Problem> {
             .how
             .durability
             .map_or(String::new(), |policy| format!(", {policy}"));
-        document.below(format!("on this machine: {crew}{durability}"));
+        document.below(format!("on this machine: {workers}{durability}"));
         document.below(format!("from {}", preset.source));
     }
     print(&document::text(&document, WIDTH))?;

@@ -7,7 +7,7 @@ use document::harmless;
 use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
-use crate::meant::error::MeaningError;
+use crate::run_spec::error::SpecError;
 
 /// What was said is wrong; nothing was touched.
 pub const WRONG: u8 = 2;
@@ -18,7 +18,7 @@ pub const WRONG: u8 = 2;
 pub enum Problem {
     /// What was said is wrong.
     #[error(transparent)]
-    Meaning(#[from] MeaningError),
+    Meaning(#[from] SpecError),
     /// The run was refused.
     #[error("{0}")]
     Refused(#[from] runner::Refused),
@@ -49,7 +49,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// The exit code: 2 where nothing was touched, 1 where something was done.
+    /// The exit status: 2 where nothing was touched, 1 where something was done.
     pub fn code(&self) -> u8 {
         match self {
             Self::Meaning(_)

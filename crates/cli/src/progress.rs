@@ -21,8 +21,8 @@ pub struct Display {
     said: Instant,
     /// What was done in the last second that is known, in lines of their own.
     second: String,
-    /// Which rung of a sweep goes on, and its load; nothing where none is climbed.
-    rung: String,
+    /// Which step of a sweep goes on, and its load; nothing where none is climbed.
+    sweep_step: String,
 }
 
 impl Display {
@@ -36,7 +36,7 @@ impl Display {
             began: Instant::now(),
             said: Instant::now(),
             second: String::new(),
-            rung: String::new(),
+            sweep_step: String::new(),
         }
     }
 
@@ -148,7 +148,7 @@ fn lines(second: &Second) -> String {
     second.meters.iter().map(line).collect()
 }
 
-/// The load of a rung.
+/// The load of a step.
 fn loaded(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
@@ -194,9 +194,9 @@ impl Events for Display {
                 if let Some(bar) = &self.bar {
                     bar.set_position(progress.done);
                     if counts(stage) {
-                        let is_of_rung = stage == Stage::Phase(Phase::Transactions);
-                        let rung = if is_of_rung { &self.rung[..] } else { "" };
-                        bar.set_message(format!("{:.0}/s{rung}{}", self.rate(progress), self.second));
+                        let is_of_sweep_step = stage == Stage::Phase(Phase::Transactions);
+                        let sweep_step = if is_of_sweep_step { &self.sweep_step[..] } else { "" };
+                        bar.set_message(format!("{:.0}/s{sweep_step}{}", self.rate(progress), self.second));
                     }
                 }
                 self.line(stage, progress, false);
@@ -210,10 +210,10 @@ impl Events for Display {
             Event::Opened(_) | Event::Completed(_) => {}
             Event::Second(second) => self.second = lines(&second),
             Event::Load(number, load) => {
-                self.rung = format!(" rung {}: {}", number + 1, loaded(load));
+                self.sweep_step = format!(" step {}: {}", number + 1, loaded(load));
                 if !self.quiet && self.bar.is_none() {
                     // As other lines: nobody may be reading.
-                    let _ = writeln!(std::io::stderr(), "rung {}: {}", number + 1, loaded(load));
+                    let _ = writeln!(std::io::stderr(), "step {}: {}", number + 1, loaded(load));
                 }
             }
             Event::Stalled(stalled) => {

@@ -9,8 +9,8 @@ use record::Record;
 use record::documents::Documents;
 
 use crate::earlier;
+use crate::options::{ArchiveArgument, PublishedArguments, PublishedCommand};
 use crate::problem::{Problem, PublishedProblem, print, tell};
-use crate::said::{ArchiveArgument, PublishedArguments, PublishedCommand};
 
 /// Shows what was asked for.
 ///

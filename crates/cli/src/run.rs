@@ -12,32 +12,32 @@ use crate::apart::Side;
 use crate::archive::{self, Archiving, Chosen, Keeper};
 use crate::calibration;
 use crate::live::Live;
-use crate::meant::{MeaningError, Meant, mean};
+use crate::options::{PlanFormat, ReportFormat, RunArguments};
 use crate::output::{Input, OutputFile, Outputs, is_standard_output};
 use crate::perform::{Signals, exit_code, perform_with};
 use crate::plan;
 use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
-use crate::said::{PlanFormat, ReportFormat, RunArguments};
+use crate::run_spec::{SpecError, Specified, specify};
 
-/// Performs the run, reports, and gives the exit code.
+/// Performs the run, reports, and gives the exit status.
 ///
 /// # Errors
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
-    let mut meant = mean(&arguments.work)?;
-    judge(&arguments, &meant)?;
+    let mut specified = specify(&arguments.work)?;
+    judge(&arguments, &specified)?;
     let dry_format = match (arguments.dry_run, arguments.format) {
         (false, _) => None,
         (true, ReportFormat::Document(Rendering::Text)) => Some(PlanFormat::Text),
         (true, ReportFormat::Json) => Some(PlanFormat::Json),
-        (true, _) => return Err(MeaningError::DryClassic.into()),
+        (true, _) => return Err(SpecError::DryClassic.into()),
     };
     // What was read from a pipe cannot be read again.
-    if !arguments.dry_run && meant.inputs.iter().all(Input::is_file) {
-        let targets = meant.spec.targets.iter().map(PathBuf::as_path);
-        let beside = [&arguments.output, &arguments.live, &meant.spec.ack_log];
+    if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
+        let targets = specified.spec.targets.iter().map(PathBuf::as_path);
+        let beside = [&arguments.output, &arguments.live, &specified.spec.ack_log];
         if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
             return Ok(code);
         }
@@ -48,18 +48,18 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,
     };
-    let inputs = std::mem::take(&mut meant.inputs);
+    let inputs = std::mem::take(&mut specified.inputs);
     let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
     for (option, path) in [("--output", &arguments.output), ("--live", &arguments.live)] {
         path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
-    if let Some(ack_log) = &meant.spec.ack_log {
+    if let Some(ack_log) = &specified.spec.ack_log {
         // The run refuses one that exists.
         outputs.refuse_twice("--ack-log", ack_log)?;
     }
     let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
     if let Some(format) = dry_format {
-        let text = plan::text(&meant, format)?;
+        let text = plan::text(&specified, format)?;
         deliver(open("--output", output_path.as_deref())?, &text)?;
         return Ok(0);
     }
@@ -71,9 +71,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let keeper = place.map(Keeper::of).transpose()?.flatten();
     let output = open("--output", output_path.as_deref())?;
     if arguments.work.like.is_some() && !arguments.quiet {
-        meant.notes.iter().for_each(tell);
+        specified.notes.iter().for_each(tell);
     }
-    arrange(&mut meant.spec, &arguments, words);
+    arrange(&mut specified.spec, &arguments, words);
     let live = match open("--live", arguments.live.as_deref()) {
         Ok(live) => live,
         Err(error) => {
@@ -88,16 +88,18 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         live: live.map(Live::new),
         keeper,
     };
-    meant.notes.extend(place.and_then(|place| place.shares(&meant.spec)));
+    specified
+        .notes
+        .extend(place.and_then(|place| place.shares(&specified.spec)));
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
-    let performed = calibration::calibrate(&mut meant, arguments.quiet).and_then(|()| {
+    let performed = calibration::calibrate(&mut specified, arguments.quiet).and_then(|()| {
         if let Some(keeper) = &mut watchers.keeper {
-            let (sizing, notes) = (meant.sizing.clone(), meant.notes.clone());
+            let (sizing, notes) = (specified.sizing.clone(), specified.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
-        let performed = perform_with(&meant.spec, &SystemClock, &mut signals, &mut watchers);
-        performed.map_err(|refused| meant.explain(refused))
+        let performed = perform_with(&specified.spec, &SystemClock, &mut signals, &mut watchers);
+        performed.map_err(|refused| specified.explain(refused))
     });
     watchers.display.finish();
     if let Some(live) = watchers.live {
@@ -112,7 +114,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             return Err(problem);
         }
     };
-    complete(&mut record, &meant.sizing, &meant.notes);
+    complete(&mut record, &specified.sizing, &specified.notes);
     let verdict = Verdict::of(&record);
     let is_seen = output.is_none()
         && arguments.format == ReportFormat::Document(Rendering::Text)
@@ -142,7 +144,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
 
 /// What the options of `run` alone say of it.
 fn arrange(spec: &mut RunSpec, arguments: &RunArguments, words: Vec<String>) {
-    spec.said = words;
+    spec.command_line = words;
     spec.room_check = !arguments.no_room_check;
     spec.trusts_others = arguments.allow_unsafe_target;
     if arguments.format.is_classic() {
@@ -223,7 +225,7 @@ impl Events for Watchers {
 }
 
 /// Refuses what the options of `run` alone contradict.
-fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
+fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecError> {
     let format = match arguments.format {
         ReportFormat::Classic => Some("classic"),
         ReportFormat::Terse => Some("terse"),
@@ -232,11 +234,11 @@ fn judge(arguments: &RunArguments, meant: &Meant) -> Result<(), MeaningError> {
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
-        return Err(MeaningError::Contradiction(
+        return Err(SpecError::Contradiction(
             "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
         ));
     }
-    Ok(meant.spec.check_shown(format, arguments.live.is_some())?)
+    Ok(specified.spec.check_shown(format, arguments.live.is_some())?)
 }
 
 /// Tells on standard error of a run that failed, for those who do not see its report.

@@ -9,7 +9,7 @@ use report::sizing::sentence;
 use spec::{Drive, WorkingSet};
 use workload::Workload;
 
-use crate::meant::error::MeaningError;
+use crate::run_spec::error::SpecError;
 
 /// Nobody waits for a pool that is larger.
 const FACTOR_MAX: f64 = 1_000.0;
@@ -20,12 +20,8 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 ///
 /// # Errors
 /// Where the factor is none, or cannot be kept to.
-pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), MeaningError> {
-    let refuse = |text: String| {
-        Err(MeaningError::Contradiction(format!(
-            "--working-set {working_set}: {text}"
-        )))
-    };
+pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), SpecError> {
+    let refuse = |text: String| Err(SpecError::Contradiction(format!("--working-set {working_set}: {text}")));
     // Not a number is refused, too.
     let is_one = match working_set {
         WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
@@ -77,7 +73,7 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
 #[cfg(test)]
 mod tests {
     use workload::sizes::Sizes;
-    use workload::{Classic, Crew, Mix};
+    use workload::{Classic, Mix, Workers};
 
     use super::*;
 
@@ -92,18 +88,18 @@ mod tests {
             size_max_bytes: 1 << 20,
             ..Mix::default()
         };
-        for (crew, pools) in [
-            (Crew::ONE, 1),
-            (Crew::Private { workers: 3 }, 3),
-            (Crew::Shared { writers: 2, readers: 2 }, 1),
+        for (workers, pools) in [
+            (Workers::ONE, 1),
+            (Workers::Private { workers: 3 }, 3),
+            (Workers::Shared { writers: 2, readers: 2 }, 1),
         ] {
             let workload = Workload {
-                crew,
+                workers,
                 ..mix.clone().into()
             };
             let (sized, sizing) = choose(WorkingSet::OfCache(0.5), &workload).unwrap();
             let each = cache.div_ceil(2).div_ceil(pools);
-            assert_eq!(sized.files(), each.div_ceil(1 << 20), "{crew:?}");
+            assert_eq!(sized.files(), each.div_ceil(1 << 20), "{workers:?}");
             assert_eq!(sizing.files, sized.files() * pools);
             assert_eq!(
                 (sizing.cache_bytes, sizing.mean_file_bytes),

@@ -5,13 +5,13 @@ use rundir::Verified;
 use storage::home::KernelHome;
 
 use crate::apart::Side;
+use crate::options::{VerifyArguments, VerifyFormat};
 use crate::problem::{Problem, print};
-use crate::said::{VerifyArguments, VerifyFormat};
 
 /// Something acknowledged is lost or torn.
 const LOST: u8 = 1;
 
-/// Compares, tells, and gives the exit code: 0 where nothing is lost.
+/// Compares, tells, and gives the exit status: 0 where nothing is lost.
 ///
 /// # Errors
 /// Where nothing can be said, or the answer cannot be delivered.

@@ -15,7 +15,7 @@
 //! A local maximum of `d` is a knee where `d` then falls below `d[i] − S / (n − 1)` before it rises to another one: `S`
 //! is the sensitivity, in mean distances of the points.
 //!
-//! What differs from the paper: the points are not smoothed by a spline (rungs are few, and each is a figure of thousands
+//! What differs from the paper: the points are not smoothed by a spline (steps are few, and each is a figure of thousands
 //! of operations); of several knees the one furthest below the chord is given; and a curve that does not rise to
 //! [`RISE_MIN`] times its least latency has none, since scaling would make a knee of its noise.
 //!
@@ -163,7 +163,7 @@ mod tests {
         }
         // A sweep as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85 %.
         let sweep: Vec<(f64, f64)> = (1..20)
-            .map(|rung| f64::from(rung) * 0.05)
+            .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
             .collect();
         let found = knee(&sweep, SENSITIVITY).unwrap();

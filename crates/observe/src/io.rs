@@ -1,13 +1,13 @@
-//! What this process has fetched from storage, and the caches of the system.
+//! What this process has got from storage, and the caches of the system.
 
 use std::io;
 
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// Bytes that this process's reads have fetched from storage so far: `read_bytes` of `/proc/self/io` (proc(5)). What
+/// Bytes that this process's reads have got from storage so far: `read_bytes` of `/proc/self/io` (proc(5)). What
 /// came out of the page cache is not in it. Not applicable where the kernel does not count it.
-pub fn fetched_bytes(sources: &Sources) -> Fact<u64> {
+pub fn device_read_bytes(sources: &Sources) -> Fact<u64> {
     sources.feature("/proc/self/io", "/proc/self/stat").and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("read_bytes:"));
         match line.and_then(|count| count.trim().parse().ok()) {
@@ -45,12 +45,12 @@ mod tests {
         let proc = root.path().join("proc/self");
         std::fs::create_dir_all(&proc).unwrap();
         std::fs::write(proc.join("stat"), "").unwrap();
-        assert_eq!(fetched_bytes(&Sources::beneath(root.path())), Fact::NotApplicable);
+        assert_eq!(device_read_bytes(&Sources::beneath(root.path())), Fact::NotApplicable);
         std::fs::write(proc.join("io"), "rchar: 7\nread_bytes: 4096\nwrite_bytes: 0\n").unwrap();
-        assert_eq!(fetched_bytes(&Sources::beneath(root.path())), Fact::Known(4096));
+        assert_eq!(device_read_bytes(&Sources::beneath(root.path())), Fact::Known(4096));
         std::fs::write(proc.join("io"), "rchar: 7\n").unwrap();
         assert!(matches!(
-            fetched_bytes(&Sources::beneath(root.path())),
+            device_read_bytes(&Sources::beneath(root.path())),
             Fact::Unavailable(_)
         ));
     }

@@ -24,7 +24,7 @@
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
-//! | [`io`] | what this process fetched from storage; dropping the system's caches |
+//! | [`io`] | what this process got from storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
@@ -56,7 +56,7 @@ pub use device::{Device, DeviceKind, LoopBacking};
 pub use device_number::DeviceNumber;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
-pub use io::{drop_caches, fetched_bytes, may_drop_caches};
+pub use io::{device_read_bytes, drop_caches, may_drop_caches};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;

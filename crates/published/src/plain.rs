@@ -11,8 +11,8 @@ pub enum NotPlain {
     /// It was interrupted, or failed.
     #[error("the run did not come to its end: its rates are of a part of the work")]
     Partial,
-    /// Its rates are of rungs.
-    #[error("the run climbed a sweep (--sweep): it has rates for each rung, and none of its own")]
+    /// Its rates are of steps.
+    #[error("the run climbed a sweep (--sweep): it has rates for each step, and none of its own")]
     Sweep,
     /// It waited between transactions.
     #[error("the run was paced (--rate): it was as fast as it was told to be, not as fast as it could")]

@@ -1,7 +1,7 @@
 //! What makes two results comparable: the numbers that a published table names, and nothing else changed.
 
 use serde::Serialize;
-use workload::{Classic, Crew, Edition, WorkerSeeds, Workload};
+use workload::{Classic, Edition, WorkerSeeds, Workers, Workload};
 
 use crate::source::Configuration;
 
@@ -26,7 +26,7 @@ impl ConfigurationShape {
             files: classic.files,
             transactions: classic.transactions,
             subdirectories: classic.subdirectories,
-            processes: workload.crew.workers(),
+            processes: workload.workers.count(),
         };
         Some((shape, classic.edition))
     }
@@ -54,7 +54,7 @@ impl ConfigurationShape {
             return one;
         }
         Workload {
-            crew: Crew::Private {
+            workers: Workers::Private {
                 workers: self.processes,
             },
             worker_seeds: WorkerSeeds::Same,

@@ -189,7 +189,7 @@ fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Result<Gro
 /// The fingerprint of a workload that somebody else has written, if that costs little.
 fn checked_fingerprint(workload: &Workload) -> Fact<String> {
     let files = workload.files().saturating_mul(workload.streams().into());
-    let workers = workload.crew.workers();
+    let workers = workload.workers.count();
     if files > FILES_CHECKED_MAX || workers > WORKERS_CHECKED_MAX {
         return Fact::Unavailable(format!(
             "{} of {} are more than are planned here: fingerprints were not checked",

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use workload::Phase;
 
 use crate::id::RunId;
-use crate::run::{Load, Rung};
+use crate::run::{Load, SweepStep};
 use crate::run::{Outcome, Record};
-use crate::sweep::RungSummary;
+use crate::sweep::SweepStepSummary;
 use crate::verdict::{Level, Verdict};
 
 /// How a run ended, or whether it has.
@@ -84,7 +84,7 @@ pub struct Headline {
     pub storage: String,
     /// Workers of all roles.
     pub workers: u32,
-    /// Transactions a second; of a sweep, those of the rung that held with the most. Nothing where none were measured.
+    /// Transactions a second; of a sweep, those of the step that held with the most. Nothing where none were measured.
     pub transactions_per_second: Option<f64>,
     /// The 99th percentile of the latencies of all operations of the same transactions, in nanoseconds; nothing where none were
     /// recorded.
@@ -115,7 +115,7 @@ impl Headline {
             device_class: targets().next().and_then(|target| target.class.known().copied()),
             preset: record.spec.preset.clone(),
             storage: record.spec.storage.name().to_owned(),
-            workers: record.spec.workload.crew.workers(),
+            workers: record.spec.workload.workers.count(),
             transactions_per_second: best.as_ref().and_then(|best| best.achieved_per_second),
             p99_ns: best.and_then(|best| best.p99_ns),
             verdict: Verdict::of(record).level,
@@ -130,23 +130,25 @@ impl Headline {
 }
 
 /// The transactions that a line is about.
-fn best(record: &Record) -> Option<RungSummary> {
+fn best(record: &Record) -> Option<SweepStepSummary> {
     if record.spec.drive.sweep.is_some() {
-        let rungs = record.actual.rungs.iter().map(RungSummary::of);
-        return rungs.filter(|rung| rung.complete && rung.holds).max_by(|a, b| {
-            let rate = |rung: &RungSummary| rung.achieved_per_second.unwrap_or_default();
-            rate(a).total_cmp(&rate(b))
-        });
+        let sweep_steps = record.actual.sweep_steps.iter().map(SweepStepSummary::of);
+        return sweep_steps
+            .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
+            .max_by(|a, b| {
+                let rate = |sweep_step: &SweepStepSummary| sweep_step.achieved_per_second.unwrap_or_default();
+                rate(a).total_cmp(&rate(b))
+            });
     }
     let phases = record.actual.phases.iter();
     let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);
-    let alone = Rung {
+    let alone = SweepStep {
         load: Load::Closed,
-        workers: record.spec.workload.crew.workers(),
+        workers: record.spec.workload.workers.count(),
         phases: transactions.cloned().collect(),
         of_run: None,
     };
-    Some(RungSummary::of(&alone))
+    Some(SweepStepSummary::of(&alone))
 }
 
 /// The word for a class of devices.

@@ -33,18 +33,18 @@ pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
-    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, Fetched, FirstDone, Left, Load, LocationRecord, OperationRecord,
-    Origin, Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Rung, RungRun, Segment, SegmentKind,
-    SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord, SystemDuring, Tool, WorkerPhase,
+    Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord, OperationRecord, Origin,
+    Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, ServedBy, SlowOperation, SlowStep,
+    SlowestRecord, Stalled, StepRecord, SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName, Sweep, WorkingSet,
 };
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
-pub use sweep::{Limit, RungOperation, RungSummary, SloSummary, SweepSummary};
+pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};
 pub use verdict::{Level, Reason, Verdict};
 pub use workload::arrivals::ArrivalProcess;
 pub use workload::{
-    Action, Classic, Crew, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workload,
+    Action, Classic, Edition, End, Fingerprint, Mix, Phase, Plan, Role, StreamHash, Work, Workers, Workload,
 };

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::run::{PhaseRecord, Record, Rung, SystemDuring};
+use crate::run::{PhaseRecord, Record, SweepStep, SystemDuring};
 
 /// What a run has completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -11,8 +11,8 @@ use crate::run::{PhaseRecord, Record, Rung, SystemDuring};
 pub enum CompletedPart {
     /// A phase, with the sync that follows it.
     Phase(Box<PhaseRecord>),
-    /// A rung of a sweep.
-    Rung(Rung),
+    /// A step of a sweep.
+    SweepStep(SweepStep),
 }
 
 /// A part that has just been completed.
@@ -29,7 +29,7 @@ impl Record {
     pub fn add(&mut self, completed: Completed) {
         match completed.part {
             CompletedPart::Phase(phase) => self.actual.phases.push(*phase),
-            CompletedPart::Rung(rung) => self.actual.rungs.push(rung),
+            CompletedPart::SweepStep(sweep_step) => self.actual.sweep_steps.push(sweep_step),
         }
         self.during = completed.during;
     }

@@ -307,7 +307,7 @@ mod tests {
 
     use super::*;
     use crate::run::{OperationRecord, StepRecord};
-    use spec::{BISECTIONS_MAX, RUNGS_MAX, SWEEP_SLICES_MAX};
+    use spec::{BISECTIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEPS_MAX};
 
     fn counted(text: &str) -> Result<Census, String> {
         let mut census = Census::default();
@@ -399,10 +399,10 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A closed loop before the rungs, and halvings for the limit and for the SLO. Each has a warm-up and what is measured.
-        let rungs = (1 + RUNGS_MAX + 2 * BISECTIONS_MAX) as u64;
-        let operations = 2 * rungs * 2 * Action::COUNT as u64;
-        let (mut bytes, mut memory_bytes) = (0, rungs * 3 * PHASE_BYTES);
+        // A closed loop before the steps, and halvings for the limit and for the SLO. Each has a warm-up and what is measured.
+        let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
+        let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;
+        let (mut bytes, mut memory_bytes) = (0, sweep_steps * 3 * PHASE_BYTES);
         for (count, text) in [
             (operations, serde_json::to_string(&operation).unwrap()),
             (

@@ -61,7 +61,7 @@ pub enum Outcome {
         why: String,
     },
     /// The program ended before the run did: it was killed, or its machine went down; or it goes on still. The record has the
-    /// phases, and of a sweep the rungs, that were completed by then.
+    /// phases, and of a sweep the steps, that were completed by then.
     Unfinished,
 }
 
@@ -163,10 +163,10 @@ pub struct Check {
     pub duration_ns: u64,
 }
 
-/// What the reads of the transactions fetched from the device.
+/// What the reads of the transactions got from the device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fetched {
-    /// Bytes that the process's reads fetched from storage (`read_bytes` of proc(5), `/proc/PID/io`).
+pub struct ServedBy {
+    /// Bytes that the process's reads got from the device from storage (`read_bytes` of proc(5), `/proc/PID/io`).
     pub device_bytes: Fact<u64>,
     /// Bytes that its operations read.
     pub read_bytes: u64,
@@ -438,7 +438,7 @@ pub struct SystemDuring {
     pub clocks: ClocksDifference,
 }
 
-/// The load of one rung.
+/// The load of one step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
@@ -468,9 +468,9 @@ impl Load {
     }
 }
 
-/// One rung.
+/// One step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Rung {
+pub struct SweepStep {
     /// What it was to bear.
     pub load: Load,
     /// Workers that were at work.
@@ -478,13 +478,13 @@ pub struct Rung {
     /// Its phases: the transactions, and with a pool of its own those before and after them. Their moments are since the
     /// origin of the run that it was climbed in.
     pub phases: Vec<PhaseRecord>,
-    /// The run that it was climbed in, where each rung has one; nothing for the first, whose run's facts are the record's own.
-    pub of_run: Option<Box<RungRun>>,
+    /// The run that it was climbed in, where each step has one; nothing for the first, whose run's facts are the record's own.
+    pub of_run: Option<Box<SweepStepRun>>,
 }
 
-/// What a run of a rung's own says besides its phases.
+/// What a run of a step's own says besides its phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RungRun {
+pub struct SweepStepRun {
     /// The fingerprint of its workload: with other workers it is another.
     pub fingerprint: Fingerprint,
     /// Where the moments of its phases count from.
@@ -495,7 +495,7 @@ pub struct RungRun {
     pub room: Option<Room>,
 }
 
-impl Rung {
+impl SweepStep {
     /// Its transactions, where it came to them.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
         self.phases.iter().find(|phase| phase.phase == Phase::Transactions)
@@ -511,18 +511,18 @@ pub struct Actual {
     pub end: Fact<End>,
     /// The hash of the whole stream, where all of it was performed.
     pub stream_hash: Fact<StreamHash>,
-    /// Phases that were begun, in order; the transactions of a sweep are in its rungs.
+    /// Phases that were begun, in order; the transactions of a sweep are in its steps.
     pub phases: Vec<PhaseRecord>,
-    /// The rungs of a sweep, in the order in which they were climbed.
-    pub rungs: Vec<Rung>,
+    /// The steps of a sweep, in the order in which they were climbed.
+    pub sweep_steps: Vec<SweepStep>,
     /// Errors, by operation, step and error number.
     pub errors: Vec<ErrorRecord>,
     /// The look at the names after the transactions.
     pub check: Fact<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
     pub taken: Option<Check>,
-    /// What the transactions' reads fetched from the device; nothing where the run did not come to their end.
-    pub fetched: Option<Fetched>,
+    /// What the transactions' reads got from the device; nothing where the run did not come to their end.
+    pub served_by: Option<ServedBy>,
     /// Operations that took very long.
     pub stalled: Vec<Stalled>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
@@ -550,11 +550,11 @@ impl Actual {
             end: not_yet(true),
             stream_hash: not_yet(true),
             phases: Vec::new(),
-            rungs: Vec::new(),
+            sweep_steps: Vec::new(),
             errors: Vec::new(),
             check: not_yet(check),
             taken: None,
-            fetched: None,
+            served_by: None,
             stalled: Vec::new(),
             classic: None,
             clean_up: None,
@@ -562,10 +562,10 @@ impl Actual {
         }
     }
 
-    /// The transactions, wherever they are: of the run, or of a sweep's rungs.
+    /// The transactions, wherever they are: of the run, or of a sweep's steps.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
-        let of_rungs = self.rungs.iter().flat_map(|rung| &rung.phases);
-        let all = self.phases.iter().chain(of_rungs);
+        let of_sweep_steps = self.sweep_steps.iter().flat_map(|sweep_step| &sweep_step.phases);
+        let all = self.phases.iter().chain(of_sweep_steps);
         all.filter(|phase| phase.phase == Phase::Transactions)
     }
 }

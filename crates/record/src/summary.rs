@@ -20,7 +20,7 @@ pub use self::paper::PaperFigures;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };
-pub use self::reads::{FetchedSummary, Surprise};
+pub use self::reads::{ServedBySummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 use crate::sweep::SweepSummary;
@@ -51,7 +51,7 @@ pub struct Summary {
     pub partial: bool,
     /// How often a mix asks for each operation, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: all phases together, those of rungs, too, in nanoseconds. What lies between them (sync, checks, caches) is
+    /// Elapsed time: all phases together, those of steps, too, in nanoseconds. What lies between them (sync, checks, caches) is
     /// not the original's work.
     pub elapsed_ns: u64,
     /// The paper's list; nothing for workloads that have other operations than the paper's, of sweeps, and where the program
@@ -59,12 +59,12 @@ pub struct Summary {
     pub paper: Option<PaperFigures>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
-    /// What an open loop came to; nothing of a closed one, and of a sweep, whose rungs have it.
+    /// What an open loop came to; nothing of a closed one, and of a sweep, whose steps have it.
     pub arrivals: Option<ArrivalsSummary>,
     /// What a sweep came to; nothing where none was climbed.
     pub sweep: Option<SweepSummary>,
-    /// What the transactions' reads fetched from the device; nothing where that was not looked at.
-    pub fetched: Option<FetchedSummary>,
+    /// What the transactions' reads got from the device; nothing where that was not looked at.
+    pub served_by: Option<ServedBySummary>,
     /// What the program itself cost in the transactions; nothing where that is not known.
     pub overhead: Option<OverheadSummary>,
     /// The greatest relative error of a latency percentile.
@@ -77,8 +77,12 @@ impl Summary {
     /// What follows from a record.
     pub fn of(record: &Record) -> Self {
         let phases = &record.actual.phases;
-        let of_rungs = record.actual.rungs.iter().flat_map(|rung| &rung.phases);
-        let elapsed_ns = phases.iter().chain(of_rungs).map(PhaseRecord::measured_ns).sum();
+        let of_sweep_steps = record
+            .actual
+            .sweep_steps
+            .iter()
+            .flat_map(|sweep_step| &sweep_step.phases);
+        let elapsed_ns = phases.iter().chain(of_sweep_steps).map(PhaseRecord::measured_ns).sum();
         Self {
             partial: record.actual.outcome != Outcome::Complete,
             shares: shares(&record.spec.workload),
@@ -91,12 +95,12 @@ impl Summary {
                 .drive
                 .sweep
                 .as_ref()
-                .map(|asked| SweepSummary::of(asked, &record.actual.rungs)),
-            fetched: record
+                .map(|asked| SweepSummary::of(asked, &record.actual.sweep_steps)),
+            served_by: record
                 .actual
-                .fetched
+                .served_by
                 .as_ref()
-                .map(|fetched| reads::summary(fetched, &record.spec)),
+                .map(|served_by| reads::summary(served_by, &record.spec)),
             overhead: overhead::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),

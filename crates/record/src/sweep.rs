@@ -1,4 +1,4 @@
-//! What a sweep of loads came to: each rung, and where the limits are.
+//! What a sweep of loads came to: each step, and where the limits are.
 
 use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, Meter, knee};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use spec::{Climb, Sweep};
 use workload::{Action, Role};
 
-use crate::run::{Load, PhaseRecord, Rung};
+use crate::run::{Load, PhaseRecord, SweepStep};
 
-/// Of a rung that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
+/// Of a step that holds no greater share of the operations failed, or was skipped for that, than this: what failed is no load that was borne.
 pub const FAILED_MAX: f64 = 0.01;
-/// What a rung came to. Latencies are nothing where none were recorded.
+/// What a step came to. Latencies are nothing where none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RungSummary {
+pub struct SweepStepSummary {
     /// What it was to bear.
     pub load: Load,
     /// Workers that were at work.
@@ -47,16 +47,16 @@ pub struct RungSummary {
     /// Operations that were not sent, because an earlier one on the same file had failed.
     pub skipped: u64,
     /// The same by kind of operation.
-    pub by_operation: Vec<RungOperation>,
+    pub by_operation: Vec<SweepStepOperation>,
     /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the measured time
     /// ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no more than [`FAILED_MAX`] of the operations failed or
     /// were skipped.
     pub holds: bool,
 }
 
-/// Operations of one kind on a rung. Latencies are nothing where none succeeded, or none were recorded.
+/// Operations of one kind on a step. Latencies are nothing where none succeeded, or none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RungOperation {
+pub struct SweepStepOperation {
     /// Who did them.
     pub role: Role,
     /// Which kind.
@@ -76,7 +76,7 @@ pub struct RungOperation {
 }
 
 /// Operations of the measured segments by role and kind, in the order in which they are first seen.
-fn by_operation(phase: &PhaseRecord) -> Vec<RungOperation> {
+fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
     for operation in phase.measured().flat_map(|segment| &segment.operations) {
         let same =
@@ -86,7 +86,7 @@ fn by_operation(phase: &PhaseRecord) -> Vec<RungOperation> {
             None => kinds.push((operation.role, operation.action, operation.meter.clone())),
         }
     }
-    let of_kind = |(role, action, meter): (Role, Action, Meter)| RungOperation {
+    let of_kind = |(role, action, meter): (Role, Action, Meter)| SweepStepOperation {
         role,
         action,
         operations: meter.operations,
@@ -99,16 +99,16 @@ fn by_operation(phase: &PhaseRecord) -> Vec<RungOperation> {
     kinds.into_iter().map(of_kind).collect()
 }
 
-impl RungSummary {
-    /// What a rung came to.
-    pub fn of(rung: &Rung) -> Self {
+impl SweepStepSummary {
+    /// What a step came to.
+    pub fn of(sweep_step: &SweepStep) -> Self {
         let mut latency = Histogram::default();
         let mut service: Option<Histogram> = None;
         let (mut transactions, mut ns) = (0, 0);
         let mut by_operation = Vec::new();
         let mut skipped = 0;
         let mut waiting = None;
-        if let Some(phase) = rung.transactions() {
+        if let Some(phase) = sweep_step.transactions() {
             for operation in phase.measured().flat_map(|segment| &segment.operations) {
                 latency.merge(&operation.meter.latency);
                 if let Some(more) = &operation.meter.service {
@@ -127,9 +127,9 @@ impl RungSummary {
         let achieved_per_second = (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let percentile = |percent| latency.percentile(percent);
         let mut summary = Self {
-            load: rung.load,
-            workers: rung.workers,
-            complete: rung.transactions().is_some_and(|phase| phase.complete),
+            load: sweep_step.load,
+            workers: sweep_step.workers,
+            complete: sweep_step.transactions().is_some_and(|phase| phase.complete),
             transactions,
             achieved_per_second,
             achieved_fraction: None,
@@ -146,13 +146,13 @@ impl RungSummary {
             by_operation,
             holds: achieved_per_second.is_some() && undone <= (operations as f64 + undone) * FAILED_MAX,
         };
-        if let Load::Rate(_) = rung.load {
-            let fraction = rung.transactions().and_then(PhaseRecord::done_fraction);
+        if let Load::Rate(_) = sweep_step.load {
+            let fraction = sweep_step.transactions().and_then(PhaseRecord::done_fraction);
             summary.achieved_fraction = fraction;
             summary.waiting = waiting;
             summary.service_p99_ns = service.as_ref().and_then(|service| service.percentile(99.0));
             // Up to the moment at which all workers were up to their arrivals, all that had been requested was done.
-            summary.holds &= rung.transactions().is_some_and(PhaseRecord::queue_is_bounded);
+            summary.holds &= sweep_step.transactions().is_some_and(PhaseRecord::queue_is_bounded);
         }
         summary
     }
@@ -173,11 +173,15 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Of these rungs, as far as they were climbed to their end.
-    pub fn of(rungs: &[RungSummary], is_well: impl Fn(&RungSummary) -> bool) -> Self {
+    /// Of these steps, as far as they were climbed to their end.
+    pub fn of(sweep_steps: &[SweepStepSummary], is_well: impl Fn(&SweepStepSummary) -> bool) -> Self {
         let by = |wanted: bool| {
-            let rungs = rungs.iter().filter(|rung| rung.complete && is_well(rung) == wanted);
-            rungs.filter_map(|rung| rung.load.rate()).collect::<Vec<f64>>()
+            let sweep_steps = sweep_steps
+                .iter()
+                .filter(|sweep_step| sweep_step.complete && is_well(sweep_step) == wanted);
+            sweep_steps
+                .filter_map(|sweep_step| sweep_step.load.rate())
+                .collect::<Vec<f64>>()
         };
         let lowest_beyond = by(false).into_iter().reduce(f64::min);
         let below = |rate: &f64| lowest_beyond.is_none_or(|beyond| *rate < beyond);
@@ -195,7 +199,7 @@ pub struct SloSummary {
     pub p99_ns: u64,
     /// Between which rates its limit lies.
     pub limit: Limit,
-    /// The rung that comes nearest, by its place, with its 99th percentile; nothing where a rung meets it, or none was measured.
+    /// The step that comes nearest, by its place, with its 99th percentile; nothing where a step meets it, or none was measured.
     pub nearest: Option<(usize, u64)>,
 }
 
@@ -203,52 +207,53 @@ pub struct SloSummary {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSummary {
     /// In the order in which they were climbed.
-    pub rungs: Vec<RungSummary>,
-    /// Up to which rate rungs hold; nothing of a sweep of workers.
+    pub sweep_steps: Vec<SweepStepSummary>,
+    /// Up to which rate steps hold; nothing of a sweep of workers.
     pub limit: Option<Limit>,
     /// Up to which rate the SLO is met; nothing where there is none.
     pub slo: Option<SloSummary>,
-    /// The knee of mean latency over load, of the rungs that hold; nothing where they have none.
+    /// The knee of mean latency over load, of the steps that hold; nothing where they have none.
     pub knee: Option<Knee>,
 }
 
 impl SweepSummary {
-    /// What these rungs come to.
-    pub fn of(asked: &Sweep, rungs: &[Rung]) -> Self {
-        let rungs: Vec<RungSummary> = rungs.iter().map(RungSummary::of).collect();
+    /// What these steps come to.
+    pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
+        let sweep_steps: Vec<SweepStepSummary> = sweep_steps.iter().map(SweepStepSummary::of).collect();
         let is_of_rates = !matches!(asked.climb, Climb::Workers(_));
-        let point = |rung: &RungSummary| {
-            let load = match rung.load {
+        let point = |sweep_step: &SweepStepSummary| {
+            let load = match sweep_step.load {
                 Load::Rate(rate) => rate,
                 Load::Workers(workers) => f64::from(workers),
                 Load::Closed => return None,
             };
-            Some((load, rung.mean_ns?))
+            Some((load, sweep_step.mean_ns?))
         };
-        let points: Vec<(f64, f64)> = rungs
+        let points: Vec<(f64, f64)> = sweep_steps
             .iter()
-            .filter(|rung| rung.complete && rung.holds)
+            .filter(|sweep_step| sweep_step.complete && sweep_step.holds)
             .filter_map(point)
             .collect();
         Self {
-            limit: is_of_rates.then(|| Limit::of(&rungs, |rung| rung.holds)),
-            slo: asked.slo_p99_ns.map(|p99_ns| SloSummary::of(p99_ns, &rungs)),
+            limit: is_of_rates.then(|| Limit::of(&sweep_steps, |sweep_step| sweep_step.holds)),
+            slo: asked.slo_p99_ns.map(|p99_ns| SloSummary::of(p99_ns, &sweep_steps)),
             knee: knee::knee(&points, SENSITIVITY),
-            rungs,
+            sweep_steps,
         }
     }
 }
 
 impl SloSummary {
-    /// What becomes of it on these rungs.
-    pub fn of(p99_ns: u64, rungs: &[RungSummary]) -> Self {
-        let of_rates = |(_, rung): &(usize, &RungSummary)| rung.complete && rung.load.rate().is_some();
-        let all = rungs.iter().enumerate().filter(of_rates);
-        let is_met = all.clone().any(|(_, rung)| rung.meets(p99_ns));
-        let nearest = all.filter_map(|(index, rung)| Some((index, rung.p99_ns?)));
+    /// What becomes of it on these steps.
+    pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
+        let of_rates =
+            |(_, sweep_step): &(usize, &SweepStepSummary)| sweep_step.complete && sweep_step.load.rate().is_some();
+        let all = sweep_steps.iter().enumerate().filter(of_rates);
+        let is_met = all.clone().any(|(_, sweep_step)| sweep_step.meets(p99_ns));
+        let nearest = all.filter_map(|(index, sweep_step)| Some((index, sweep_step.p99_ns?)));
         Self {
             p99_ns,
-            limit: Limit::of(rungs, |rung| rung.meets(p99_ns)),
+            limit: Limit::of(sweep_steps, |sweep_step| sweep_step.meets(p99_ns)),
             nearest: nearest.min_by_key(|(_, p99)| *p99).filter(|_| !is_met),
         }
     }

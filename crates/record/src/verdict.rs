@@ -5,7 +5,7 @@
 //! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
 //! Thresholds are in [`limits`]; `docs/measurement.md`, "Verdict", has them all in a table.
 //!
-//! A sweep's rungs are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
+//! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
 //! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.
 
 use measure::{Drift, Steady};
@@ -140,17 +140,21 @@ impl Verdict {
 
 /// Whether the transactions were those of a sweep.
 fn is_sweep(record: &Record) -> bool {
-    record.spec.drive.sweep.is_some() || !record.actual.rungs.is_empty()
+    record.spec.drive.sweep.is_some() || !record.actual.sweep_steps.is_empty()
 }
 
 fn is_partial(record: &Record) -> bool {
     record.actual.outcome != Outcome::Complete
 }
 
-/// Those of a sweep's rungs, too.
+/// Those of a sweep's steps, too.
 fn all_phases(record: &Record) -> impl Iterator<Item = &PhaseRecord> {
-    let rungs = record.actual.rungs.iter().flat_map(|rung| &rung.phases);
-    record.actual.phases.iter().chain(rungs)
+    let sweep_steps = record
+        .actual
+        .sweep_steps
+        .iter()
+        .flat_map(|sweep_step| &sweep_step.phases);
+    record.actual.phases.iter().chain(sweep_steps)
 }
 
 fn transactions(record: &Record) -> Option<&PhaseRecord> {

@@ -1,9 +1,9 @@
-//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each rung of a sweep.
+//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for each step of a sweep.
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
 use record::summary::Percentile;
-use record::{ListedRun, Load, OperationSummary, Record, RungSummary, Summary};
+use record::{ListedRun, Load, OperationSummary, Record, Summary, SweepStepSummary};
 
 /// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty.
 pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,storage,workers,state,verdict,phase,role,operation,\
@@ -18,8 +18,11 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
         let of_kind = |of_kind| [run.clone(), operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
-    let rungs = summary.sweep.iter().flat_map(|sweep| sweep.rungs.iter().enumerate());
-    rows.extend(rungs.map(|(number, rung)| [run.clone(), self::rung(number, rung)].concat()));
+    let sweep_steps = summary
+        .sweep
+        .iter()
+        .flat_map(|sweep| sweep.sweep_steps.iter().enumerate());
+    rows.extend(sweep_steps.map(|(number, sweep_step)| [run.clone(), self::sweep_step(number, sweep_step)].concat()));
     csv_rows(&rows, "\r\n")
 }
 
@@ -61,25 +64,25 @@ fn operation(phase: &str, of_kind: &OperationSummary) -> Vec<Cell> {
     cells
 }
 
-/// The transactions of a rung, of all roles and kinds together.
-fn rung(number: usize, rung: &RungSummary) -> Vec<Cell> {
-    let load = match rung.load {
+/// The transactions of a step, of all roles and kinds together.
+fn sweep_step(number: usize, sweep_step: &SweepStepSummary) -> Vec<Cell> {
+    let load = match sweep_step.load {
         Load::Closed => "closed".to_owned(),
         Load::Rate(rate) => format!("{rate}/s"),
         Load::Workers(workers) => format!("{workers} workers"),
     };
-    let mut cells = vec![Cell::ours(format!("rung {}: {load}", number + 1))];
+    let mut cells = vec![Cell::ours(format!("step {}: {load}", number + 1))];
     cells.extend(["all", "transaction"].map(Cell::ours));
     cells.extend([
-        Number::Count(rung.transactions).into(),
-        rung.achieved_per_second.map(Number::Rate).into(),
+        Number::Count(sweep_step.transactions).into(),
+        sweep_step.achieved_per_second.map(Number::Rate).into(),
         Cell::Empty,
-        Number::Count(rung.failed).into(),
+        Number::Count(sweep_step.failed).into(),
     ]);
     cells.extend(times(
-        rung.mean_ns,
-        [rung.p50_ns, rung.p99_ns, rung.p999_ns],
-        rung.max_ns,
+        sweep_step.mean_ns,
+        [sweep_step.p50_ns, sweep_step.p99_ns, sweep_step.p999_ns],
+        sweep_step.max_ns,
     ));
     cells
 }

@@ -3,7 +3,7 @@
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::summary::{shares, transactions_meant};
-use record::{Action, Crew, End, Fact, Phase, PlanRecord, Work};
+use record::{Action, End, Fact, Phase, PlanRecord, Work, Workers};
 
 use crate::classic;
 use crate::environment;
@@ -107,7 +107,7 @@ fn data(document: &mut Document, record: &PlanRecord) {
         plan.read_to_written()
             .map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.4}"))
     ));
-    if let (Some(work), Crew::ONE) = (record.spec.workload.classic(), record.spec.workload.crew) {
+    if let (Some(work), Workers::ONE) = (record.spec.workload.classic(), record.spec.workload.workers) {
         document.below(format!(
             "The original's report would say {} read and {} written",
             classic::data(plan.classic_bytes_read, work.edition),

@@ -212,7 +212,7 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."
         }
         Reason::RanDry { .. } => {
-            "Give more files, or fewer transactions (on a sweep: fewer or shorter rungs), or a mix that creates as much as it deletes."
+            "Give more files, or fewer transactions (on a sweep: fewer or shorter steps), or a mix that creates as much as it deletes."
         }
         Reason::TooShort { measured_ns: 0, .. } => "Give a shorter --warm-up, or more work.",
         Reason::TooShort { operations: 0, .. } => "Give more time (--for), or less think time (--think).",

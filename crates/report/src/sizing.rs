@@ -1,7 +1,7 @@
 //! What `--working-set` chose, in a sentence.
 
 use document::units::{bytes, counted, grouped};
-use record::{Calibration, Crew, Drive, Sizing, Stop, WorkingSet, Workload};
+use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};
 
 /// What was chosen, and how long that takes as far as a calibration tells.
 pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
@@ -14,11 +14,11 @@ pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
 
 /// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
-    let each = match workload.crew {
-        Crew::Private { workers } if workers > 1 => {
+    let each = match workload.workers {
+        Workers::Private { workers } if workers > 1 => {
             format!(", {} for each of {workers} workers,", grouped(workload.files()))
         }
-        Crew::Private { .. } | Crew::Shared { .. } => String::new(),
+        Workers::Private { .. } | Workers::Shared { .. } => String::new(),
     };
     let against = match sizing.working_set {
         WorkingSet::OfCache(factor) => format!("{factor} times"),
@@ -54,12 +54,12 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
             ", and {} of transactions{} are about {} at the most",
             time(length.as_secs_f64()),
-            if drive.sweep.is_some() { " on each rung" } else { "" },
+            if drive.sweep.is_some() { " on each step" } else { "" },
             about(count as f64)
         )),
         // Those without end are ended by something that nobody can foretell.
         (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
-            let all = workload.transactions() as f64 * f64::from(workload.crew.workers());
+            let all = workload.transactions() as f64 * f64::from(workload.workers.count());
             text.push_str(&format!(
                 ", and the transactions about {} at the least",
                 time(all / rate)

@@ -15,7 +15,7 @@ use std::thread::{self, JoinHandle};
 
 use contract::Operation;
 use spec::{Place, RunSpec};
-use workload::{Crew, Intent};
+use workload::{Intent, Workers};
 
 use entry::Header;
 
@@ -28,7 +28,7 @@ pub(crate) mod tree;
 #[derive(Debug)]
 pub struct AckLog {
     shared: Arc<Shared>,
-    crew: Crew,
+    workers: Workers,
     writer: Option<JoinHandle<()>>,
 }
 
@@ -174,7 +174,7 @@ impl AckLog {
         let checksum = begun.map_err(|error| given_up(path, &error))?;
         let shared = Arc::new(Shared {
             path: path.clone(),
-            workers: request.workload.crew.workers(),
+            workers: request.workload.workers.count(),
             state: Mutex::new(State {
                 checksum,
                 ..State::default()
@@ -187,7 +187,7 @@ impl AckLog {
         let writer = writer.spawn(move || of_writer.write_all(&mut file));
         Ok(Some(Self {
             shared,
-            crew: request.workload.crew,
+            workers: request.workload.workers,
             writer: Some(writer.map_err(|error| given_up(path, &error))?),
         }))
     }
@@ -195,7 +195,7 @@ impl AckLog {
     /// A worker's way to it; every worker has one, and has it until it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
-        let prefix = entry::own(self.crew, worker).map_or_else(Vec::new, |own| format!("w{own}/").into_bytes());
+        let prefix = entry::own(self.workers, worker).map_or_else(Vec::new, |own| format!("w{own}/").into_bytes());
         Log {
             shared: Arc::clone(&self.shared),
             worker,
@@ -238,7 +238,7 @@ fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Res
         durability: request.durability,
         directories: directories.iter().map(|directory| escaped(directory)).collect(),
         own_directories: request.place == Place::OwnDirectory,
-        workers: request.workload.crew.workers(),
+        workers: request.workload.workers.count(),
     };
     let mut line = Vec::new();
     let checksum = entry::push(0, &entry::header(&header)?, &mut line);

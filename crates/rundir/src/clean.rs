@@ -11,11 +11,11 @@ use contract::home::{Directory, Home, Mark};
 use record::CleanUp;
 
 use crate::advice;
-use crate::ground::Ground;
 use crate::life;
 use crate::manifest::{self, FoundManifest, Kind, Manifest};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
+use crate::run_directory::RunDirectory;
 
 /// What became of one run's leavings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl Abandoned {
             Kind::Location => Arc::clone(&self.directory),
             Kind::OwnDirectory => self.directory.above()?,
         };
-        let ground = Ground::new(
+        let run_directory = RunDirectory::new(
             self.home,
             self.path.clone(),
             self.directory,
@@ -233,8 +233,8 @@ impl Abandoned {
             *self.manifest,
             self.lock,
         )?;
-        let clean_up = ground.leave(&evidence, &mut |_| ());
-        if let (Some(life), false) = (life, ground.is_marked()) {
+        let clean_up = run_directory.leave(&evidence, &mut |_| ());
+        if let (Some(life), false) = (life, run_directory.is_marked()) {
             life::cleaned(&life);
         }
         Ok(Cleaned::Removed {

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use contract::home::{Directory, Home, Mark};
 use workload::Workload;
 
-use crate::ground::{Ground, Grounds};
 use crate::life::Life;
 use crate::manifest::{FoundManifest, Kind, Makes, Manifest, Position};
 use crate::names::OWN_DIRECTORY_PREFIX;
 use crate::prepare::{PrepareError, not_ours, system};
+use crate::run_directory::{RunDirectories, RunDirectory};
 
 /// A pool of an earlier run.
 #[derive(Debug)]
 pub struct TakenPool {
     /// Where it lies.
-    pub grounds: Grounds,
+    pub run_directories: RunDirectories,
     /// By worker.
     pub positions: Vec<Position>,
 }
@@ -32,7 +32,7 @@ struct Candidate {
 }
 
 /// Takes the pool of a workload that an earlier run has kept in these directories, in each a part of it. Nothing is
-/// changed yet: see [`crate::site::Site::begin_use`].
+/// changed yet: see [`crate::owned::OwnedDirectories::begin_use`].
 pub fn take_kept(
     home: &Arc<dyn Home>,
     locations: &[PathBuf],
@@ -40,7 +40,7 @@ pub fn take_kept(
     makes: &Makes,
     life: Life,
 ) -> Result<TakenPool, PrepareError> {
-    let mut grounds = Vec::new();
+    let mut run_directories = Vec::new();
     let mut positions = Vec::new();
     for location in locations {
         let mut candidate = one(&**home, location, workload)?;
@@ -52,15 +52,15 @@ pub fn take_kept(
             .max(workload.numbers_max().saturating_add(behind.unwrap_or(0)));
         candidate.manifest.makes.add(makes);
         positions = kept.positions;
-        grounds.push(ground(home, candidate)?);
+        run_directories.push(run_directory(home, candidate)?);
     }
     Ok(TakenPool {
-        grounds: Grounds::new(grounds, life),
+        run_directories: RunDirectories::new(run_directories, life),
         positions,
     })
 }
 
-fn ground(home: &Arc<dyn Home>, candidate: Candidate) -> Result<Ground, PrepareError> {
+fn run_directory(home: &Arc<dyn Home>, candidate: Candidate) -> Result<RunDirectory, PrepareError> {
     let Candidate {
         path,
         directory,
@@ -71,7 +71,7 @@ fn ground(home: &Arc<dyn Home>, candidate: Candidate) -> Result<Ground, PrepareE
     let users = directory
         .above()
         .map_err(|errno| system("open the directory above", &path, errno))?;
-    Ground::new(Arc::clone(home), path.clone(), directory, users, manifest, lock)
+    RunDirectory::new(Arc::clone(home), path.clone(), directory, users, manifest, lock)
         .map_err(|errno| system("examine", &path, errno))
 }
 

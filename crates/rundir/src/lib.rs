@@ -8,14 +8,14 @@
 pub mod ack_log;
 pub mod advice;
 pub mod clean;
-pub mod ground;
 pub mod kept;
 pub mod life;
 pub mod manifest;
 pub mod names;
+pub mod owned;
 pub mod ownership;
 pub mod prepare;
-pub mod site;
+pub mod run_directory;
 pub mod slot;
 pub mod verify_log;
 

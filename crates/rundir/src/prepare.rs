@@ -8,12 +8,12 @@ use contract::home::{DIRECTORY_MODE, Directory, Exchanger, Home};
 
 use crate::advice;
 use crate::before::Before;
-use crate::ground::{Ground, Grounds};
 use crate::life::Life;
 use crate::manifest::{self, FoundManifest, Kind, Makes, Manifest, MixNames};
 use crate::names::{self, OWN_DIRECTORY_PREFIX, running_number, subdirectory, worker_directory};
+use crate::owned::OwnedDirectories as _;
 use crate::ownership::Evidence;
-use crate::site::Site as _;
+use crate::run_directory::{RunDirectories, RunDirectory};
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
 const PATH_BYTES_MAX: usize = 4096;
@@ -192,40 +192,40 @@ pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareEr
 }
 
 /// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for every location
-/// the number of its ground.
-pub fn prepare(wish: &Wish) -> Result<(Grounds, Vec<usize>), PrepareError> {
-    let mut grounds = Grounds::new(Vec::new(), wish.life.clone());
-    let mut ground_of = Vec::new();
+/// the number of its run directory.
+pub fn prepare(wish: &Wish) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
+    let mut run_directories = RunDirectories::new(Vec::new(), wish.life.clone());
+    let mut run_directory_of = Vec::new();
     // Where there are too few open files for all places, some are needed to leave those that were taken.
     let spare = wish
         .locations
         .first()
         .map(|first| [(); 4].map(|()| wish.home.open(first)));
     for location in &wish.locations {
-        match take(wish, location, &grounds) {
-            Ok(Taken::New(ground)) => {
-                ground_of.push(grounds.all.len());
-                grounds.all.push(*ground);
+        match take(wish, location, &run_directories) {
+            Ok(Taken::New(run_directory)) => {
+                run_directory_of.push(run_directories.all.len());
+                run_directories.all.push(*run_directory);
             }
-            Ok(Taken::Again(number)) => ground_of.push(number),
+            Ok(Taken::Again(number)) => run_directory_of.push(number),
             Err(error) => {
                 drop(spare);
                 // No file was made.
-                grounds.leave(&Evidence::default(), &mut |_| ());
+                run_directories.leave(&Evidence::default(), &mut |_| ());
                 return Err(error);
             }
         }
     }
-    grounds.life.lies_in(grounds.all.len());
-    Ok((grounds, ground_of))
+    run_directories.life.lies_in(run_directories.all.len());
+    Ok((run_directories, run_directory_of))
 }
 
 enum Taken {
-    New(Box<Ground>),
+    New(Box<RunDirectory>),
     Again(usize),
 }
 
-fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, PrepareError> {
+fn take(wish: &Wish, location: &Path, earlier: &RunDirectories) -> Result<Taken, PrepareError> {
     let users = wish
         .home
         .open(location)
@@ -268,10 +268,13 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
     }
     refuse_long_paths(wish, location)?;
     let facts = users.facts().map_err(|errno| system("examine", location, errno))?;
-    let again = earlier.all.iter().position(|ground| match ground.identity() {
-        Some(identity) => facts.identity == Some(identity),
-        None => ground.directory == location,
-    });
+    let again = earlier
+        .all
+        .iter()
+        .position(|run_directory| match run_directory.identity() {
+            Some(identity) => facts.identity == Some(identity),
+            None => run_directory.directory == location,
+        });
     if let Some(number) = again {
         return Ok(Taken::Again(number));
     }
@@ -293,9 +296,9 @@ fn take(wish: &Wish, location: &Path, earlier: &Grounds) -> Result<Taken, Prepar
         }
     };
     let held = Arc::clone(&users);
-    let ground = Ground::new(Arc::clone(&wish.home), location.to_owned(), held, users, manifest, lock);
-    ground
-        .map(|ground| Taken::New(Box::new(ground)))
+    let run_directory = RunDirectory::new(Arc::clone(&wish.home), location.to_owned(), held, users, manifest, lock);
+    run_directory
+        .map(|run_directory| Taken::New(Box::new(run_directory)))
         .map_err(|errno| system("examine", location, errno))
 }
 
@@ -435,7 +438,7 @@ fn own_directory(
             Err(errno) => return Err(system("make a directory in", location, errno)),
         }
         let errno = match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
-            Ok(ground) => return Ok(ground),
+            Ok(run_directory) => return Ok(run_directory),
             Err(errno) => errno,
         };
         // Empty, and made a moment ago: where even that cannot be undone, `clean` removes it later.
@@ -461,7 +464,7 @@ fn mark(
     let lock = manifest.write(&*held)?;
     users.sync()?;
     let users = Arc::clone(users);
-    Ok(Taken::New(Box::new(Ground::new(
+    Ok(Taken::New(Box::new(RunDirectory::new(
         Arc::clone(&wish.home),
         directory,
         held,
@@ -471,20 +474,20 @@ fn mark(
     )?)))
 }
 
-impl Grounds {
+impl RunDirectories {
     /// Makes a directory for each worker in every place. On failure everything is removed again.
     pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
-        for ground in &self.all {
+        for run_directory in &self.all {
             for worker in 0..workers {
                 let name = worker_directory(worker);
-                if let Err(errno) = ground.held.make(name.as_bytes(), DIRECTORY_MODE) {
-                    let path = ground.directory.join(&name);
+                if let Err(errno) = run_directory.held.make(name.as_bytes(), DIRECTORY_MODE) {
+                    let path = run_directory.directory.join(&name);
                     self.leave(&Evidence::default(), &mut |_| ());
                     return Err(system("make the directory", &path, errno));
                 }
             }
-            if let Err(errno) = ground.held.sync() {
-                let path = ground.directory.clone();
+            if let Err(errno) = run_directory.held.sync() {
+                let path = run_directory.directory.clone();
                 self.leave(&Evidence::default(), &mut |_| ());
                 return Err(system("sync", &path, errno));
             }

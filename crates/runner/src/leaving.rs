@@ -7,20 +7,20 @@ use std::sync::atomic::Ordering;
 use record::{CleanUp, End, Outcome};
 use rundir::ack_log::AckLog;
 use rundir::manifest::KeptPool;
+use rundir::owned::OwnedDirectories;
 use rundir::ownership::Evidence;
-use rundir::site::Site;
 use spec::RunSpec;
 
-use crate::crew::Performed;
 use crate::events::{Event, Progress, Stage};
 use crate::waiting::{Call, Waiter};
+use crate::workers::Performed;
 
 /// Removes what a run that was refused has made by then. A pool that was there before was not touched yet.
-pub(crate) fn give_back(request: &RunSpec, site: Arc<dyn Site>, waiter: &mut Waiter<'_>) {
+pub(crate) fn give_back(request: &RunSpec, owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
     if request.keeping.reuse {
-        untouched(site, waiter);
+        untouched(owned, waiter);
     } else {
-        let _ = leave(site, Evidence::default(), None, waiter);
+        let _ = leave(owned, Evidence::default(), None, waiter);
     }
 }
 
@@ -28,10 +28,10 @@ pub(crate) fn give_back(request: &RunSpec, site: Arc<dyn Site>, waiter: &mut Wai
 pub(crate) fn leave_all(
     request: &RunSpec,
     performed: &mut Performed,
-    (site, ack_log): (Arc<dyn Site>, Option<AckLog>),
+    (owned, ack_log): (Arc<dyn OwnedDirectories>, Option<AckLog>),
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
-    let (clean_up, unanswered) = clean_up(request, performed, site, waiter);
+    let (clean_up, unanswered) = clean_up(request, performed, owned, waiter);
     if let Some(why) = unanswered {
         performed.outcome = Outcome::Failed { why };
         performed.abandoned = true;
@@ -50,27 +50,27 @@ pub(crate) fn leave_all(
 }
 
 /// Nothing was done there.
-fn untouched(site: Arc<dyn Site>, waiter: &mut Waiter<'_>) {
-    let place = site.describe();
-    site.life().end();
+fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
+    let place = owned.describe();
+    owned.life().end();
     // What does not close, which may wait for its server, is closed by the process's end.
-    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || drop(site));
+    let _ = waiter.wait_for(&Call::new("close what is open in", place), move || drop(owned));
 }
 
 /// Removes what is left of the run; after a whole one that is its mark only. With why there was no answer, where that is so.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
-    site: Arc<dyn Site>,
+    owned: Arc<dyn OwnedDirectories>,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {
     if performed.abandoned {
-        let place = site.describe();
-        leave_open(site);
+        let place = owned.describe();
+        leave_open(owned);
         return (Some(not_asked(place)), None);
     }
     if request.keeping.reuse && !performed.in_use {
-        untouched(site, waiter);
+        untouched(owned, waiter);
         return (None, None);
     }
     let whole = matches!(performed.outcome, Outcome::Complete | Outcome::Interrupted { .. });
@@ -80,25 +80,25 @@ fn clean_up(
             workload: request.workload.endless_canonical(),
             positions: positions.clone(),
             names: performed.names,
-            left_ns: site.life().latest_ns(),
-            set_back_ns: site.life().set_back_ns(),
+            left_ns: owned.life().latest_ns(),
+            set_back_ns: owned.life().set_back_ns(),
         };
-        return keep(site, kept, waiter);
+        return keep(owned, kept, waiter);
     }
     if performed.outcome == Outcome::Complete && !performed.any_spoiled {
         // Every file of its own is gone: what bears such a name now is somebody else's.
-        let (done, unanswered) = leave(site, Evidence::default(), None, waiter);
+        let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
         return ((done.files > 0 || !done.left.is_empty()).then_some(done), unanswered);
     }
     waiter.events.event(Event::Began(Stage::CleanUp, Progress::default()));
     let evidence = Evidence {
         numbers_made: performed.numbers_made,
         partly_written: performed.partly_written.clone(),
-        set_back_ns: site.life().set_back_ns(),
+        set_back_ns: owned.life().set_back_ns(),
         until: None,
         is_complete: true,
     };
-    let (done, unanswered) = leave(site, evidence, Some(Stage::CleanUp), waiter);
+    let (done, unanswered) = leave(owned, evidence, Some(Stage::CleanUp), waiter);
     let progress = Progress {
         done: done.files,
         total: Some(done.files),
@@ -110,9 +110,13 @@ fn clean_up(
 }
 
 /// Leaves the pool for a later run.
-fn keep(site: Arc<dyn Site>, kept: KeptPool, waiter: &mut Waiter<'_>) -> (Option<CleanUp>, Option<String>) {
-    let call = Call::new("write the manifest of the kept pool in", site.describe());
-    let marked = waiter.wait_for(&call, move || site.keep(kept));
+fn keep(
+    owned: Arc<dyn OwnedDirectories>,
+    kept: KeptPool,
+    waiter: &mut Waiter<'_>,
+) -> (Option<CleanUp>, Option<String>) {
+    let call = Call::new("write the manifest of the kept pool in", owned.describe());
+    let marked = waiter.wait_for(&call, move || owned.keep(kept));
     let (why, unanswered) = match marked {
         Ok(Ok(())) => return (None, None),
         Ok(Err(why)) => (why, None),
@@ -127,19 +131,19 @@ fn keep(site: Arc<dyn Site>, kept: KeptPool, waiter: &mut Waiter<'_>) -> (Option
 
 /// Removes what is left of a run, and waits for that as long as it goes on.
 fn leave(
-    site: Arc<dyn Site>,
+    owned: Arc<dyn OwnedDirectories>,
     evidence: Evidence,
     stage: Option<Stage>,
     waiter: &mut Waiter<'_>,
 ) -> (CleanUp, Option<String>) {
     let call = Call {
         stage,
-        ..Call::new("remove what the run made in", site.describe())
+        ..Call::new("remove what the run made in", owned.describe())
     };
     let removed = Arc::clone(&call.progress);
     // With the last hold on the place: whoever hears of it may unmount at once.
     let answer = waiter.wait_for(&call, move || {
-        site.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
+        owned.leave(&evidence, &mut |files| removed.store(files, Ordering::Relaxed))
     });
     answer.map_or_else(
         |why| {

@@ -12,7 +12,6 @@ pub mod refused;
 pub mod room;
 pub mod run;
 
-mod crew;
 mod entries;
 mod failures;
 mod head;
@@ -31,6 +30,7 @@ mod supervisor;
 mod taken;
 mod waiting;
 mod worker;
+mod workers;
 
 pub use clock::{Clock, SystemClock};
 pub use control::{Control, TakeControl};

@@ -7,7 +7,7 @@ use document::units::{bytes, counted, grouped};
 use observe::Host;
 use rustix::process::{Resource, getrlimit};
 use spec::{RunSpec, Stop};
-use workload::{Crew, Phase, Work, Workload};
+use workload::{Phase, Work, Workers, Workload};
 
 use crate::refused::Refused;
 
@@ -41,14 +41,14 @@ struct Part {
 /// What a run takes at the least.
 fn parts(request: &RunSpec) -> Vec<Part> {
     let workload = &request.workload;
-    let (workers, pools) = (u64::from(workload.crew.workers()), u64::from(workload.streams()));
+    let (workers, pools) = (u64::from(workload.workers.count()), u64::from(workload.streams()));
     let files = workload.files().saturating_mul(pools);
-    let pool = match (&workload.work, workload.crew) {
+    let pool = match (&workload.work, workload.workers) {
         (Work::Classic(classic), _) => files
             .saturating_mul(ENTRY_BYTES)
             .saturating_add(classic.slots().saturating_mul(pools) / SLOTS_A_BYTE),
-        (Work::Mix(_), Crew::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
-        (Work::Mix(_), Crew::Private { .. }) => files.saturating_mul(FILE_BYTES),
+        (Work::Mix(_), Workers::Shared { .. }) => files.saturating_mul(SHARED_FILE_BYTES),
+        (Work::Mix(_), Workers::Private { .. }) => files.saturating_mul(FILE_BYTES),
     };
     let locations = request.targets.len() as u64;
     let directories = workload.directories().saturating_mul(locations);
@@ -195,17 +195,17 @@ mod tests {
         lack(&request, (4 << 30, "are available"))
     }
 
-    fn of(workload: impl Into<Workload>, crew: Crew) -> Workload {
+    fn of(workload: impl Into<Workload>, workers: Workers) -> Workload {
         Workload {
-            crew,
+            workers,
             ..workload.into()
         }
     }
 
     #[test]
     fn each_number_that_takes_memory_is_counted_and_named() {
-        let many = Crew::Private { workers: 4096 };
-        let shared = Crew::Shared {
+        let many = Workers::Private { workers: 4096 };
+        let shared = Workers::Shared {
             writers: 4000,
             readers: 96,
         };
@@ -233,18 +233,18 @@ mod tests {
             ..Classic::default()
         };
         for (workload, locations, words) in [
-            (of(files(1 << 35), Crew::ONE), 1, "give fewer --files"),
+            (of(files(1 << 35), Workers::ONE), 1, "give fewer --files"),
             (of(files(1 << 27), shared), 1, "give fewer --files"),
             (of(files(100_000), many), 1, "give fewer --files"),
-            (of(many_files, Crew::ONE), 1, "give fewer --files"),
-            (of(wide, Crew::ONE), 2, "give fewer directories"),
+            (of(many_files, Workers::ONE), 1, "give fewer --files"),
+            (of(wide, Workers::ONE), 2, "give fewer directories"),
             (
-                of(large, Crew::Private { workers: 8 }),
+                of(large, Workers::Private { workers: 8 }),
                 1,
                 "contents of up to 1.00 GiB for each of 8 workers",
             ),
             (
-                of(large_classic, Crew::Private { workers: 8 }),
+                of(large_classic, Workers::Private { workers: 8 }),
                 1,
                 "give smaller files or fewer workers",
             ),
@@ -271,9 +271,9 @@ mod tests {
         };
         for workload in [
             Classic::default().into(),
-            of(rare, Crew::Private { workers: 64 }),
+            of(rare, Workers::Private { workers: 64 }),
             files.into(),
-            of(Mix::default(), Crew::Private { workers: 4096 }),
+            of(Mix::default(), Workers::Private { workers: 4096 }),
         ] {
             assert_eq!(told(workload, 1), None);
         }

@@ -12,15 +12,15 @@ use record::{Actual, Origin, Outcome, Overhead, PhaseRecord};
 use spec::{Cache, Drive, Keeping, OnError, Place, RunSpec, Stop};
 use storage::null::Null;
 use workload::mix::Think;
-use workload::{Crew, Work, Workload};
+use workload::{Work, Workers, Workload};
 
 use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
-use crate::crew::{self, Performed};
 use crate::events::NoEvents;
 use crate::supervisor::Supervisor;
 use crate::taken::Taken;
 use crate::waiting::Waiter;
+use crate::workers::{self, Performed};
 
 /// No more files than these in all pools together.
 const FILES_MAX: u64 = 1_000_000;
@@ -68,7 +68,7 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
 fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let mut workload = Workload {
-        crew: at_once(request.workload.crew, processors),
+        workers: at_once(request.workload.workers, processors),
         ..request.workload.clone()
     };
     if let Work::Mix(mix) = &mut workload.work {
@@ -102,16 +102,16 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
 
 /// Who can work at once: of more, a worker's time would be others' turns, too. Writers and readers keep their proportion,
 /// with one of each at least.
-fn at_once(crew: Crew, processors: u32) -> Crew {
-    let workers = crew.workers();
+fn at_once(workers: Workers, processors: u32) -> Workers {
+    let all = workers.count();
     let part = |count: u32| match count {
         0 => 0,
-        count => (u64::from(count) * u64::from(processors) / u64::from(workers)).max(1) as u32,
+        count => (u64::from(count) * u64::from(processors) / u64::from(all)).max(1) as u32,
     };
-    match crew {
-        crew if workers <= processors => crew,
-        Crew::Private { .. } => Crew::Private { workers: processors },
-        Crew::Shared { writers, readers } => Crew::Shared {
+    match workers {
+        _ if all <= processors => workers,
+        Workers::Private { .. } => Workers::Private { workers: processors },
+        Workers::Shared { writers, readers } => Workers::Shared {
             writers: part(writers),
             readers: part(readers),
         },
@@ -140,7 +140,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     }
     let place = Taken::nowhere(request, Null.depth());
     let origin = Origin::from(&SystemClock.clocks());
-    let watch = crew::start(request, &Null, &SystemClock, &control, &place, None, origin);
+    let watch = workers::start(request, &Null, &SystemClock, &control, &place, None, origin);
     let nobody = &mut NoEvents;
     let waiter = Waiter::new(control, request.stall_timeout, nobody);
     let mut supervisor = Supervisor::begin(watch.map_err(|refused| refused.to_string())?, waiter);
@@ -162,7 +162,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
         return Err("its transactions had no operation".to_owned());
     }
     Ok(Overhead {
-        workers: request.workload.crew.workers(),
+        workers: request.workload.workers.count(),
         files: request.workload.files(),
         transactions: workers().map(|worker| worker.transactions).sum(),
         operations,
@@ -177,9 +177,9 @@ mod tests {
 
     #[test]
     fn no_more_workers_than_processors() {
-        let private = |workers| Crew::Private { workers };
-        let shared = |writers, readers| Crew::Shared { writers, readers };
-        for (crew, processors, expected) in [
+        let private = |workers| Workers::Private { workers };
+        let shared = |writers, readers| Workers::Shared { writers, readers };
+        for (workers, processors, expected) in [
             (private(1), 2, private(1)),
             (private(2), 2, private(2)),
             (private(64), 2, private(2)),
@@ -189,7 +189,7 @@ mod tests {
             (shared(8, 8), 1, shared(1, 1)),
             (shared(0, 8), 2, shared(0, 2)),
         ] {
-            assert_eq!(at_once(crew, processors), expected, "{crew:?} on {processors}");
+            assert_eq!(at_once(workers, processors), expected, "{workers:?} on {processors}");
         }
     }
 
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(files(&classic(500)), 500);
         assert_eq!(files(&classic(5_000_000)), FILES_MAX);
         let four = Workload {
-            crew: Crew::Private { workers: 4 },
+            workers: Workers::Private { workers: 4 },
             ..classic(5_000_000)
         };
         assert_eq!(files(&four), FILES_MAX / 4);
@@ -216,7 +216,7 @@ mod tests {
         };
         assert_eq!(files(&large.into()), 128);
         let larger = Workload {
-            crew: Crew::Private { workers: 4 },
+            workers: Workers::Private { workers: 4 },
             ..Mix {
                 sizes: "1GiB".parse().unwrap(),
                 size_max_bytes: 1 << 30,

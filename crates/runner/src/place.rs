@@ -12,7 +12,7 @@ use rundir::ownership::Evidence;
 use rundir::prepare::{self, Wish};
 use spec::{Place, RunSpec};
 use storage::PathBuffer;
-use workload::{Action, Crew, Work, Workload};
+use workload::{Action, Work, Workers, Workload};
 
 use crate::clock::unix_ns;
 use crate::looked::{Looked, paths};
@@ -62,7 +62,7 @@ pub(crate) fn take(
         move || take_place(&asked, taking),
         move |late| {
             if let (true, Ok(taken)) = (is_new, late) {
-                taken.site.leave(&Evidence::default(), &mut |_| ());
+                taken.owned.leave(&Evidence::default(), &mut |_| ());
             }
         },
     );
@@ -81,7 +81,7 @@ fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
     refuse_nul(request)?;
     let began_unix_ns = unix_ns();
     let life = Life::begin(
-        request.workload.crew.workers(),
+        request.workload.workers.count(),
         taking.depth,
         began_unix_ns,
         taking.now_ns,
@@ -104,15 +104,20 @@ fn take_place_with(
     let workload = &request.workload;
     if request.keeping.reuse {
         let taken = take_kept(&home, &directories, workload, &makes(workload), life)?;
-        let grounds = taken.grounds.all().iter().enumerate();
-        let grounds = grounds.map(|(number, ground)| {
-            TakenLocation::new(ground.directory(), ground.directory(), ground.identity(), number)
+        let run_directories = taken.run_directories.all().iter().enumerate();
+        let run_directories = run_directories.map(|(number, run_directory)| {
+            TakenLocation::new(
+                run_directory.directory(),
+                run_directory.directory(),
+                run_directory.identity(),
+                number,
+            )
         });
         return Ok(Taken {
-            grounds: grounds.collect(),
-            site: Arc::new(taken.grounds),
+            run_directories: run_directories.collect(),
+            owned: Arc::new(taken.run_directories),
             // A shared pool that has only been prepared is the same for any number of workers.
-            positions: vec![Position::default(); workload.crew.workers() as usize]
+            positions: vec![Position::default(); workload.workers.count() as usize]
                 .into_iter()
                 .enumerate()
                 .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
@@ -120,9 +125,9 @@ fn take_place_with(
             devices,
         });
     }
-    let private = match workload.crew {
-        Crew::Private { workers } => workers,
-        Crew::Shared { .. } => 1,
+    let private = match workload.workers {
+        Workers::Private { workers } => workers,
+        Workers::Shared { .. } => 1,
     };
     let wish = Wish {
         home,
@@ -141,25 +146,25 @@ fn take_place_with(
         life,
         began_unix_ns,
     };
-    let (places, ground_of) = prepare::prepare(&wish)?;
+    let (places, run_directory_of) = prepare::prepare(&wish)?;
     if private > 1 {
         places.make_worker_directories(private)?;
     }
-    let grounds = said
-        .zip(&ground_of)
+    let run_directories = said
+        .zip(&run_directory_of)
         .map(|(path, number)| {
-            let ground = &places.all()[*number];
-            let directory = ground.directory();
+            let run_directory = &places.all()[*number];
+            let directory = run_directory.directory();
             let shown = match request.place {
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };
-            TakenLocation::new(&shown, directory, ground.identity(), *number)
+            TakenLocation::new(&shown, directory, run_directory.identity(), *number)
         })
         .collect();
     Ok(Taken {
-        site: Arc::new(places),
-        grounds,
+        owned: Arc::new(places),
+        run_directories,
         positions: Vec::new(),
         devices,
     })
@@ -176,7 +181,7 @@ fn makes(workload: &Workload) -> Makes {
     }
     let begins = match (workload.classic(), workload.contents) {
         (Some(classic), None) => Begins::Texts {
-            texts: (0..workload.crew.workers())
+            texts: (0..workload.workers.count())
                 .map(|worker| {
                     let text =
                         workload::stream::text_begins(&workload.classic_of(classic, worker), BEGINS_BYTES as u64);

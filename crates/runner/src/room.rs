@@ -182,7 +182,7 @@ fn is_cut(workload: &Workload) -> bool {
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {
-        let workers = u64::from(workload.crew.workers());
+        let workers = u64::from(workload.workers.count());
         (
             workers,
             workers.saturating_mul(mix.sizes.low().div_ceil(block).saturating_mul(block)),

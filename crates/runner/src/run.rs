@@ -7,12 +7,11 @@ use contract::Storage;
 use observe::{Fact, Sources, WatchedDevices};
 use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
-use rundir::site::Site;
+use rundir::owned::OwnedDirectories;
 use spec::RunSpec;
 
 use crate::clock::Clock;
 use crate::control::{Control, TakeControl};
-use crate::crew::{self, Performed};
 use crate::events::{Event, Events};
 use crate::head::Found;
 use crate::leaving;
@@ -24,6 +23,7 @@ use crate::since::Since;
 use crate::supervisor::{Supervisor, Watch};
 use crate::taken::Taken;
 use crate::waiting::Waiter;
+use crate::workers::{self, Performed};
 
 /// Performs a run of one load, the one of its description, and removes what it made.
 ///
@@ -56,7 +56,7 @@ struct Going<'e> {
     /// The record before anything is done.
     head: Record,
     since: Arc<Since>,
-    site: Arc<dyn Site>,
+    owned: Arc<dyn OwnedDirectories>,
     ack_log: Option<AckLog>,
     supervisor: Supervisor<'e>,
 }
@@ -88,7 +88,11 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let since = Arc::new(Since::now(devices));
     let origin = Origin::from(&clock.clocks());
     let directories: Vec<PathBuf> = match &taken {
-        Ok(taken) => taken.grounds.iter().map(|ground| ground.directory.clone()).collect(),
+        Ok(taken) => taken
+            .run_directories
+            .iter()
+            .map(|run_directory| run_directory.directory.clone())
+            .collect(),
         Err(_) => looked.directories.clone(),
     };
     let mut head = Found {
@@ -109,12 +113,12 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
             return Ok(Run(Begun::Nowhere(Box::new(head))));
         }
     };
-    let site = Arc::clone(&taken.site);
+    let owned = Arc::clone(&taken.owned);
     let (ack_log, mut watch) = match start(request, (storage, clock, origin), &taken, directories, &mut waiter) {
         Ok(started) => started,
         Err(refused) => {
             drop(taken);
-            leaving::give_back(request, site, &mut waiter);
+            leaving::give_back(request, owned, &mut waiter);
             return Err(refused);
         }
     };
@@ -125,7 +129,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     Ok(Run(Begun::Going(Box::new(Going {
         head,
         since,
-        site,
+        owned,
         ack_log,
         supervisor: Supervisor::begin(watch, waiter),
     }))))
@@ -140,7 +144,7 @@ fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     waiter: &mut Waiter<'_>,
 ) -> Result<(Option<AckLog>, Watch), Refused> {
     let ack_log = open_ack_log(request, directories, waiter)?;
-    match crew::start(
+    match workers::start(
         request,
         storage,
         clock,
@@ -208,7 +212,7 @@ impl<'e> Run<'e> {
         let Going {
             head,
             since,
-            site,
+            owned,
             ack_log,
             supervisor,
         } = match self.0 {
@@ -218,7 +222,7 @@ impl<'e> Run<'e> {
         let request = &head.spec;
         let (watched, mut waiter) = supervisor.end();
         let mut performed = Performed::new(request, watched, &waiter);
-        let clean_up = leaving::leave_all(request, &mut performed, (site, ack_log), &mut waiter);
+        let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;

@@ -21,7 +21,7 @@ use crate::naming::Namer;
 use crate::since::Since;
 use crate::waiting::{TELL_EVERY, Waiter};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
-use rundir::site::{Landmarks, Site};
+use rundir::owned::{Landmarks, OwnedDirectories};
 use rundir::slot::{Slot, UnderWay};
 
 mod completed;
@@ -135,8 +135,8 @@ pub(crate) struct Watched {
     pub abandoned: bool,
     /// A pool that was taken from an earlier run has begun to change.
     pub in_use: bool,
-    /// Bytes that the process had fetched from storage when the transactions began and ended.
-    pub fetched: [Option<Fact<u64>>; 2],
+    /// Bytes that the process had got from storage when the transactions began and ended.
+    pub served_by: [Option<Fact<u64>>; 2],
 }
 
 impl Watched {
@@ -177,7 +177,7 @@ pub(crate) struct Watch {
     pub slots: Vec<Vec<Arc<Slot>>>,
     /// By worker, to name what one is stalled in.
     pub namers: Vec<Namer>,
-    pub site: Arc<dyn Site>,
+    pub owned: Arc<dyn OwnedDirectories>,
     pub landmarks: Landmarks,
     pub sync: bool,
     /// Whether caches are dropped before the transactions.
@@ -351,7 +351,7 @@ impl<'e> Supervisor<'e> {
 
     fn look_on(&mut self) {
         while self.alive > 0 && !self.awaits_load {
-            self.watch.site.life().tick((self.watch.now_ns)());
+            self.watch.owned.life().tick((self.watch.now_ns)());
             self.drive();
             let message = self
                 .watch
@@ -461,7 +461,7 @@ impl<'e> Supervisor<'e> {
         if let Stage::Phase(phase) = stage {
             self.unsynced = Some(phase);
             if phase == Phase::Transactions {
-                self.watched.fetched[1] = Some(observe::fetched_bytes(&Sources::default()));
+                self.watched.served_by[1] = Some(observe::device_read_bytes(&Sources::default()));
             }
         }
     }
@@ -494,7 +494,7 @@ impl<'e> Supervisor<'e> {
         if stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping() {
             self.drop_caches();
             if self.watched.loads.is_empty() {
-                self.watched.fetched[0] = Some(observe::fetched_bytes(&Sources::default()));
+                self.watched.served_by[0] = Some(observe::device_read_bytes(&Sources::default()));
             }
         }
         let goes_on = !self.waiter.control.is_stopping();

@@ -9,14 +9,14 @@ use observe::{Fact, WatchedDevices};
 use rundir::Life;
 use rundir::manifest::Position;
 use rundir::names::worker_directory;
-use rundir::site::{NoSite, Site};
+use rundir::owned::{NoOwnedDirectories, OwnedDirectories};
 use spec::RunSpec;
 
 /// A run's place, once it is its own.
 pub(crate) struct Taken {
-    pub site: Arc<dyn Site>,
+    pub owned: Arc<dyn OwnedDirectories>,
     /// One for each location.
-    pub grounds: Vec<TakenLocation>,
+    pub run_directories: Vec<TakenLocation>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
     pub positions: Vec<Position>,
     /// The devices under the locations.
@@ -28,8 +28,11 @@ impl Taken {
     pub(crate) fn nowhere(request: &RunSpec, depth: usize) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {
-            site: Arc::new(NoSite(Life::private(request.workload.crew.workers(), depth))),
-            grounds: locations
+            owned: Arc::new(NoOwnedDirectories(Life::private(
+                request.workload.workers.count(),
+                depth,
+            ))),
+            run_directories: locations
                 .map(|(number, target)| TakenLocation::new(target, target, None, number))
                 .collect(),
             positions: Vec::new(),

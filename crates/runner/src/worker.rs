@@ -84,14 +84,14 @@ pub(crate) struct Tools<O, S, C, W> {
 }
 
 /// What files hold.
-pub(crate) enum Matter {
+pub(crate) enum Payload {
     /// The classic edition's text: every operation writes its first bytes.
     Text(Arc<Vec<u8>>),
     /// A function of file, version and offset, made in a buffer before the operation.
     Made { contents: Contents, buffer: Vec<u8> },
 }
 
-impl Matter {
+impl Payload {
     /// What an intent writes.
     #[inline]
     fn of(&mut self, intent: &Intent) -> &[u8] {
@@ -119,9 +119,9 @@ pub(crate) struct PoolDirectory {
 }
 
 /// What a worker is to do.
-pub(crate) struct Duty {
+pub(crate) struct WorkerConfig {
     pub namer: Namer,
-    pub matter: Matter,
+    pub payload: Payload,
     pub failures: Failures,
     pub role: Role,
     /// Which directories this worker makes and removes, by location.
@@ -207,7 +207,7 @@ impl From<Failed> for Left {
 
 struct Worker<O, S, C, W, R> {
     tools: Tools<O, S, C, W>,
-    duty: Duty,
+    config: WorkerConfig,
     rendezvous: R,
     flights: Flights,
     tickets: u64,
@@ -219,7 +219,7 @@ struct Worker<O, S, C, W, R> {
 }
 
 /// Does all of a worker's work: directories, phases, directories.
-pub(crate) fn work<O, S, C, W, R>(tools: Tools<O, S, C, W>, duty: Duty, rendezvous: R) -> Report
+pub(crate) fn work<O, S, C, W, R>(tools: Tools<O, S, C, W>, config: WorkerConfig, rendezvous: R) -> Report
 where
     O: Source,
     S: Session,
@@ -230,7 +230,7 @@ where
     let mut worker = Worker {
         flights: Flights::new(tools.slots.len()),
         tools,
-        duty,
+        config,
         rendezvous,
         tickets: 0,
         due_ns: None,
@@ -243,9 +243,9 @@ where
         Err(Left::Failed(failed)) => worker.report.failed = Some(failed),
     }
     worker.report.position.transactions = worker.tools.source.transactions_begun();
-    worker.report.any_spoiled = worker.duty.failures.any_spoiled();
-    worker.report.partly_written = worker.duty.failures.partly_written();
-    worker.report.errors = worker.duty.failures.records;
+    worker.report.any_spoiled = worker.config.failures.any_spoiled();
+    worker.report.partly_written = worker.config.failures.partly_written();
+    worker.report.errors = worker.config.failures.records;
     worker.report
 }
 
@@ -258,11 +258,11 @@ where
     R: Rendezvous,
 {
     fn stages(&mut self) -> Result<(), Left> {
-        if self.duty.has_directories && self.duty.reuse.is_none() {
+        if self.config.has_directories && self.config.reuse.is_none() {
             self.directories(Stage::MakeDirectories)?;
         }
         for phase in Phase::ALL {
-            match (phase, self.duty.reuse) {
+            match (phase, self.config.reuse) {
                 (Phase::Prepare, Some(position)) => {
                     self.take_pool(position)?;
                     continue;
@@ -274,10 +274,10 @@ where
                 }
                 (Phase::Delete, _) => {
                     self.report.names = self.tools.source.remaining(Phase::Delete);
-                    if self.duty.check {
+                    if self.config.check {
                         self.check_names()?;
                     }
-                    if self.duty.keep {
+                    if self.config.keep {
                         return Ok(());
                     }
                 }
@@ -293,7 +293,7 @@ where
                     && self.begins(Stage::Phase(phase), self.tools.source.remaining(phase))?;
             }
         }
-        if self.duty.has_directories {
+        if self.config.has_directories {
             self.directories(Stage::RemoveDirectories)?;
         }
         Ok(())
@@ -309,11 +309,11 @@ where
     }
 
     fn directories(&mut self, stage: Stage) -> Result<(), Left> {
-        let mut directories = std::mem::take(&mut self.duty.directories);
+        let mut directories = std::mem::take(&mut self.config.directories);
         self.begins(stage, directories.len() as u64)?;
         let makes = stage == Stage::MakeDirectories;
         if !makes {
-            if self.duty.failures.any_spoiled() {
+            if self.config.failures.any_spoiled() {
                 // A file whose state is not known may keep its directory from going: the clean-up sees to them.
                 directories.clear();
             }
@@ -325,7 +325,7 @@ where
             if self.tools.control.is_stopping() {
                 return Err(Left::Stopped);
             }
-            let name = self.duty.namer.relative(*location, name);
+            let name = self.config.namer.relative(*location, name);
             let (aside, operation) = if makes {
                 (Aside::MakeDirectory, Operation::MakeDirectory { name })
             } else {
@@ -338,13 +338,13 @@ where
             outcome.map_err(|failure| {
                 let failed = Failed::operation(aside.name(), name.path.to_string_lossy().into_owned(), failure);
                 // It ends the run, whatever errors are allowed: nothing can be done without its directories.
-                let _ = self.duty.failures.count(failed.clone());
+                let _ = self.config.failures.count(failed.clone());
                 Left::Failed(failed)
             })?;
             done += 1;
             self.tools.slot.publish(done);
         }
-        self.duty.directories = directories;
+        self.config.directories = directories;
         self.rendezvous.ended(stage, done, End::Complete);
         Ok(())
     }
@@ -359,16 +359,16 @@ where
             phase,
             origin_ns: self.tools.origin_ns,
             phase_began_ns,
-            role: self.duty.role,
+            role: self.config.role,
             slice: 0,
-            slice_ends_ns: if self.duty.slices {
+            slice_ends_ns: if self.config.slices {
                 phase_began_ns + SLICE_NS
             } else {
                 u64::MAX
             },
             ended: Vec::new(),
             published: 0,
-            first_round: self.duty.first_round,
+            first_round: self.config.first_round,
             slowest: BTreeMap::new(),
             current: self.segment(phase, self.tools.clock.now_ns()),
         };
@@ -391,7 +391,7 @@ where
         let waits = self.take_waits();
         self.rendezvous.reports(PhaseReport {
             phase,
-            role: self.duty.role,
+            role: self.config.role,
             complete: left.is_ok(),
             ended_ns: ended_ns.saturating_sub(self.tools.origin_ns),
             slowest,
@@ -416,8 +416,8 @@ where
         if phase == Phase::Delete {
             self.report.borders_s.push(self.tools.clock.wall_s());
             // The hash is of a whole stream.
-            if O::IS_PURE && self.duty.reuse.is_none() && !self.tools.control.is_over() {
-                let hasher = std::mem::replace(&mut self.duty.hasher, StreamHasher::narrow());
+            if O::IS_PURE && self.config.reuse.is_none() && !self.tools.control.is_over() {
+                let hasher = std::mem::replace(&mut self.config.hasher, StreamHasher::narrow());
                 self.report.stream_hash = Some(hasher.finish());
             }
         }
@@ -455,7 +455,7 @@ where
                 }
             };
             if O::IS_PURE {
-                self.duty.hasher.take(&intent);
+                self.config.hasher.take(&intent);
             }
             if intent.think_ns > 0 {
                 // Nobody waits for its end: at the end of the transactions what is drawn is performed at once, since the
@@ -472,9 +472,9 @@ where
                 done.current.nothing += 1;
                 self.tools.source.completed(flight, &intent, true);
                 self.count(&intent, done);
-            } else if self.duty.failures.skips(&intent) {
+            } else if self.config.failures.skips(&intent) {
                 done.current.skipped += 1;
-                self.duty.failures.skipped(&intent);
+                self.config.failures.skipped(&intent);
                 self.tools.source.completed(flight, &intent, false);
                 self.count(&intent, done);
             } else {
@@ -644,8 +644,8 @@ where
             log,
             ..
         } = &mut self.tools;
-        let content = self.duty.matter.of(intent);
-        let operation = self.duty.namer.operation(intent, content);
+        let content = self.config.payload.of(intent);
+        let operation = self.config.namer.operation(intent, content);
         let slot = if S::IS_SYNCHRONOUS { &*slot } else { &slots[number] };
         if lists(intent.action) {
             source.listing_begins(number, intent.place);
@@ -658,7 +658,7 @@ where
                 Err(not_logged) => {
                     let failed = Failed::from(not_logged);
                     // It ends the run, whatever errors are allowed: what is not logged proves nothing.
-                    let _ = self.duty.failures.count(failed.clone());
+                    let _ = self.config.failures.count(failed.clone());
                     return Err(Left::Failed(failed));
                 }
             }
@@ -737,7 +737,7 @@ where
         meters.of(intent.action).count(intent.bytes);
         if intent.action.moves_bytes_in() {
             self.report.classic_bytes_read += intent.bytes as f32;
-            if self.duty.verify {
+            if self.config.verify {
                 self.verify(issued.ticket, intent)?;
             }
         } else if intent.action.moves_bytes_out() {
@@ -760,14 +760,14 @@ where
     ) -> Result<(), Left> {
         let slot = &self.tools.slots[number];
         // Until its names are kept it counts as being under way.
-        let written = self.duty.failures.spoil(intent, failure.step);
+        let written = self.config.failures.spoil(intent, failure.step);
         slot.failed(&written);
         slot.complete(completed_ns);
         self.tools.source.completed(number, intent, false);
         meters.of(intent.action).failed += 1;
-        let path = self.duty.namer.operation(intent, &[]).name().path;
+        let path = self.config.namer.operation(intent, &[]).name().path;
         let failed = Failed::operation(intent.action.name(), path.to_string_lossy().into_owned(), failure);
-        Ok(self.duty.failures.count(failed)?)
+        Ok(self.config.failures.count(failed)?)
     }
 }
 

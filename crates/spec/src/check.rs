@@ -17,7 +17,7 @@ impl RunSpec {
     pub fn check(&self) -> Result<(), Contradiction> {
         let keeps = self.keeping.keep || self.keeping.reuse;
         let sweep = self.drive.sweep.as_ref();
-        let is_shared = self.workload.crew.is_shared();
+        let is_shared = self.workload.workers.is_shared();
         if self.stall_timeout.is_zero() {
             return Err(Contradiction::StallTimeout);
         }
@@ -94,17 +94,17 @@ impl RunSpec {
         Ok(())
     }
 
-    /// How many slices a sweep's record may have: a second of each rung, for each kind of operations.
+    /// How many slices a sweep's record may have: a second of each step, for each kind of operations.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
         // With the closed loop before them, and with what lies between them for the limit and for the SLO.
-        let rungs = 1 + climb.rungs() + 2 * BISECTIONS_MAX;
+        let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,
             Stop::Transactions | Stop::Steady(_) => std::time::Duration::ZERO,
         };
         let seconds = self.drive.warm_up.saturating_add(measured).as_secs() + 1;
-        let roles = if self.workload.crew.is_shared() { 2 } else { 1 };
+        let roles = if self.workload.workers.is_shared() { 2 } else { 1 };
         let kinds = roles * self.workload.actions(Phase::Transactions).len();
-        seconds.min(measure::SLICES_MAX as u64) * (rungs * kinds) as u64
+        seconds.min(measure::SLICES_MAX as u64) * (sweep_steps * kinds) as u64
     }
 }

@@ -9,8 +9,8 @@ use workload::sizes::{InvalidSizes, SIZE_MAX_BYTES, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
-use crate::limits::{DIRECT_BYTES, LOCATIONS_MAX, RUNG_MIN, SWEEP_SLICES_MAX};
-use crate::sweep::{InvalidSweep, SweepSaid};
+use crate::limits::{DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
+use crate::sweep::{InvalidSweep, SweepOption};
 use crate::values::{Time, WorkingSet};
 
 /// What to say instead of an option that only mixes have.
@@ -145,23 +145,23 @@ pub enum Contradiction {
     #[error("--round {0}: {1} of them are longer than can be told: give a shorter one")]
     LongRounds(Time, u32),
     #[error("--rate {0} with --sweep {1}: the sweep says the rates itself: leave one out")]
-    RateAndSweep(f64, SweepSaid),
+    RateAndSweep(f64, SweepOption),
     #[error(
-        "--steady or --round with --sweep: a rung ends by its time, all of them alike: leave one out, and give a --warm-up that is long enough"
+        "--steady or --round with --sweep: a step ends by its time, all of them alike: leave one out, and give a --warm-up that is long enough"
     )]
     SteadyAndSweep,
-    #[error("--transactions {0} with --sweep: rungs end by time: say with --for how long each is to be")]
+    #[error("--transactions {0} with --sweep: steps end by time: say with --for how long each is to be")]
     TransactionsAndSweep(u64),
     #[error(
-        "{0} with --sweep workers=…: its rungs are closed loops of so many workers with a pool each: leave {0} out"
+        "{0} with --sweep workers=…: its steps are closed loops of so many workers with a pool each: leave {0} out"
     )]
     SweepOfWorkers(&'static str),
-    #[error("--for {0} with --sweep: a rung is measured for at least {least}: shorter ones tell little of a queue", least = Time::of(RUNG_MIN))]
-    ShortRung(Time),
-    #[error("--keep or --reuse with a pool for each rung: none of them is the one to be kept: leave --fresh out")]
+    #[error("--for {0} with --sweep: a step is measured for at least {least}: shorter ones tell little of a queue", least = Time::of(SWEEP_STEP_MIN))]
+    ShortSweepStep(Time),
+    #[error("--keep or --reuse with a pool for each step: none of them is the one to be kept: leave --fresh out")]
     FreshAndKept,
     #[error(
-        "--sweep workers=…: this work has one pool for writers and readers: its rungs would differ in more than their number: climb rates, \
+        "--sweep workers=…: this work has one pool for writers and readers: its steps would differ in more than their number: climb rates, \
          or take a work whose workers have a pool each"
     )]
     SweepOfShared,
@@ -203,8 +203,8 @@ pub enum Contradiction {
     #[error("--slo with --no-latencies: it is one of latencies: leave one out")]
     SloWithoutLatencies,
     #[error(
-        "--sweep: what is done in each second of so many rungs, of so many kinds of operations, would make a record that is too long to be \
-         read again (more than {SWEEP_SLICES_MAX} slices): give fewer or shorter rungs, or --no-series"
+        "--sweep: what is done in each second of so many steps, of so many kinds of operations, would make a record that is too long to be \
+         read again (more than {SWEEP_SLICES_MAX} slices): give fewer or shorter steps, or --no-series"
     )]
     SweepSlices,
     #[error("--live with --no-latencies: without clock readings nobody knows which second it is: leave one out")]
@@ -233,6 +233,6 @@ pub(crate) fn refuse_any(
     options: &[(&'static str, bool)],
     contradiction: impl Fn(&'static str) -> Contradiction,
 ) -> Result<(), Contradiction> {
-    let said = options.iter().find(|(_, is_said)| *is_said);
+    let said = options.iter().find(|(_, is_given)| *is_given);
     said.map_or(Ok(()), |(option, _)| Err(contradiction(option)))
 }

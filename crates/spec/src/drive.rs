@@ -11,20 +11,20 @@ use workload::mix::Think;
 
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::how::SteadyRule;
-use crate::limits::RUNG_MIN;
+use crate::limits::SWEEP_STEP_MIN;
 use crate::options::Options;
 use crate::serial::ns;
-use crate::sweep::{Climb, SloSaid, SweepSaid};
+use crate::sweep::{Climb, SloOption, SweepOption};
 use crate::values::{PerSecond, Time};
 
 /// How the transactions are driven.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each rung.
+    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each step.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
-    /// What ends them; on a sweep: each rung.
+    /// What ends them; on a sweep: each step.
     pub stop: Stop,
     /// When they are due; on a sweep that says so itself.
     pub pace: Pace,
@@ -98,11 +98,11 @@ pub enum Pace {
 /// A sweep of loads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// What differs. A run climbs rates on its one pool; what needs a pool for each rung is for several runs.
+    /// What differs. A run climbs rates on its one pool; what needs a pool for each step is for several runs.
     pub climb: Climb,
-    /// How transactions arrive on a rung with a rate.
+    /// How transactions arrive on a step with a rate.
     pub arrivals: ArrivalProcess,
-    /// Whether every rung has a pool made anew.
+    /// Whether every step has a pool made anew.
     pub fresh: bool,
     /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no SLO was said.
     pub slo_p99_ns: Option<u64>,
@@ -119,8 +119,8 @@ pub struct SteadyAsked {
     pub rounds_max: u32,
 }
 
-/// A rung is warmed up for so long where nothing else is said.
-const RUNG_WARM_UP: Duration = Duration::from_secs(2);
+/// A step is warmed up for so long where nothing else is said.
+const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
 /// A round is so long where nothing else is said.
 const ROUND: Duration = Duration::from_secs(10);
 /// No more rounds where nothing else is said: after so many SNIA's specification lets a test end without a steady state.
@@ -239,8 +239,8 @@ fn steady(rule: SteadyRule, round: Option<Duration>, run_for: Option<Duration>) 
     })
 }
 
-fn climb(options: &Options, said: &SweepSaid, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
-    let SweepSaid(climb) = said;
+fn climb(options: &Options, said: &SweepOption, run_for: Option<Duration>) -> Result<Drive, Contradiction> {
+    let SweepOption(climb) = said;
     climb.check().map_err(Contradiction::Sweep)?;
     let workers = matches!(climb, Climb::Workers(_));
     if let Some(PerSecond(rate)) = options.rate {
@@ -270,12 +270,12 @@ fn climb(options: &Options, said: &SweepSaid, run_for: Option<Duration>) -> Resu
             check_rate(*rate).map_err(|wrong| Contradiction::Rate("--sweep", wrong))?;
         }
     }
-    let run_for = run_for.unwrap_or(RUNG_MIN);
-    if run_for < RUNG_MIN {
-        return Err(Contradiction::ShortRung(Time::of(run_for)));
+    let run_for = run_for.unwrap_or(SWEEP_STEP_MIN);
+    if run_for < SWEEP_STEP_MIN {
+        return Err(Contradiction::ShortSweepStep(Time::of(run_for)));
     }
     Ok(Drive {
-        warm_up: time(options.warm_up).unwrap_or(RUNG_WARM_UP),
+        warm_up: time(options.warm_up).unwrap_or(SWEEP_STEP_WARM_UP),
         stop: Stop::After(run_for),
         pace: Pace::Closed,
         sweep: Some(Sweep {
@@ -298,7 +298,7 @@ pub(crate) fn say(drive: &Drive, options: &mut Options) {
             options.run_for = Some(Time(asked.round_ns.saturating_mul(asked.rounds_max.into())));
         }
     }
-    // A rung has a warm-up of its own where none is said.
+    // A step has a warm-up of its own where none is said.
     if !drive.warm_up.is_zero() || drive.sweep.is_some() {
         options.warm_up = Some(Time::of(drive.warm_up));
     }
@@ -309,8 +309,8 @@ pub(crate) fn say(drive: &Drive, options: &mut Options) {
     if let Some(sweep) = &drive.sweep {
         let is_of_workers = matches!(sweep.climb, Climb::Workers(_));
         options.arrivals = (!is_of_workers).then_some(sweep.arrivals);
-        options.sweep = Some(SweepSaid(sweep.climb.clone()));
+        options.sweep = Some(SweepOption(sweep.climb.clone()));
         options.fresh = sweep.fresh.then_some(true);
-        options.slo = sweep.slo_p99_ns.map(SloSaid);
+        options.slo = sweep.slo_p99_ns.map(SloOption);
     }
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 pub const LOCATIONS_MAX: usize = 16_384;
 /// What contents that go past the page cache have to be multiples of.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
-/// A rung is measured for at least so long.
-pub(crate) const RUNG_MIN: Duration = Duration::from_secs(10);
-/// A limit is narrowed down by no more rungs than these.
+/// A step is measured for at least so long.
+pub(crate) const SWEEP_STEP_MIN: Duration = Duration::from_secs(10);
+/// A limit is narrowed down by no more steps than these.
 pub const BISECTIONS_MAX: usize = 6;
-/// A sweep has no more rungs than these as said; a closed loop before them and what lies between them come besides.
-pub const RUNGS_MAX: usize = 64;
-/// And no more slices, of all rungs and kinds of operations: a record with more could not be read again.
+/// A sweep has no more steps than these as said; a closed loop before them and what lies between them come besides.
+pub const SWEEP_STEPS_MAX: usize = 64;
+/// And no more slices, of all steps and kinds of operations: a record with more could not be read again.
 pub const SWEEP_SLICES_MAX: u64 = 100_000;

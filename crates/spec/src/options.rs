@@ -14,16 +14,16 @@ use workload::popularity::Popularity;
 use workload::{Edition, Weights};
 
 use crate::how::{Cache, OnError, SteadyRule, StorageName};
-use crate::sweep::{SloSaid, SweepSaid};
+use crate::sweep::{SloOption, SweepOption};
 use crate::values::{
-    Bytes, Count, PerSecond, SizesSaid, ThinkSaid, Time, WorkerSeedsName, WorkingSet, bias, bias_in_file, real,
+    Bytes, Count, PerSecond, SizesOption, ThinkOption, Time, WorkerSeedsName, WorkingSet, bias, bias_in_file, real,
     real_in_file, real_to_file,
 };
 
 /// A location with its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LocationSaid {
+pub struct TargetOption {
     /// The directory.
     pub path: PathBuf,
     /// Its share of the files.
@@ -50,7 +50,7 @@ macro_rules! options {
             /// In files: `[[target]]` tables with `path` and `weight`.
             #[arg(skip)]
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            pub target: Vec<LocationSaid>,
+            pub target: Vec<TargetOption>,
         }
 
         impl Options {
@@ -104,19 +104,19 @@ options! {
     /// Climb loads from low to high, each for --for [default: 10s] after a --warm-up [default: 2s], then narrow the limits down:
     /// auto, rates like 1000,2000,4000 or 1000..8000:8, shares of a closed loop's rate like 30%,60%,90%, or workers=1,2,4.
     #[arg(long, value_name = "LOADS", help_heading = "Driving")]
-    sweep: SweepSaid,
-    /// Make a pool for each rung of the sweep; with workers=… that is always so.
+    sweep: SweepOption,
+    /// Make a pool for each step of the sweep; with workers=… that is always so.
     #[arg(long, help_heading = "Driving")]
     fresh: bool,
     /// The latency that 99 % of all operations are to stay below, like p99<10ms: the sweep finds the highest rate with it.
     #[arg(long, value_name = "p99<TIME", help_heading = "Driving")]
-    slo: SloSaid,
+    slo: SloOption,
 
     /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
     /// histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE [default: 500..10000].
     #[arg(long, value_name = "SIZES", help_heading = "Work")]
-    size: SizesSaid,
+    size: SizesOption,
     /// Bytes of one read call, like 4KiB [default: 512, mixes 64KiB].
     #[arg(long, value_name = "BYTES", help_heading = "Work")]
     read_block: Bytes,
@@ -151,10 +151,10 @@ options! {
     mix: Weights,
     /// How much an append adds; written as --size is [default: 1 to the largest new file].
     #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
-    append_size: SizesSaid,
+    append_size: SizesOption,
     /// How much is read of a range; written as --size is [default: 4KiB].
     #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
-    range_size: SizesSaid,
+    range_size: SizesOption,
     /// No append makes a file larger [default: the largest new file].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     size_max: Bytes,
@@ -172,7 +172,7 @@ options! {
     names: Names,
     /// Time before each operation: none, 1ms or exponential:1ms [default: none].
     #[arg(long, value_name = "TIME", help_heading = "Mixes")]
-    think: ThinkSaid,
+    think: ThinkOption,
     /// All sizes are multiples of this [default: 1, with --direct 4096].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     align: Bytes,

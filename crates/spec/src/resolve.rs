@@ -13,7 +13,7 @@ use crate::drive;
 use crate::how::Cache;
 use crate::limits::LOCATIONS_MAX;
 use crate::note::Note;
-use crate::options::{LocationSaid, Options};
+use crate::options::{Options, TargetOption};
 use crate::run_spec::RunSpec;
 use crate::values::{Count, WorkingSet};
 use crate::work::{self, Read};
@@ -21,7 +21,7 @@ use crate::work::{self, Read};
 /// What was asked for, layer by layer.
 pub struct Asked<'a> {
     /// The options.
-    pub said: Options,
+    pub options: Options,
     /// The configuration file, or the earlier run.
     pub file: Options,
     /// The preset.
@@ -37,7 +37,7 @@ pub struct Resolved {
     /// The complete description.
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
-    pub storage_is_said: bool,
+    pub storage_is_given: bool,
     /// The bytes that the pool is to hold; its files are still to be counted.
     pub working_set: Option<WorkingSet>,
     /// What was made of the words that might surprise.
@@ -58,15 +58,15 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let mut notes = Vec::new();
     let weights = locations.iter().map(|location| location.weight).collect();
     let of_preset = asked.preset.map(|preset| &preset.workload);
-    let crew = work::crew(of_preset, [&asked.file, &asked.said])?;
-    let workload = work::mean(&options, of_preset, crew, weights, asked.read, &mut notes)?;
+    let workers = work::workers(of_preset, [&asked.file, &asked.options])?;
+    let workload = work::mean(&options, of_preset, workers, weights, asked.read, &mut notes)?;
     workload.validate()?;
     let targets = locations.into_iter().map(|location| location.path).collect();
     let spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
     spec.check()?;
     Ok(Resolved {
         spec,
-        storage_is_said: options.storage.is_some(),
+        storage_is_given: options.storage.is_some(),
         working_set: options.working_set,
         notes,
     })
@@ -77,13 +77,13 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
     let Some(storage) = options.storage.filter(|storage| !storage.touches()) else {
         return Ok(());
     };
-    let is_said = |flag: Option<bool>| flag.unwrap_or(false);
+    let is_given = |flag: Option<bool>| flag.unwrap_or(false);
     let said = [
-        ("--verify", is_said(options.verify)),
+        ("--verify", is_given(options.verify)),
         ("--cache", options.cache.is_some_and(|cache| cache != Cache::AsIs)),
-        ("--direct", is_said(options.direct)),
-        ("--keep", is_said(options.keep)),
-        ("--reuse", is_said(options.reuse)),
+        ("--direct", is_given(options.direct)),
+        ("--keep", is_given(options.keep)),
+        ("--reuse", is_given(options.reuse)),
         ("--ack-log", options.ack_log.is_some()),
         ("--working-set", options.working_set.is_some()),
     ];
@@ -92,7 +92,7 @@ fn refuse_of_null(options: &Options) -> Result<(), Contradiction> {
 
 /// What was said in options, and in the file where they say nothing.
 fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
-    let (said, mut under) = (asked.said.clone(), asked.file.clone());
+    let (said, mut under) = (asked.options.clone(), asked.file.clone());
     for options in [&said, &under] {
         if let (Some(working_set), Some(Count(files))) = (options.working_set, options.files) {
             return Err(Contradiction::WorkingSetAndFiles { working_set, files });
@@ -113,7 +113,7 @@ fn options_of(asked: &Asked<'_>) -> Result<Options, Contradiction> {
 }
 
 /// Where the files go, as said; the working directory where nothing was.
-fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<LocationSaid>, Contradiction> {
+fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, Contradiction> {
     let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
         return Err(Contradiction::Locations(locations.len()));
@@ -123,7 +123,7 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<LocationSaid>, 
         return Err(Contradiction::LocationWithoutPath);
     }
     if locations.is_empty() {
-        locations.push(LocationSaid {
+        locations.push(TargetOption {
             path: PathBuf::new(),
             weight: 1,
         });

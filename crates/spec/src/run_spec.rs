@@ -12,7 +12,7 @@ use workload::{Work, Workload};
 use crate::contradiction::Contradiction;
 use crate::drive::{self, Drive, Stop};
 use crate::how::{Cache, Keeping, OnError, Place, StorageName};
-use crate::options::{LocationSaid, Options};
+use crate::options::{Options, TargetOption};
 use crate::serial::{as_text, lossy, lossy_option, ns};
 use crate::sweep::Climb;
 use crate::values::{Count, Time};
@@ -22,7 +22,7 @@ use crate::work;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
     /// The arguments as said.
-    pub said: Vec<String>,
+    pub command_line: Vec<String>,
     /// The preset that the workload began with; nothing where none was said.
     pub preset: Option<String>,
     /// The complete workload as meant.
@@ -87,7 +87,7 @@ impl RunSpec {
     /// The classic run of a workload: no more than the original does.
     pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
         Self {
-            said: Vec::new(),
+            command_line: Vec::new(),
             preset: None,
             workload,
             targets,
@@ -122,7 +122,7 @@ impl RunSpec {
         workload: Workload,
         targets: Vec<PathBuf>,
     ) -> Result<Self, Contradiction> {
-        let is_said = |flag: Option<bool>| flag.unwrap_or(false);
+        let is_given = |flag: Option<bool>| flag.unwrap_or(false);
         let otherwise = match workload.work {
             Work::Mix(_) => StorageName::Posix,
             Work::Classic(_) => StorageName::Stdio,
@@ -134,33 +134,33 @@ impl RunSpec {
         }
         let touches = storage.touches();
         let place = if touches { Place::OwnDirectory } else { Place::Nowhere };
-        let latencies = !is_said(options.no_latencies);
+        let latencies = !is_given(options.no_latencies);
         let of_preset = preset.and_then(|preset| preset.how.durability);
         let of_preset = of_preset.map(str::parse::<Durability>).transpose()?;
         Ok(Self {
             preset: preset.map(|preset| preset.name.to_owned()),
             storage,
             durability: options.durability.or(of_preset).unwrap_or_default(),
-            direct: is_said(options.direct),
+            direct: is_given(options.direct),
             cache,
             drive: drive::mean(options)?,
             on_error: options.on_error.unwrap_or(OnError::Stop),
             stall_timeout: options
                 .stall_timeout
                 .map_or(Duration::from_secs(60), |time| Duration::from_nanos(time.0)),
-            pin: is_said(options.pin),
+            pin: is_given(options.pin),
             keeping: Keeping {
-                keep: is_said(options.keep),
-                reuse: is_said(options.reuse),
+                keep: is_given(options.keep),
+                reuse: is_given(options.reuse),
             },
             ack_log: options.ack_log.clone(),
-            verify: is_said(options.verify),
-            check: touches && !is_said(options.no_check),
-            sync_phases: touches && !is_said(options.no_sync_phases),
+            verify: is_given(options.verify),
+            check: touches && !is_given(options.no_check),
+            sync_phases: touches && !is_given(options.no_sync_phases),
             latencies,
-            steps: is_said(options.steps),
-            series: latencies && !is_said(options.no_series),
-            overhead: !is_said(options.no_overhead),
+            steps: is_given(options.steps),
+            series: latencies && !is_given(options.no_series),
+            overhead: !is_given(options.no_overhead),
             ..Self::classic(workload, targets, place)
         })
     }
@@ -207,7 +207,7 @@ impl Options {
         if !(weights == [1] && spec.targets.iter().all(is_anywhere)) {
             let all = spec.targets.iter().zip(weights);
             options.target = all
-                .map(|(target, weight)| LocationSaid {
+                .map(|(target, weight)| TargetOption {
                     path: crate::directory(target).to_owned(),
                     weight: *weight,
                 })

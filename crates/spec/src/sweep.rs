@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::quantity::{self, duration_text};
 
-use crate::limits::RUNGS_MAX;
+use crate::limits::SWEEP_STEPS_MAX;
 use crate::values::{PerSecond, as_text};
 
 /// Shares of the closed loop's rate that `auto` climbs.
@@ -15,20 +15,20 @@ const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
 /// More of what a closed loop reaches is never borne.
 const SHARE_MAX: f64 = 10.0;
 
-/// What differs from rung to rung.
+/// What differs from step to step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Climb {
     /// Transactions a second, in this order.
     Rates(Vec<f64>),
-    /// Rates that are shares of what a closed loop reaches, which is the first rung.
+    /// Rates that are shares of what a closed loop reaches, which is the first step.
     OfClosedLoop(Vec<f64>),
     /// Workers in a closed loop, in this order.
     Workers(Vec<u32>),
 }
 
 impl Climb {
-    /// Whether it has rungs, and they are numbers that rise: from low to high, none twice, not too many.
+    /// Whether it has steps, and they are numbers that rise: from low to high, none twice, not too many.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
             Self::Rates(rates) => rising(rates, |rate| *rate > 0.0 && rate.is_finite(), "number above 0"),
@@ -42,18 +42,18 @@ impl Climb {
         }
     }
 
-    /// So many rungs were said.
-    pub fn rungs(&self) -> usize {
+    /// So many steps were said.
+    pub fn sweep_steps(&self) -> usize {
         match self {
-            Self::Rates(rungs) | Self::OfClosedLoop(rungs) => rungs.len(),
-            Self::Workers(rungs) => rungs.len(),
+            Self::Rates(sweep_steps) | Self::OfClosedLoop(sweep_steps) => sweep_steps.len(),
+            Self::Workers(sweep_steps) => sweep_steps.len(),
         }
     }
 }
 
-/// What differs from rung to rung, as said.
+/// What differs from step to step, as said.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SweepSaid(pub Climb);
+pub struct SweepOption(pub Climb);
 
 /// No sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -75,26 +75,26 @@ fn number(text: &str) -> Result<f64, InvalidSweep> {
 }
 
 fn rising<T: PartialOrd + fmt::Display>(
-    rungs: &[T],
+    sweep_steps: &[T],
     is_one: impl Fn(&T) -> bool,
     what: &str,
 ) -> Result<(), InvalidSweep> {
-    if rungs.is_empty() {
-        return wrong("a sweep without rungs");
+    if sweep_steps.is_empty() {
+        return wrong("a sweep without steps");
     }
-    if rungs.len() > RUNGS_MAX {
-        return wrong(format!("{} rungs are more than {RUNGS_MAX}", rungs.len()));
+    if sweep_steps.len() > SWEEP_STEPS_MAX {
+        return wrong(format!("{} steps are more than {SWEEP_STEPS_MAX}", sweep_steps.len()));
     }
-    if let Some(other) = rungs.iter().find(|rung| !is_one(rung)) {
+    if let Some(other) = sweep_steps.iter().find(|sweep_step| !is_one(sweep_step)) {
         return wrong(format!("`{other}` is no {what}"));
     }
-    match rungs.windows(2).find(|pair| pair[0] >= pair[1]) {
+    match sweep_steps.windows(2).find(|pair| pair[0] >= pair[1]) {
         Some(pair) => wrong(format!("{} does not rise after {}", pair[1], pair[0])),
         None => Ok(()),
     }
 }
 
-impl FromStr for SweepSaid {
+impl FromStr for SweepOption {
     type Err = InvalidSweep;
 
     fn from_str(text: &str) -> Result<Self, InvalidSweep> {
@@ -106,7 +106,7 @@ impl FromStr for SweepSaid {
 
 fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if text.is_empty() {
-        return wrong("a sweep without rungs");
+        return wrong("a sweep without steps");
     }
     if text == "auto" {
         return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
@@ -124,20 +124,22 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     }
     if let Some((low, rest)) = text.split_once("..") {
         let Some((high, count)) = rest.split_once(':') else {
-            return wrong(format!("`{text}` does not say how many rungs"));
+            return wrong(format!("`{text}` does not say how many steps"));
         };
         let (low, high) = (number(low)?, number(high)?);
         let count = match count.trim().parse::<usize>() {
-            Ok(count) if (2..=RUNGS_MAX).contains(&count) => count,
+            Ok(count) if (2..=SWEEP_STEPS_MAX).contains(&count) => count,
             _ => {
                 return wrong(format!(
-                    "`{}` is no number of rungs from 2 to {RUNGS_MAX}",
+                    "`{}` is no number of steps from 2 to {SWEEP_STEPS_MAX}",
                     count.trim()
                 ));
             }
         };
         let step = (high - low) / (count - 1) as f64;
-        return Ok(Climb::Rates((0..count).map(|rung| low + step * rung as f64).collect()));
+        return Ok(Climb::Rates(
+            (0..count).map(|sweep_step| low + step * sweep_step as f64).collect(),
+        ));
     }
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     if words.iter().all(|word| word.ends_with('%')) {
@@ -155,7 +157,7 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
         .map(Climb::Rates)
 }
 
-impl fmt::Display for SweepSaid {
+impl fmt::Display for SweepOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |words: Vec<String>| words.join(",");
         match &self.0 {
@@ -181,14 +183,14 @@ fn percent(share: f64) -> String {
 
 /// The latency that 99 % of the operations are to stay below, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SloSaid(pub u64);
+pub struct SloOption(pub u64);
 
 /// No SLO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no SLO: write p99<10ms")]
 pub struct InvalidSlo(String);
 
-impl FromStr for SloSaid {
+impl FromStr for SloOption {
     type Err = InvalidSlo;
 
     fn from_str(text: &str) -> Result<Self, InvalidSlo> {
@@ -202,14 +204,14 @@ impl FromStr for SloSaid {
     }
 }
 
-impl fmt::Display for SloSaid {
+impl fmt::Display for SloOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "p99<{}", duration_text(self.0))
     }
 }
 
-as_text!(SweepSaid);
-as_text!(SloSaid);
+as_text!(SweepOption);
+as_text!(SloOption);
 
 #[cfg(test)]
 mod tests {
@@ -228,8 +230,8 @@ mod tests {
             ("workers=1,2,4", Climb::Workers(vec![1, 2, 4])),
             ("auto", Climb::OfClosedLoop(AUTO.to_vec())),
         ] {
-            let said: SweepSaid = text.parse().unwrap();
-            assert_eq!(said, SweepSaid(climb), "{text}");
+            let said: SweepOption = text.parse().unwrap();
+            assert_eq!(said, SweepOption(climb), "{text}");
             assert_eq!(said.to_string().parse(), Ok(said), "{text}");
         }
     }
@@ -257,18 +259,18 @@ mod tests {
             "workers=2,1",
             "workers=1.5",
         ] {
-            let message = text.parse::<SweepSaid>().unwrap_err().to_string();
+            let message = text.parse::<SweepOption>().unwrap_err().to_string();
             assert!(message.contains("write auto"), "{text}: {message}");
         }
     }
 
     #[test]
     fn slos_are_latencies() {
-        let slo: SloSaid = "p99 < 10ms".parse().unwrap();
-        assert_eq!(slo, SloSaid(10_000_000));
+        let slo: SloOption = "p99 < 10ms".parse().unwrap();
+        assert_eq!(slo, SloOption(10_000_000));
         assert_eq!(slo.to_string(), "p99<10ms");
         for text in ["", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms"] {
-            let message = text.parse::<SloSaid>().unwrap_err().to_string();
+            let message = text.parse::<SloOption>().unwrap_err().to_string();
             assert!(message.contains("write p99<10ms"), "{text}: {message}");
         }
     }

@@ -245,7 +245,7 @@ impl JsonSchema for WorkingSet {
 
 /// Sizes as said: what they mean depends on the work.
 #[derive(Clone, Debug, PartialEq)]
-pub enum SizesSaid {
+pub enum SizesOption {
     /// One size, or two with `..` between; the classic work and mixes have bounds of their own.
     Range {
         /// The first.
@@ -261,7 +261,7 @@ pub enum SizesSaid {
     HistogramIn(PathBuf),
 }
 
-impl FromStr for SizesSaid {
+impl FromStr for SizesOption {
     type Err = InvalidSizes;
 
     fn from_str(text: &str) -> Result<Self, InvalidSizes> {
@@ -282,9 +282,9 @@ impl FromStr for SizesSaid {
 }
 
 from_text_or_integer!(
-    SizesSaid,
+    SizesOption,
     "a size, a range of sizes or a distribution of them",
-    |bytes| SizesSaid::Range {
+    |bytes| SizesOption::Range {
         low: bytes,
         high: bytes,
         is_range: false,
@@ -293,14 +293,14 @@ from_text_or_integer!(
 
 /// Time between operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ThinkSaid(pub Think);
+pub struct ThinkOption(pub Think);
 
 /// No time between operations.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; write none, 1ms or exponential:1ms")]
 pub struct InvalidThink(InvalidQuantity);
 
-impl FromStr for ThinkSaid {
+impl FromStr for ThinkOption {
     type Err = InvalidThink;
 
     fn from_str(text: &str) -> Result<Self, InvalidThink> {
@@ -319,13 +319,13 @@ impl FromStr for ThinkSaid {
     }
 }
 
-impl fmt::Display for ThinkSaid {
+impl fmt::Display for ThinkOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-as_text!(ThinkSaid);
+as_text!(ThinkOption);
 
 /// How many of something a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -429,7 +429,7 @@ impl Serialize for OnError {
     }
 }
 
-impl Serialize for SizesSaid {
+impl Serialize for SizesOption {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Range { low, high, is_range } if *is_range => serializer.collect_str(&format_args!("{low}..{high}")),
@@ -452,11 +452,11 @@ mod tests {
             ("1ms", Think::Fixed(1_000_000)),
             ("exponential:2us", Think::Exponential(2_000)),
         ] {
-            assert_eq!(text.parse(), Ok(ThinkSaid(think)), "{text}");
-            assert_eq!(think.to_string().parse(), Ok(ThinkSaid(think)), "{text}");
+            assert_eq!(text.parse(), Ok(ThinkOption(think)), "{text}");
+            assert_eq!(think.to_string().parse(), Ok(ThinkOption(think)), "{text}");
         }
         for text in ["", "1", "fast", "exponential:", "exponential:1"] {
-            let message = text.parse::<ThinkSaid>().unwrap_err().to_string();
+            let message = text.parse::<ThinkOption>().unwrap_err().to_string();
             assert!(message.contains("write none, 1ms"), "{message}");
         }
     }
@@ -481,18 +481,18 @@ mod tests {
 
     #[test]
     fn sizes_are_ranges_distributions_or_files() {
-        let range = |low, high, is_range| Ok(SizesSaid::Range { low, high, is_range });
+        let range = |low, high, is_range| Ok(SizesOption::Range { low, high, is_range });
         assert_eq!("4KiB".parse(), range(4_096, 4_096, false));
         assert_eq!("500..10000".parse(), range(500, 10_000, true));
         assert_eq!("10..5".parse(), range(10, 5, true), "judged later");
         assert_eq!(
             "histogram@a:b.txt".parse(),
-            Ok(SizesSaid::HistogramIn(PathBuf::from("a:b.txt")))
+            Ok(SizesOption::HistogramIn(PathBuf::from("a:b.txt")))
         );
         assert!(matches!(
             "exponential:mean=1KiB,max=1MiB".parse(),
-            Ok(SizesSaid::Distribution(_))
+            Ok(SizesOption::Distribution(_))
         ));
-        assert!("big".parse::<SizesSaid>().is_err());
+        assert!("big".parse::<SizesOption>().is_err());
     }
 }

@@ -1,36 +1,36 @@
 //! The workload: what options come to, and the options that come to it.
 
 mod classic;
-mod crew;
 mod mix;
+mod workers;
 
 use std::io;
 use std::path::Path;
 
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Think;
-use workload::{Classic, Crew, Mix, Work, WorkerSeeds, Workload};
+use workload::{Classic, Mix, Work, WorkerSeeds, Workers, Workload};
 
 use crate::contradiction::Contradiction;
 use crate::note::Note;
 use crate::options::Options;
 use crate::values::Count;
 
-pub(crate) use crew::mean as crew;
+pub(crate) use workers::mean as workers;
 
 /// How the text of a file is read that words name.
 pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
-/// The workload that options come to, with a preset below them, for this crew and these shares of its locations.
+/// The workload that options come to, with a preset below them, for these workers and shares of its locations.
 pub(crate) fn mean(
     options: &Options,
     preset: Option<&Workload>,
-    crew: Crew,
+    workers: Workers,
     weights: Vec<u32>,
     read: &Read<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<Workload, Contradiction> {
-    let mut work = work(options, preset, crew, read, notes)?;
+    let mut work = work(options, preset, workers, read, notes)?;
     match &mut work {
         Work::Classic(classic) => classic.weights = weights,
         Work::Mix(mix) => mix.location_weights = weights,
@@ -54,7 +54,7 @@ pub(crate) fn mean(
             classic::contents(options)
         },
         work,
-        crew,
+        workers,
         worker_seeds: match options.worker_seeds {
             Some(seeds) => seeds.into(),
             None => preset.map_or(WorkerSeeds::Offset, |workload| workload.worker_seeds),
@@ -68,7 +68,7 @@ pub(crate) fn say(workload: &Workload, options: &mut Options) {
         Work::Classic(classic) => classic::say(classic, options),
         Work::Mix(mix) => mix::say(mix, options),
     }
-    crew::say(workload.crew, options);
+    workers::say(workload.workers, options);
     options.files = Some(Count(workload.files()));
     options.contents = workload.contents.map(|contents| contents.kind);
     options.dedup = workload.contents.map(|contents| contents.dedup);
@@ -79,7 +79,7 @@ pub(crate) fn say(workload: &Workload, options: &mut Options) {
 fn work(
     options: &Options,
     preset: Option<&Workload>,
-    crew: Crew,
+    workers: Workers,
     read: &Read<'_>,
     notes: &mut Vec<Note>,
 ) -> Result<Work, Contradiction> {
@@ -100,7 +100,7 @@ fn work(
         mix::apply(options, &mut mix, false, read)?;
         return Ok(Work::Mix(mix));
     }
-    if crew.is_shared() {
+    if workers.is_shared() {
         mix::refuse_classic_options(options, false)?;
         classic::apply_biases(options, &mut classic)?;
         let mut mix = mix::of_classic(&classic);

@@ -59,7 +59,7 @@ mod tests {
     use crate::mix::Mix;
     use crate::plan::Planner;
     use crate::sizes::Sizes;
-    use crate::whole::Crew;
+    use crate::whole::Workers;
 
     /// Files and bytes of a pool, of which there are so many.
     fn prepared(workload: &Workload, files: u64) -> u64 {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_shared_pool_is_one() {
         let workload = Workload {
-            crew: Crew::Shared { writers: 2, readers: 2 },
+            workers: Workers::Shared { writers: 2, readers: 2 },
             ..Workload::from(Mix {
                 sizes: Sizes::Fixed(1_024),
                 ..Mix::default()

@@ -13,7 +13,7 @@ use crate::intent::{Intent, Phase};
 use crate::mix::Mix;
 use crate::mixer::Draft;
 use crate::stream::StreamError;
-use crate::whole::{Crew, Work, Workload};
+use crate::whole::{Work, Workers, Workload};
 
 /// Raised whenever a generator, an algorithm or the encoding of intents changes what a workload intends.
 pub const GENERATORS_VERSION: u32 = 1;
@@ -183,11 +183,11 @@ pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> Strea
 /// Where the workload has no stream.
 pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, StreamError> {
     workload.validate()?;
-    let first = |worker: u32| match (workload.crew, workload.mix()) {
-        (Crew::Shared { .. }, Some(mix)) => Ok(first_drafts(workload, mix, worker)),
+    let first = |worker: u32| match (workload.workers, workload.mix()) {
+        (Workers::Shared { .. }, Some(mix)) => Ok(first_drafts(workload, mix, worker)),
         _ => first_intents(workload, worker),
     };
-    let workers = workload.crew.workers();
+    let workers = workload.workers.count();
     // Thousands of workers take half a minute one after another.
     let threads = if workers < 8 {
         1
@@ -269,22 +269,22 @@ mod tests {
             transactions: 10,
             ..Classic::default()
         };
-        for (work, crew) in [
-            (Workload::from(bounded), Crew::ONE),
-            (large.into(), Crew::ONE),
-            (few.clone().into(), Crew::Private { workers: 21 }),
-            (Classic::default().into(), Crew::Private { workers: 9 }),
+        for (work, workers) in [
+            (Workload::from(bounded), Workers::ONE),
+            (large.into(), Workers::ONE),
+            (few.clone().into(), Workers::Private { workers: 21 }),
+            (Classic::default().into(), Workers::Private { workers: 9 }),
             (
                 few.into(),
-                Crew::Shared {
+                Workers::Shared {
                     writers: 10,
                     readers: 3,
                 },
             ),
         ] {
-            let workload = Workload { crew, ..work };
+            let workload = Workload { workers, ..work };
             let plan = Planner::new(&workload).plan().unwrap();
-            assert_eq!(fingerprint(&workload).unwrap(), plan.fingerprint, "{crew:?}");
+            assert_eq!(fingerprint(&workload).unwrap(), plan.fingerprint, "{workers:?}");
         }
     }
 }

@@ -42,4 +42,4 @@ pub use mix::{InvalidMix, Mix, Weights};
 pub use mix_stream::MixStream;
 pub use plan::{Followed, Plan, Planner, Volume};
 pub use stream::ClassicStream;
-pub use whole::{AnyStream, Crew, Role, Work, WorkerSeeds, Workload};
+pub use whole::{AnyStream, Role, Work, WorkerSeeds, Workers, Workload};

@@ -121,7 +121,7 @@ impl Followed {
     /// What is followed of a workload; nothing where that is the whole.
     pub fn of(workload: &Workload) -> Option<Self> {
         let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
-        let transactions_max = (Self::TRANSACTIONS_MAX / u64::from(workload.crew.workers().max(1))).max(1);
+        let transactions_max = (Self::TRANSACTIONS_MAX / u64::from(workload.workers.count().max(1))).max(1);
         let followed = Self {
             files: workload.files().min(files_max),
             transactions: workload.transactions().min(transactions_max),
@@ -319,9 +319,9 @@ impl<'a> Planner<'a> {
                 all.add_peaks(&one);
             }
         }
-        let is_estimate = self.workload.crew.is_shared();
+        let is_estimate = self.workload.workers.is_shared();
         if let (true, Some(mix)) = (is_estimate, self.workload.mix()) {
-            firsts = (0..self.workload.crew.workers())
+            firsts = (0..self.workload.workers.count())
                 .map(|worker| fingerprint::first_drafts(self.workload, mix, worker))
                 .collect();
         }
@@ -429,7 +429,7 @@ impl Default for Sum {
 mod tests {
     use super::*;
     use crate::mix::Mix;
-    use crate::whole::Crew;
+    use crate::whole::Workers;
 
     #[test]
     fn a_part_is_followed_where_the_whole_is_too_much() {
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(Followed::of(&mix(1 << 35, 10)), followed(10_000_000, 10));
         assert_eq!(Followed::of(&mix(10, 1 << 40)), followed(10, 20_000_000));
         let of_many = Workload {
-            crew: Crew::Private { workers: 4096 },
+            workers: Workers::Private { workers: 4096 },
             ..mix(1 << 35, 1 << 40)
         };
         assert_eq!(Followed::of(&of_many), followed(2_441, 4_882));
@@ -453,9 +453,9 @@ mod tests {
 
     #[test]
     fn the_rest_is_reckoned_with_the_part() {
-        for crew in [Crew::ONE, Crew::Private { workers: 3 }] {
+        for workers in [Workers::ONE, Workers::Private { workers: 3 }] {
             let workload = Workload {
-                crew,
+                workers,
                 ..Mix {
                     files: 30_000,
                     transactions: 2_000,
@@ -471,7 +471,7 @@ mod tests {
             let whole = planner(&workload);
             let reckoned = part.extend(planner(&part.part(&workload)), &workload);
             let created = |plan: &Plan| plan.tally(Phase::Prepare, Action::Create).operations;
-            assert_eq!(created(&reckoned), created(&whole), "{crew:?}");
+            assert_eq!(created(&reckoned), created(&whole), "{workers:?}");
             for (what, number, right) in [
                 ("files", reckoned.files_peak, whole.files_peak),
                 ("bytes", reckoned.bytes_peak, whole.bytes_peak),
@@ -493,7 +493,7 @@ mod tests {
                 ),
             ] {
                 let off = number as f64 / right as f64 - 1.0;
-                assert!(off.abs() < 0.03, "{crew:?} {what}: {number} and {right}");
+                assert!(off.abs() < 0.03, "{workers:?} {what}: {number} and {right}");
             }
         }
     }

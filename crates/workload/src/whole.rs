@@ -27,7 +27,7 @@ pub enum Work {
 /// Who shares a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "pools")]
-pub enum Crew {
+pub enum Workers {
     /// Every worker has a pool of its own.
     Private {
         /// How many workers.
@@ -65,12 +65,12 @@ impl Role {
     }
 }
 
-impl Crew {
+impl Workers {
     /// One worker with a pool of its own.
     pub const ONE: Self = Self::Private { workers: 1 };
 
     /// How many workers there are.
-    pub fn workers(self) -> u32 {
+    pub fn count(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
             Self::Shared { writers, readers } => writers.saturating_add(readers),
@@ -109,7 +109,7 @@ pub struct Workload {
     /// What each worker does.
     pub work: Work,
     /// The workers.
-    pub crew: Crew,
+    pub workers: Workers,
     /// Where their generators begin.
     pub worker_seeds: WorkerSeeds,
     /// What files hold; nothing: the classic edition's text.
@@ -120,7 +120,7 @@ impl From<Classic> for Workload {
     fn from(classic: Classic) -> Self {
         Self {
             work: Work::Classic(classic),
-            crew: Crew::ONE,
+            workers: Workers::ONE,
             worker_seeds: WorkerSeeds::Offset,
             contents: None,
         }
@@ -131,7 +131,7 @@ impl From<Mix> for Workload {
     fn from(mix: Mix) -> Self {
         Self {
             work: Work::Mix(mix),
-            crew: Crew::ONE,
+            workers: Workers::ONE,
             worker_seeds: WorkerSeeds::Offset,
             contents: Some(ContentSpec::default()),
         }
@@ -153,7 +153,7 @@ impl Workload {
     /// # Errors
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), InvalidWhole> {
-        let workers = self.crew.workers();
+        let workers = self.workers.count();
         if workers == 0 || workers > Self::WORKERS_MAX {
             return Err(InvalidWhole::Workers(workers.into()));
         }
@@ -163,7 +163,7 @@ impl Workload {
                 .map_err(|error| InvalidWhole::Contents(error.to_string()))?;
         }
         match &self.work {
-            Work::Classic(_) if self.crew.is_shared() => Err(InvalidWhole::ClassicShared),
+            Work::Classic(_) if self.workers.is_shared() => Err(InvalidWhole::ClassicShared),
             Work::Classic(classic) => Ok(classic.validate()?),
             Work::Mix(_) if self.contents.is_none() => Err(InvalidWhole::NoContents),
             Work::Mix(mix) => {
@@ -174,7 +174,7 @@ impl Workload {
     }
 
     fn validate_roles(&self, mix: &Mix) -> Result<(), InvalidMix> {
-        if let Crew::Shared { writers, readers } = self.crew {
+        if let Workers::Shared { writers, readers } = self.workers {
             if writers > 0 && mix.weights.of_those_that_read(false).sum() == 0 {
                 return Err(InvalidMix::Idle(
                     "writers",
@@ -258,7 +258,7 @@ impl Workload {
                 .min(classic.files.saturating_add(classic.transactions))
                 .saturating_mul(pools),
             Work::Mix(mix) => {
-                let transactions = mix.transactions.saturating_mul(u64::from(self.crew.workers()) / pools);
+                let transactions = mix.transactions.saturating_mul(u64::from(self.workers.count()) / pools);
                 let sum = mix.weights.sum().max(1) as f64;
                 let share = |grows: bool| {
                     let weight = |action: &Action| f64::from(mix.weights.get(*action));
@@ -334,9 +334,9 @@ impl Workload {
             Work::Classic(_) => 0,
             Work::Mix(mix) => mix.layout.directory_count(),
         };
-        match self.crew {
-            Crew::Private { workers } if workers > 1 => (of_a_pool + 1) * u64::from(workers),
-            Crew::Private { .. } | Crew::Shared { .. } => of_a_pool,
+        match self.workers {
+            Workers::Private { workers } if workers > 1 => (of_a_pool + 1) * u64::from(workers),
+            Workers::Private { .. } | Workers::Shared { .. } => of_a_pool,
         }
     }
 
@@ -366,13 +366,13 @@ impl Workload {
 
     /// Running numbers in one pool's names stay at or below this.
     pub fn numbers_max(&self) -> u64 {
-        let work = match self.crew {
-            Crew::Private { .. } => self.transactions(),
+        let work = match self.workers {
+            Workers::Private { .. } => self.transactions(),
             // Every worker takes numbers in steps.
-            Crew::Shared { .. } => self
+            Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)
-                .saturating_mul(self.crew.workers().into()),
+                .saturating_mul(self.workers.count().into()),
         };
         self.files().saturating_add(work)
     }
@@ -418,10 +418,12 @@ impl Workload {
     /// The same with tables that workers share.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));
-        match self.crew {
-            Crew::Private { .. } => Mixer::new(mix, tables, &mix.weights, own, own.0),
-            Crew::Shared { .. } => {
-                let weights = mix.weights.of_those_that_read(self.crew.role(worker) == Role::Reader);
+        match self.workers {
+            Workers::Private { .. } => Mixer::new(mix, tables, &mix.weights, own, own.0),
+            Workers::Shared { .. } => {
+                let weights = mix
+                    .weights
+                    .of_those_that_read(self.workers.role(worker) == Role::Reader);
                 Mixer::new(mix, tables, &weights, own, mix.seed)
             }
         }
@@ -429,9 +431,9 @@ impl Workload {
 
     /// How many streams there are: one for each private pool, or one in which all workers of a shared pool take turns.
     pub fn streams(&self) -> u32 {
-        match self.crew {
-            Crew::Private { workers } => workers,
-            Crew::Shared { .. } => 1,
+        match self.workers {
+            Workers::Private { workers } => workers,
+            Workers::Shared { .. } => 1,
         }
     }
 
@@ -441,14 +443,14 @@ impl Workload {
     /// Where the workload is none or does not fit in memory.
     pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, StreamError> {
         self.validate()?;
-        Ok(match (&self.work, self.crew) {
+        Ok(match (&self.work, self.workers) {
             (Work::Classic(classic), _) => {
                 Box::new(ClassicStream::without_text(&self.classic_of(classic, number), hint)?)
             }
-            (Work::Mix(mix), Crew::Private { .. }) => Box::new(MixStream::new(mix, vec![self.mixer(mix, number)])),
-            (Work::Mix(mix), Crew::Shared { .. }) => {
+            (Work::Mix(mix), Workers::Private { .. }) => Box::new(MixStream::new(mix, vec![self.mixer(mix, number)])),
+            (Work::Mix(mix), Workers::Shared { .. }) => {
                 let tables = Tables::new(mix);
-                let mixers = (0..self.crew.workers()).map(|worker| self.mixer_with(mix, &tables, worker));
+                let mixers = (0..self.workers.count()).map(|worker| self.mixer_with(mix, &tables, worker));
                 Box::new(MixStream::new(mix, mixers.collect()))
             }
         })
@@ -480,9 +482,9 @@ impl Workload {
                 };
             }
         }
-        if self.crew.is_shared() {
+        if self.workers.is_shared() {
             // It is prepared as one worker's own would be.
-            pool.crew = Crew::ONE;
+            pool.workers = Workers::ONE;
         }
         pool.canonical()
     }
@@ -532,12 +534,12 @@ impl Workload {
             Work::Classic(classic) => classic.canonical(),
             Work::Mix(mix) => mix.canonical(),
         };
-        match self.crew {
-            Crew::ONE => {}
-            Crew::Private { workers } => {
+        match self.workers {
+            Workers::ONE => {}
+            Workers::Private { workers } => {
                 text.push_str(&format!(" workers={workers} worker-seeds={:?}", self.worker_seeds));
             }
-            Crew::Shared { writers, readers } => {
+            Workers::Shared { writers, readers } => {
                 let seeds = self.worker_seeds;
                 text.push_str(&format!(" writers={writers} readers={readers} worker-seeds={seeds:?}"));
             }

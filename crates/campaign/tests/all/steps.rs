@@ -8,7 +8,7 @@ use record::{Climb, End, Fact, Load, Outcome, Phase, Record, Sweep};
 use runner::{Clock, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
 use storage::simulated::{Code, Fault, Simulated};
 use workload::arrivals::ArrivalProcess;
-use workload::{Crew, Mix, Workload};
+use workload::{Mix, Workers, Workload};
 
 use crate::run;
 
@@ -92,7 +92,12 @@ fn perform(request: &RunSpec, storage: &Simulated, signal: &Arc<AtomicUsize>, ev
 }
 
 fn loads(record: &Record) -> Vec<Load> {
-    record.actual.rungs.iter().map(|rung| rung.load).collect()
+    record
+        .actual
+        .sweep_steps
+        .iter()
+        .map(|sweep_step| sweep_step.load)
+        .collect()
 }
 
 fn phases(record: &Record) -> Vec<Phase> {
@@ -117,12 +122,12 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
         // One pool is made and deleted once; each of many with its step.
         let of_pool = [Phase::Prepare, Phase::Delete];
         assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
-        for (number, rung) in record.actual.rungs.iter().enumerate() {
-            let of_step: Vec<Phase> = rung.phases.iter().map(|phase| phase.phase).collect();
+        for (number, sweep_step) in record.actual.sweep_steps.iter().enumerate() {
+            let of_step: Vec<Phase> = sweep_step.phases.iter().map(|phase| phase.phase).collect();
             assert_eq!(of_step, if fresh { &Phase::ALL[..] } else { &[Phase::Transactions] });
-            assert_eq!(rung.of_run.is_some(), fresh && number > 0);
-            let workers = rung.load.workers().unwrap_or(1);
-            assert_eq!(rung.workers, workers);
+            assert_eq!(sweep_step.of_run.is_some(), fresh && number > 0);
+            let workers = sweep_step.load.workers().unwrap_or(1);
+            assert_eq!(sweep_step.workers, workers);
         }
     }
 }
@@ -149,9 +154,9 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
             "{:?}",
             record.actual.outcome
         );
-        assert_eq!((told.0.len(), record.actual.rungs.len()), (2, 2));
-        let complete = |rung: &record::Rung| rung.transactions().is_some_and(|phase| phase.complete);
-        assert!(complete(&record.actual.rungs[0]) && !complete(&record.actual.rungs[1]));
+        assert_eq!((told.0.len(), record.actual.sweep_steps.len()), (2, 2));
+        let complete = |sweep_step: &record::SweepStep| sweep_step.transactions().is_some_and(|phase| phase.complete);
+        assert!(complete(&record.actual.sweep_steps[0]) && !complete(&record.actual.sweep_steps[1]));
         assert!(storage.files().is_empty(), "{:?}", storage.files());
     }
 }
@@ -184,7 +189,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
         let signal: Arc<AtomicUsize> = Arc::default();
         let raised = Arc::clone(&signal);
         let mut told = Watcher(Vec::new(), move |event: &Event| {
-            if matches!(event, Event::Completed(done) if matches!(done.part, record::CompletedPart::Rung(_))) {
+            if matches!(event, Event::Completed(done) if matches!(done.part, record::CompletedPart::SweepStep(_))) {
                 raised.store(15, Ordering::Relaxed);
             }
         });
@@ -218,7 +223,7 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
             (0, Err(refused)) => assert_eq!(refused.to_string(), "no"),
             (1, Ok(record)) => {
                 assert_eq!(loads(&record), [Load::Workers(1)]);
-                let why = "rung 2 was refused: no".to_owned();
+                let why = "step 2 was refused: no".to_owned();
                 assert_eq!(record.actual.outcome, Outcome::Failed { why });
             }
             (_, other) => panic!("{other:?}"),
@@ -232,7 +237,7 @@ fn a_run_without_a_sweep_is_one_run() {
     let storage = storage();
     let mut request = request(Climb::Workers(vec![1]), true);
     request.drive.sweep = None;
-    request.workload.crew = Crew::Private { workers: 2 };
+    request.workload.workers = Workers::Private { workers: 2 };
     let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
     assert_eq!((phases(&record), loads(&record)), (Phase::ALL.to_vec(), Vec::new()));
 }

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use record::{
-    Climb, CompletedPart, Load, Outcome, Phase, Record, RungSummary, SegmentKind, Summary, Sweep, SweepSummary,
+    Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Summary, Sweep, SweepStepSummary, SweepSummary,
 };
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
-use workload::Crew;
+use workload::Workers;
 use workload::arrivals::ArrivalProcess;
 
 use crate::run;
@@ -41,7 +41,7 @@ fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
     }
 }
 
-/// Rungs as they are told of.
+/// Steps as they are told of.
 #[derive(Default)]
 struct Told(Vec<Load>);
 
@@ -60,39 +60,46 @@ fn of(record: &Record) -> SweepSummary {
 
 #[test]
 fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
-    for crew in [Crew::ONE, Crew::Shared { writers: 0, readers: 2 }] {
+    for workers in [Workers::ONE, Workers::Shared { writers: 0, readers: 2 }] {
         let drive = sweep(Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]), None);
         let mut told = Told::default();
-        let record = perform(&request(drive, crew), &mut told);
+        let record = perform(&request(drive, workers), &mut told);
         let summary = of(&record);
-        let loads: Vec<Load> = summary.rungs.iter().map(|rung| rung.load).collect();
+        let loads: Vec<Load> = summary.sweep_steps.iter().map(|sweep_step| sweep_step.load).collect();
         assert_eq!(told.0, loads);
-        assert_eq!(loads[..4], [50.0, 100.0, 2_000.0, 4_000.0].map(Load::Rate), "{crew:?}");
+        assert_eq!(
+            loads[..4],
+            [50.0, 100.0, 2_000.0, 4_000.0].map(Load::Rate),
+            "{workers:?}"
+        );
         assert!(
             !loads.contains(&Load::Rate(8_000.0)),
             "two have failed before: {loads:?}"
         );
-        let holds: Vec<bool> = summary.rungs[..4].iter().map(|rung| rung.holds).collect();
-        assert_eq!(holds, [true, true, false, false], "{:?}", summary.rungs);
+        let holds: Vec<bool> = summary.sweep_steps[..4]
+            .iter()
+            .map(|sweep_step| sweep_step.holds)
+            .collect();
+        assert_eq!(holds, [true, true, false, false], "{:?}", summary.sweep_steps);
         let limit = summary.limit.unwrap();
         let (highest, beyond) = (limit.highest.unwrap(), limit.lowest_beyond.unwrap());
-        let capacity = 500.0 * f64::from(crew.workers());
+        let capacity = 500.0 * f64::from(workers.count());
         assert!(
             highest >= 100.0 && highest <= capacity * 1.02 && beyond > highest && beyond < 2_000.0,
-            "{crew:?}: {highest} to {beyond}"
+            "{workers:?}: {highest} to {beyond}"
         );
-        // One pool: prepared and deleted once, with the rungs between.
+        // One pool: prepared and deleted once, with the steps between.
         let phases: Vec<Phase> = record.actual.phases.iter().map(|phase| phase.phase).collect();
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
-        for (rung, summary) in record.actual.rungs.iter().zip(&summary.rungs) {
-            let [phase] = &rung.phases[..] else {
-                panic!("a rung has transactions alone")
+        for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
+            let [phase] = &sweep_step.phases[..] else {
+                panic!("a step has transactions alone")
             };
             let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
             assert_eq!(kinds, [SegmentKind::WarmUp, SegmentKind::Measured]);
             let ms = phase.measured_ns() / 1_000_000;
             assert!((450..900).contains(&ms), "{ms} ms");
-            assert_eq!(rung.workers, crew.workers());
+            assert_eq!(sweep_step.workers, workers.count());
             assert!(
                 phase
                     .slices
@@ -107,11 +114,11 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
 }
 
 #[test]
-fn a_queue_that_grows_shows_in_the_latency_of_a_rung_and_not_in_its_service_time() {
+fn a_queue_that_grows_shows_in_the_latency_of_a_sweep_step_and_not_in_its_service_time() {
     let drive = sweep(Climb::Rates(vec![100.0, 5_000.0]), None);
-    let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
+    let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
-    let (low, high): (&RungSummary, &RungSummary) = (&summary.rungs[0], &summary.rungs[1]);
+    let (low, high): (&SweepStepSummary, &SweepStepSummary) = (&summary.sweep_steps[0], &summary.sweep_steps[1]);
     assert!(low.holds && low.achieved_fraction.unwrap() > 0.95, "{low:?}");
     // 0.6 s at 5,000 a second less what a server of at most 500 a second has done.
     assert!(
@@ -125,16 +132,16 @@ fn a_queue_that_grows_shows_in_the_latency_of_a_rung_and_not_in_its_service_time
 #[test]
 fn shares_are_of_the_closed_loops_rate_and_a_slo_has_a_limit_of_its_own() {
     let drive = sweep(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
-    let record = perform(&request(drive, Crew::ONE), &mut NoEvents);
+    let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
-    let closed = summary.rungs[0].achieved_per_second.unwrap();
-    assert_eq!(summary.rungs[0].load, Load::Closed);
-    assert_eq!(summary.rungs[0].waiting, None);
-    assert_eq!(summary.rungs[1].load, Load::Rate(0.2 * closed));
+    let closed = summary.sweep_steps[0].achieved_per_second.unwrap();
+    assert_eq!(summary.sweep_steps[0].load, Load::Closed);
+    assert_eq!(summary.sweep_steps[0].waiting, None);
+    assert_eq!(summary.sweep_steps[1].load, Load::Rate(0.2 * closed));
     let slo = summary.slo.unwrap();
     assert_eq!((slo.limit.highest, slo.nearest), (Some(0.5 * closed), None));
     let unmet = sweep(Climb::Rates(vec![50.0, 100.0]), Some(1_000));
-    let record = perform(&request(unmet, Crew::ONE), &mut NoEvents);
+    let record = perform(&request(unmet, Workers::ONE), &mut NoEvents);
     let slo = of(&record).slo.unwrap();
     assert_eq!(slo.limit.highest, None);
     assert!(
@@ -144,7 +151,7 @@ fn shares_are_of_the_closed_loops_rate_and_a_slo_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_signal_ends_a_sweep_within_its_rung() {
+fn a_signal_ends_a_sweep_within_its_sweep_step() {
     struct Stops(Arc<AtomicUsize>);
 
     impl Events for Stops {
@@ -157,7 +164,7 @@ fn a_signal_ends_a_sweep_within_its_rung() {
 
     let signal: Arc<AtomicUsize> = Arc::default();
     let drive = sweep(Climb::Rates(vec![50.0, 100.0, 200.0]), None);
-    let request = request(drive, Crew::ONE);
+    let request = request(drive, Workers::ONE);
     let storage = Sleepy(two_milliseconds);
     let record = run(
         &request,
@@ -170,9 +177,9 @@ fn a_signal_ends_a_sweep_within_its_rung() {
     assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 15 });
     let summary = of(&record);
     assert!(
-        summary.rungs[0].holds && summary.rungs.len() <= 2,
+        summary.sweep_steps[0].holds && summary.sweep_steps.len() <= 2,
         "{:?}",
-        summary.rungs
+        summary.sweep_steps
     );
 }
 
@@ -190,7 +197,7 @@ impl Events for Parts {
             Event::Completed(completed) => {
                 self.kinds.push(match &completed.part {
                     CompletedPart::Phase(phase) => phase.phase.name(),
-                    CompletedPart::Rung(_) => "rung",
+                    CompletedPart::SweepStep(_) => "sweep_step",
                 });
                 self.opened.as_mut().unwrap().add(*completed);
             }
@@ -209,19 +216,19 @@ fn steps_are_told_as_they_are_made_synced_or_not() {
         let drive = sweep(Climb::Rates(vec![200.0, 400.0]), None);
         let request = RunSpec {
             sync_phases,
-            ..request(drive, Crew::ONE)
+            ..request(drive, Workers::ONE)
         };
         let mut told = Parts::default();
         let record = perform(&request, &mut told);
         let so_far = told.opened.unwrap().actual;
-        assert_eq!(so_far.rungs, record.actual.rungs);
+        assert_eq!(so_far.sweep_steps, record.actual.sweep_steps);
         let kinds = &told.kinds[..];
         if sync_phases {
             assert_eq!(so_far.phases, record.actual.phases);
             assert_eq!((kinds[0], *kinds.last().unwrap()), ("prepare", "delete"));
         }
-        let steps = kinds.iter().filter(|kind| **kind == "rung").count();
-        assert_eq!(steps, record.actual.rungs.len());
+        let steps = kinds.iter().filter(|kind| **kind == "sweep_step").count();
+        assert_eq!(steps, record.actual.sweep_steps.len());
         assert!(
             steps >= 2 && kinds.len() == steps + if sync_phases { 2 } else { 0 },
             "{kinds:?}"

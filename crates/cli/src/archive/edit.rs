@@ -3,8 +3,8 @@
 use document::harmless::harmless;
 
 use super::{find, mark, number, open};
+use crate::options::{DeleteArguments, NoteArguments, TagArguments};
 use crate::problem::{Problem, print, tell};
-use crate::said::{DeleteArguments, NoteArguments, TagArguments};
 
 /// Gives tags to a run, or takes them from it.
 ///

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
-use crate::meant::error::MeaningError;
+use crate::options::{ExportArguments, ExportFormat, ImportArguments};
 use crate::output::{OutputFile, Outputs};
 use crate::problem::PublishedProblem;
 use crate::problem::{Problem, print, tell};
-use crate::said::{ExportArguments, ExportFormat, ImportArguments};
+use crate::run_spec::error::SpecError;
 
 /// Writes runs for others.
 ///
@@ -26,7 +26,7 @@ use crate::said::{ExportArguments, ExportFormat, ImportArguments};
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
         let told = "export: runs are named, or chosen by conditions (--since, --host …): leave one out";
-        return Err(MeaningError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let archive = open(&arguments.archive)?;
     if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system) {
@@ -86,7 +86,7 @@ fn submit(archive: &Archive, arguments: &ExportArguments, by: &str, system: &str
 }
 
 /// Writes what every record comes to, one after another: no more than one is in memory. One that is damaged is told of, and the
-/// others are written: the exit code.
+/// others are written: the exit status.
 fn each(
     archive: &Archive,
     entries: &[ListedRun],

@@ -16,8 +16,8 @@ use record::{Completed, Record};
 use runner::{Event, Events};
 
 use super::{ArchivePlace, mark};
-use crate::meant::error::MeaningError;
 use crate::problem::{Problem, tell};
+use crate::run_spec::error::SpecError;
 use crate::signals;
 
 /// An answer is waited for so long: longer than another process's transaction is.
@@ -140,7 +140,7 @@ impl Keeper {
         };
         let writer = archive.map(Mailbox::new).transpose().map_err(|cause| {
             let told = format!("the system has no thread for the archive: {cause}: give --archive none");
-            MeaningError::Contradiction(told)
+            SpecError::Contradiction(told)
         })?;
         Ok(Some(Self {
             path,

@@ -12,9 +12,9 @@ use observe::{Class, Fact, Sources, Target, WatchedDevices};
 use runner::{NoAnswer, Place, RunSpec};
 use spec::Note;
 
-use crate::meant::error::MeaningError;
 use crate::output::{is_one, is_standard_output};
 use crate::problem::{Problem, tell};
+use crate::run_spec::error::SpecError;
 
 /// What is said in the place of a file where nothing is to be archived.
 const NONE: &str = "none";
@@ -146,19 +146,19 @@ pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Problem> {
             format!("--archive {NONE}, or {VARIABLE}={NONE}: there is no archive then: give one with --archive FILE")
         }
     };
-    Err(MeaningError::Contradiction(told).into())
+    Err(SpecError::Contradiction(told).into())
 }
 
 fn find(
     said: Option<&Path>,
     surroundings: Surroundings,
     home_of: &dyn Fn(u32) -> Option<PathBuf>,
-) -> Result<Chosen, MeaningError> {
+) -> Result<Chosen, SpecError> {
     let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
     if let Some(path) = said {
         if is_standard_output(&path) {
             let told = "--archive -: an archive is a file: give its path (one that is called so is ./-), or none";
-            return Err(MeaningError::Contradiction(told.to_owned()));
+            return Err(SpecError::Contradiction(told.to_owned()));
         }
         if is_none(&path) {
             return Ok(Chosen::Nowhere);
@@ -288,7 +288,7 @@ impl ArchivePlace {
     ///
     /// # Errors
     /// Where it is one.
-    pub fn refuse(&self, option: &str, path: &Path) -> Result<(), MeaningError> {
+    pub fn refuse(&self, option: &str, path: &Path) -> Result<(), SpecError> {
         if is_standard_output(path) {
             return Ok(());
         }
@@ -303,7 +303,7 @@ impl ArchivePlace {
             .any(|end| is_one(&beside(end), path))
         {
             let path = harmless::path(path);
-            return Err(MeaningError::Contradiction(format!(
+            return Err(SpecError::Contradiction(format!(
                 "{option} {path}: the archive is there, and would be written over: give another file"
             )));
         }

@@ -6,12 +6,12 @@ use record::Record;
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
-use crate::meant::error::MeaningError;
+use crate::options::{ListArguments, ListFormat, ReportFormat, ShowArguments};
 use crate::output::{Input, Outputs};
 use crate::problem::{Problem, print};
 use crate::published::beside_in_text;
 use crate::run::{deliver, render};
-use crate::said::{ListArguments, ListFormat, ReportFormat, ShowArguments};
+use crate::run_spec::error::SpecError;
 
 /// Lists runs.
 ///
@@ -42,11 +42,11 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         let told = "--format: the original's reports know the classic work only, performed to its end by one run: give --format text \
                     or json";
-        return Err(MeaningError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
         let told = "--with-published is a part of the report for people: give --format text, or take 'postmark published beside'";
-        return Err(MeaningError::Contradiction(told.to_owned()).into());
+        return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let mut text = render(&record, arguments.format);
     if arguments.format == ReportFormat::Document(Rendering::Text) {

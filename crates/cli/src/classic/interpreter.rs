@@ -133,7 +133,7 @@ impl<'a> Interpreter<'a> {
         &self.settings
     }
 
-    /// A whole session: banner, configuration file, prompt. Gives the exit code.
+    /// A whole session: banner, configuration file, prompt. Gives the exit status.
     ///
     /// # Errors
     /// Where `output` does not take what is said, or `source` cannot be read.

@@ -1,10 +1,10 @@
 //! What is done with a configuration file of others: read, understood, judged, written and read again, without a file system.
 //! Finds and seeds go through it in `hostile.rs`, and whatever the fuzz target `config` comes up with.
 
-use cli::meant::{Meant, mean, parse_config, to_config};
-use cli::said::WorkArguments;
+use cli::options::WorkArguments;
+use cli::run_spec::{Specified, parse_config, specify, to_config};
 use document::harmless;
-use spec::{Options, SizesSaid, StorageName};
+use spec::{Options, SizesOption, StorageName};
 use workload::{Phase, Planner, fingerprint};
 
 /// No more files or transactions, of all workers, are planned.
@@ -17,14 +17,14 @@ pub fn configure(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
     };
-    let Some(meant) = meaning(text) else {
+    let Some(specified) = meaning(text) else {
         return false;
     };
-    judge(&meant);
-    let written = to_config(&meant).expect("what came from a text is a text");
+    judge(&specified);
+    let written = to_config(&specified).expect("what came from a text is a text");
     assert!(!written.contains(is_harmful), "{written:?}");
     let again = meaning(&written).unwrap_or_else(|| panic!("what was written has a meaning: {written}"));
-    assert_eq!(again.spec, meant.spec, "{written}");
+    assert_eq!(again.spec, specified.spec, "{written}");
     true
 }
 
@@ -45,7 +45,7 @@ fn is_harmful(character: char) -> bool {
 }
 
 /// What a text means; nothing where it is refused, or where that would depend on files or the machine.
-fn meaning(text: &str) -> Option<Meant> {
+fn meaning(text: &str) -> Option<Specified> {
     let options = match parse_config(text) {
         Ok(options) => options,
         Err(problem) => {
@@ -66,8 +66,8 @@ fn meaning(text: &str) -> Option<Meant> {
         locations: Ok(options.target.clone()),
         options,
     };
-    match mean(&arguments) {
-        Ok(meant) => Some(meant),
+    match specify(&arguments) {
+        Ok(specified) => Some(specified),
         Err(error) => {
             assert!(!error.to_string().is_empty());
             None
@@ -77,24 +77,24 @@ fn meaning(text: &str) -> Option<Meant> {
 
 fn looks_beyond(options: &Options) -> bool {
     let sizes = [&options.size, &options.append_size, &options.range_size];
-    let in_file = |said: &&Option<SizesSaid>| matches!(said, Some(SizesSaid::HistogramIn(_)));
+    let in_file = |said: &&Option<SizesOption>| matches!(said, Some(SizesOption::HistogramIn(_)));
     options.working_set.is_some() || sizes.iter().any(in_file)
 }
 
 /// All that is asked of a workload before a run; the stream itself where it is short.
-fn judge(meant: &Meant) {
-    let workload = &meant.spec.workload;
+fn judge(specified: &Specified) {
+    let workload = &specified.spec.workload;
     workload.validate().expect("it was validated");
     for phase in Phase::ALL {
         assert!(!workload.actions(phase).is_empty());
     }
-    let workers = u64::from(workload.crew.workers());
+    let workers = u64::from(workload.workers.count());
     assert!(workload.files_max() >= workload.files());
     assert!(workload.numbers_max() >= workload.files());
     let _ = (workload.directories(), workload.content_bytes_max(), workload.grows());
-    if meant.spec.storage == StorageName::Null {
+    if specified.spec.storage == StorageName::Null {
         // Only its answer matters: it may be refused.
-        let _ = cli::perform::judge(&meant.spec);
+        let _ = cli::perform::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
     // The original draws once more for each block that it writes.

@@ -82,7 +82,7 @@ fn compare(index: u64, lines: &str, theirs: &Done, ours: &Done) {
             format!("{:?}", ours.left),
         ),
         (
-            "the exit code",
+            "the exit status",
             format!("{:?}", theirs.said.code),
             format!("{:?}", ours.said.code),
         ),

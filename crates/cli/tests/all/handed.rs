@@ -36,7 +36,7 @@ fn take(document: &str) -> bool {
     if let Err(problem) = cli::archive::tags_and_note(document) {
         assert!(!problem.is_empty());
     }
-    let _ = cli::meant::options_like(&record);
+    let _ = cli::run_spec::options_like(&record);
     if !is_published(&record.spec.workload) {
         let beside = beside(library(), &record, report::reason::describe).expect("ours is as it should be");
         show(|format| beside.show(format));
@@ -84,7 +84,7 @@ fn is_published(workload: &Workload) -> bool {
 
 fn is_short(workload: &Workload) -> bool {
     let of_each = workload.files().saturating_add(workload.transactions());
-    of_each.saturating_mul(workload.crew.workers().into()) <= PLANNED_MAX
+    of_each.saturating_mul(workload.workers.count().into()) <= PLANNED_MAX
 }
 
 /// A view in all formats, as it is printed.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use clap::FromArgMatches;
-use cli::meant::{Meant, mean};
+use cli::options::{Command, CommandLine, PlanFormat, WorkArguments};
 use cli::plan;
-use cli::said::{Command, PlanFormat, Said, WorkArguments};
-use record::{Climb, Crew, Note, Outcome, Record};
+use cli::run_spec::{Specified, specify};
+use record::{Climb, Note, Outcome, Record, Workers};
 use runner::{Control, NoEvents, SystemClock};
 use serde_json::{Value, json};
 use storage::posix::Posix;
@@ -20,8 +20,8 @@ use crate::original::{self, answer, directory, ended, split, tree};
 /// What words come to.
 fn work(words: &[&str]) -> WorkArguments {
     let words = [&["postmark", "plan"], words].concat();
-    let matches = cli::said::command().try_get_matches_from(&words).unwrap();
-    let Some(Command::Plan(mut arguments)) = Said::from_arg_matches(&matches).unwrap().command else {
+    let matches = cli::options::command().try_get_matches_from(&words).unwrap();
+    let Some(Command::Plan(mut arguments)) = CommandLine::from_arg_matches(&matches).unwrap().command else {
         panic!("{words:?} are no plan");
     };
     arguments.work.take_weights(matches.subcommand().unwrap().1);
@@ -29,22 +29,22 @@ fn work(words: &[&str]) -> WorkArguments {
 }
 
 /// As a configuration file says it, without the notes.
-fn toml(meant: &Meant) -> String {
-    let text = plan::text(meant, PlanFormat::Toml).unwrap();
+fn toml(specified: &Specified) -> String {
+    let text = plan::text(specified, PlanFormat::Toml).unwrap();
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 
 /// The record of a run that a signal ends before its first file: what was said, meant and asked for is all there.
-fn recorded(meant: &Meant) -> Record {
+fn recorded(specified: &Specified) -> Record {
     const SIGINT: usize = 2;
-    let mut request = meant.spec.clone();
+    let mut request = specified.spec.clone();
     if let Some(Climb::Workers(workers)) = request.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // Its record is the first rung's.
-        request.workload.crew = Crew::Private { workers: workers[0] };
+        // Its record is the first step's.
+        request.workload.workers = Workers::Private { workers: workers[0] };
     }
     let mut stopped = || Control::stopped_by(Arc::new(AtomicUsize::new(SIGINT)));
-    let record = match meant.spec.storage.name() {
+    let record = match specified.spec.storage.name() {
         "stdio" => runner::run(&request, &Stdio, &SystemClock, &mut stopped, &mut NoEvents),
         "raw" => runner::run(&request, &Raw, &SystemClock, &mut stopped, &mut NoEvents),
         _ => runner::run(&request, &Posix, &SystemClock, &mut stopped, &mut NoEvents),
@@ -92,16 +92,16 @@ fn a_record_means_what_its_words_meant() {
     let like = ["--like", file.to_str().unwrap()];
     for words in KINDS {
         let words: Vec<&str> = words.split_whitespace().collect();
-        let meant = mean(&work(&[&words[..], &place].concat())).unwrap();
-        std::fs::write(&file, recorded(&meant).to_json()).unwrap();
-        let again = mean(&work(&[like, place].concat())).unwrap();
-        assert_eq!(toml(&again), toml(&meant), "{words:?}");
-        assert_eq!(again.spec, meant.spec, "{words:?}");
+        let specified = specify(&work(&[&words[..], &place].concat())).unwrap();
+        std::fs::write(&file, recorded(&specified).to_json()).unwrap();
+        let again = specify(&work(&[like, place].concat())).unwrap();
+        assert_eq!(toml(&again), toml(&specified), "{words:?}");
+        assert_eq!(again.spec, specified.spec, "{words:?}");
         assert_eq!(again.notes, [], "{words:?}");
         // The record of that is taken for the same once more.
         std::fs::write(&file, recorded(&again).to_json()).unwrap();
-        let once_more = mean(&work(&[like, place].concat())).unwrap();
-        assert_eq!(toml(&once_more), toml(&meant), "{words:?}");
+        let once_more = specify(&work(&[like, place].concat())).unwrap();
+        assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();
         // What was kept is no part of this.
         for (path, _) in tree(at.path()).into_iter().rev() {
@@ -182,7 +182,7 @@ fn what_is_said_beside_holds_over_the_record() {
         &file,
     );
     let path = file.to_str().unwrap();
-    let plain = mean(&work(&["--like", path])).unwrap();
+    let plain = specify(&work(&["--like", path])).unwrap();
     assert_eq!(
         plain.spec.workload.location_weights(),
         [3],
@@ -196,23 +196,23 @@ fn what_is_said_beside_holds_over_the_record() {
     );
     let words =
         "--transactions 7 --mix read=2 --durability fsync --no-latencies=false --storage raw --target /tmp --weight 5";
-    let meant = mean(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
+    let specified = specify(&work(&[&["--like", path], &split(words)[..]].concat())).unwrap();
     assert_eq!(
-        (meant.spec.workload.transactions(), meant.spec.workload.files()),
+        (specified.spec.workload.transactions(), specified.spec.workload.files()),
         (7, 50)
     );
-    assert_eq!(meant.spec.workload.location_weights(), [5]);
-    assert_eq!(meant.spec.storage.name(), "raw");
-    assert!(meant.spec.latencies && meant.spec.series);
+    assert_eq!(specified.spec.workload.location_weights(), [5]);
+    assert_eq!(specified.spec.storage.name(), "raw");
+    assert!(specified.spec.latencies && specified.spec.series);
     for line in [
         "mix = \"read=2\"",
         "durability = \"fsync\"",
         "size = \"1KiB\"",
         "path = \"/tmp\"",
     ] {
-        assert!(toml(&meant).contains(line), "{line}\n{}", toml(&meant));
+        assert!(toml(&specified).contains(line), "{line}\n{}", toml(&specified));
     }
-    assert_eq!(meant.notes, [Note::OtherWork { generators: None }]);
+    assert_eq!(specified.notes, [Note::OtherWork { generators: None }]);
     // It is said before such a run, and in its record.
     let other = ended(&["run", "--like", path, "--transactions", "7"], at.path());
     for said in [&other.errors, &other.output] {
@@ -230,13 +230,13 @@ fn what_is_said_beside_holds_over_the_record() {
     record["tool"]["generators"] = json!(0);
     record["fingerprint"] = json!("xxh3-128:00000000000000000000000000000000");
     std::fs::write(&file, document.to_string()).unwrap();
-    let meant = mean(&work(&["--like", path])).unwrap();
-    assert_eq!(meant.spec.ack_log, None);
+    let specified = specify(&work(&["--like", path])).unwrap();
+    assert_eq!(specified.spec.ack_log, None);
     let other_work = Note::OtherWork { generators: Some(0) };
-    assert_eq!(meant.notes, [other_work.clone(), Note::NoAckLog, Note::NotPrepared]);
-    let meant = mean(&work(&["--like", path, "--ack-log", &ack_log])).unwrap();
-    assert_eq!(meant.spec.ack_log.as_deref(), Some(Path::new(&ack_log)));
-    assert_eq!(meant.notes, [other_work, Note::NotPrepared]);
+    assert_eq!(specified.notes, [other_work.clone(), Note::NoAckLog, Note::NotPrepared]);
+    let specified = specify(&work(&["--like", path, "--ack-log", &ack_log])).unwrap();
+    assert_eq!(specified.spec.ack_log.as_deref(), Some(Path::new(&ack_log)));
+    assert_eq!(specified.notes, [other_work, Note::NotPrepared]);
 }
 
 #[test]
@@ -269,9 +269,9 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
         ("/spec/workload/work/files", json!(0), "at least one file"),
         ("/spec/workload/work/bias-read", json!(11), "0 to 10"),
         ("/spec/workload/work/read-block-bytes", json!(0), "read-block"),
-        ("/spec/workload/crew/workers", json!(0), "1 to 4096"),
-        ("/spec/workload/crew/workers", json!(4_000_000), "1 to 4096"),
-        ("/spec/workload/crew/pools", json!("many"), "many"),
+        ("/spec/workload/workers/workers", json!(0), "1 to 4096"),
+        ("/spec/workload/workers/workers", json!(4_000_000), "1 to 4096"),
+        ("/spec/workload/workers/pools", json!("many"), "many"),
         (
             "/spec/storage",
             json!("simulated"),
@@ -301,7 +301,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
             "--round",
         ),
-        ("/spec/drive/sweep", sweep(json!({"rates": []})), "without rungs"),
+        ("/spec/drive/sweep", sweep(json!({"rates": []})), "without steps"),
         (
             "/spec/drive/sweep",
             sweep(json!({"rates": [2.0, 1.0]})),

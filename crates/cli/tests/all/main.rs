@@ -2,12 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+mod architecture;
 mod archived;
 mod circles;
 mod differential;
 mod filesystems;
 mod hostile;
-mod house;
 mod hung;
 mod killed_trees;
 mod like;
@@ -25,8 +25,8 @@ mod verdict;
 // What they share.
 mod commanded;
 mod configured;
-mod ground;
 mod handed;
+mod mounted;
 mod original;
 mod runs;
 mod support;

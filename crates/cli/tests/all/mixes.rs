@@ -45,11 +45,11 @@ fn round_trip(words: &[&str], at: &Path) {
     std::fs::write(&file, &toml).unwrap();
     let again = ["plan", "--config", file.to_str().unwrap()];
     let toml_again = answer(&[&again[..], &["--format", "toml"]].concat(), at);
-    let meant = |toml: &str| -> String {
+    let specified = |toml: &str| -> String {
         let lines = toml.split_inclusive('\n');
         lines.filter(|line| !line.starts_with('#')).collect()
     };
-    assert_eq!(meant(&toml), meant(&toml_again), "{words:?}");
+    assert_eq!(specified(&toml), specified(&toml_again), "{words:?}");
     let (one, other) = (json(words, at), json(&again, at));
     assert_eq!(one["spec"]["workload"], other["spec"]["workload"], "{words:?}");
     assert_eq!(one["plan"], other["plan"], "{words:?}");

@@ -66,7 +66,7 @@ pub struct Said {
     pub output: Vec<u8>,
     /// Standard error, without our warnings.
     pub errors: Vec<u8>,
-    /// The exit code; `None` where a signal ended it.
+    /// The exit status; `None` where a signal ended it.
     pub code: Option<i32>,
 }
 

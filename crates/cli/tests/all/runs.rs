@@ -176,10 +176,10 @@ impl Ran {
             .sum()
     }
 
-    /// Bytes that the transactions' reads fetched from the device, and bytes that they read.
-    pub fn fetched(&self) -> (u64, u64) {
-        let fetched = self.record.actual.fetched.as_ref();
-        match fetched.map(|fetched| (&fetched.device_bytes, fetched.read_bytes)) {
+    /// Bytes that the transactions' reads got from the device, and bytes that they read.
+    pub fn served_by(&self) -> (u64, u64) {
+        let served_by = self.record.actual.served_by.as_ref();
+        match served_by.map(|served_by| (&served_by.device_bytes, served_by.read_bytes)) {
             Some((Fact::Known(device_bytes), read_bytes)) => (*device_bytes, read_bytes),
             _ => panic!("it is not known what was fetched\n{self}"),
         }
@@ -193,7 +193,7 @@ impl fmt::Display for Ran {
         writeln!(f, "==== the record:\noutcome {:?}", actual.outcome)?;
         writeln!(f, "errors {:#?}", actual.errors)?;
         writeln!(f, "stalled {:?}\ncheck {:?}", actual.stalled, actual.check)?;
-        writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, actual.fetched)?;
+        writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, actual.served_by)?;
         for phase in &self.summary.phases {
             writeln!(
                 f,

@@ -18,47 +18,50 @@ fn a_sweep_of_rates_finds_its_limit() {
         at.path(),
     );
     let sweep = &report["summary"]["sweep"];
-    let rungs = sweep["rungs"].as_array().unwrap();
-    assert_eq!(rungs[0]["load"]["rate"], 500.0);
-    assert_eq!(rungs[0]["holds"], true, "{sweep}");
-    assert_eq!(rungs[1]["holds"], false, "nobody does five million a second: {sweep}");
-    assert!(rungs[1]["waiting"].as_u64().unwrap() > 1_000_000, "{sweep}");
+    let sweep_steps = sweep["sweep_steps"].as_array().unwrap();
+    assert_eq!(sweep_steps[0]["load"]["rate"], 500.0);
+    assert_eq!(sweep_steps[0]["holds"], true, "{sweep}");
+    assert_eq!(
+        sweep_steps[1]["holds"], false,
+        "nobody does five million a second: {sweep}"
+    );
+    assert!(sweep_steps[1]["waiting"].as_u64().unwrap() > 1_000_000, "{sweep}");
     let (highest, beyond) = (
         sweep["limit"]["highest"].as_f64().unwrap(),
         sweep["limit"]["lowest_beyond"].as_f64().unwrap(),
     );
     assert!(500.0 <= highest && highest < beyond && beyond < 5_000_000.0, "{sweep}");
     assert_eq!(
-        report["record"]["actual"]["rungs"].as_array().unwrap().len(),
-        rungs.len()
+        report["record"]["actual"]["sweep_steps"].as_array().unwrap().len(),
+        sweep_steps.len()
     );
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
 }
 
 #[test]
-fn a_sweep_of_workers_has_a_pool_for_each_rung() {
+fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
     let at = directory();
     let text = answer(
         &split("run --quiet --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 --warm-up 200ms --for 10s"),
         at.path(),
     );
     for words in [
-        "a sweep of workers with a pool for each rung",
+        "a sweep of workers with a pool for each step",
         "1 worker",
         "2 workers",
-        "each rung for 10 s",
+        "each step for 10 s",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
     assert!(!text.contains("Limit"), "rates have limits\n{text}");
-    // What the phases of all rungs took together: 10 s each, and a little for their pools.
+    // What the phases of all steps took together: 10 s each, and a little for their pools.
     let elapsed = text.lines().find_map(|line| line.strip_prefix("Elapsed ")).unwrap();
     let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
     assert!((19.5..40.0).contains(&elapsed), "{elapsed}");
     assert!(text.contains("p99, µs"), "by operation, too\n{text}");
     assert!(
         !text.contains("Latency, µs"),
-        "it has no phases but those of its rungs\n{text}"
+        "it has no phases but those of its steps\n{text}"
     );
     assert_eq!(std::fs::read_dir(at.path()).unwrap().count(), 0, "nothing is left");
 }

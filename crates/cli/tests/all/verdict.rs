@@ -1,5 +1,5 @@
 //! The verdict of runs: every reason that can be provoked is, with the real binary on real file systems, or with the runner
-//! on simulated storages and a virtual clock. Suspensions, steps of the clock, changed clock sources and stolen time
+//! on simulated storages and a virtual clock. Suspensions, steps of the clock, changed clock sources and CPU steal
 //! are provoked in records alone (`record/tests/all/verdict`), and so are rules of steady state and sweeps.
 //!
 //! Tests that mount or drop caches need root. Without it they say so on standard error and pass, unless everything is to

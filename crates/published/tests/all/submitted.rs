@@ -7,7 +7,7 @@ use published::submissions::{Group, Numbered};
 use published::{Beside, Library, NotPlain, PublishedError, PublishedFormat, Submission, SubmissionError, submissions};
 use record::{ArrivalProcess, Level, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Summary, Workload};
 use workload::presets::{self, Machine};
-use workload::{Classic, Crew, Edition, Mix, fingerprint};
+use workload::{Classic, Edition, Mix, Workers, fingerprint};
 
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 
@@ -350,15 +350,15 @@ fn other_fingerprints_stand_apart() {
     // Its seed was changed behind the run.
     let mut reseeded = submitted(preset("mail-page-1"), "Z");
     reseeded.workload = seeded.clone();
-    let mut stolen = submitted(preset("default"), "T");
-    stolen.configuration = "mail-page-1".to_owned();
-    stolen.fingerprint = fingerprint::fingerprint(&preset("mail-page-1")).unwrap();
+    let mut steal = submitted(preset("default"), "T");
+    steal.configuration = "mail-page-1".to_owned();
+    steal.fingerprint = fingerprint::fingerprint(&preset("mail-page-1")).unwrap();
     let all = [
         submitted(preset("mail-page-1"), "G"),
         submitted(seeded.clone(), "S"),
         forged,
         renamed,
-        stolen,
+        steal,
         reseeded,
     ];
     let groups = grouped(&library, &all);
@@ -385,7 +385,7 @@ fn other_fingerprints_stand_apart() {
 fn a_workload_that_would_take_the_memory_is_not_planned() {
     let mut large = submitted(preset("default"), "L");
     large.workload = Workload {
-        crew: Crew::Private { workers: 4_096 },
+        workers: Workers::Private { workers: 4_096 },
         ..Workload::from(Classic {
             files: 1 << 35,
             ..Classic::default()

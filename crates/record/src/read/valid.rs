@@ -11,12 +11,12 @@ use workload::Workload;
 use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
 use crate::run::{Actual, LocationRecord, OperationRecord, PhaseRecord, Record, Segment, SlowestRecord, WorkerPhase};
-use crate::run::{Load, Rung};
+use crate::run::{Load, SweepStep};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
-/// The most rungs: a sweep has 64 and some between them.
-const RUNGS_MAX: usize = 4096;
+/// The most steps: a sweep has 64 and some between them.
+const SWEEP_STEPS_MAX: usize = 4096;
 /// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a window of rounds.
 const SEGMENTS_MAX: usize = 4096;
 /// The most kinds of steps in a phase, which are looked for one by one; all storages together have fewer.
@@ -133,7 +133,7 @@ impl Total {
     }
 }
 
-/// The sums that views make: over segments, phases, rungs, workers.
+/// The sums that views make: over segments, phases, steps, workers.
 struct Totals {
     operations: Total,
     bytes: Total,
@@ -217,8 +217,10 @@ fn sizing(sizing: &Sizing) -> Valid {
 fn actual(actual: &Actual) -> Valid {
     let mut totals = Totals::new();
     phases(&actual.phases, &mut totals)?;
-    at_most("rungs", actual.rungs.len(), RUNGS_MAX)?;
-    each("rungs", &actual.rungs, |rung| self::rung(rung, &mut totals))?;
+    at_most("sweep_steps", actual.sweep_steps.len(), SWEEP_STEPS_MAX)?;
+    each("sweep_steps", &actual.sweep_steps, |sweep_step| {
+        self::sweep_step(sweep_step, &mut totals)
+    })?;
     let mut errors = Total::of("all errors");
     each("errors", &actual.errors, |error| errors.add("count", &[error.count]))?;
     if let Some(figures) = &actual.classic {
@@ -230,11 +232,11 @@ fn actual(actual: &Actual) -> Valid {
     Ok(())
 }
 
-fn rung(rung: &Rung, totals: &mut Totals) -> Valid {
-    if let Load::Rate(number) = rung.load {
+fn sweep_step(sweep_step: &SweepStep, totals: &mut Totals) -> Valid {
+    if let Load::Rate(number) = sweep_step.load {
         rate("load", number)?;
     }
-    phases(&rung.phases, totals)
+    phases(&sweep_step.phases, totals)
 }
 
 fn phases(phases: &[PhaseRecord], totals: &mut Totals) -> Valid {

@@ -1,11 +1,11 @@
-//! What reads fetched from the device, and whether that is what the run asked of the cache.
+//! What reads got from the device, and whether that is what the run asked of the cache.
 
 use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cache, RunSpec};
 
-use crate::run::Fetched;
+use crate::run::ServedBy;
 
 /// Of what the reads of a cold cache return, at least this share comes from the device.
 pub const COLD_MIN: f64 = 0.5;
@@ -22,10 +22,10 @@ pub enum Surprise {
     MuchThoughWarm,
 }
 
-/// What the transactions' reads fetched from the device.
+/// What the transactions' reads got from the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FetchedSummary {
-    /// Bytes that the process's reads fetched from the device.
+pub struct ServedBySummary {
+    /// Bytes that the process's reads got from the device.
     pub device_bytes: Fact<u64>,
     /// Bytes that its operations read.
     pub read_bytes: u64,
@@ -35,12 +35,12 @@ pub struct FetchedSummary {
     pub surprise: Option<Surprise>,
 }
 
-pub(crate) fn summary(fetched: &Fetched, spec: &RunSpec) -> FetchedSummary {
-    let read_bytes = fetched.read_bytes;
-    let known = fetched.device_bytes.known().filter(|_| read_bytes > 0);
+pub(crate) fn summary(served_by: &ServedBy, spec: &RunSpec) -> ServedBySummary {
+    let read_bytes = served_by.read_bytes;
+    let known = served_by.device_bytes.known().filter(|_| read_bytes > 0);
     let fraction = known.map(|bytes| *bytes as f64 / read_bytes as f64);
-    FetchedSummary {
-        device_bytes: fetched.device_bytes.clone(),
+    ServedBySummary {
+        device_bytes: served_by.device_bytes.clone(),
         read_bytes,
         fraction,
         surprise: fraction.and_then(|fraction| surprise(fraction, spec)),

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use workload::{Action, Crew, Role, Weights, Workload};
+use workload::{Action, Role, Weights, Workers, Workload};
 
 /// How often a mix asks for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,9 +29,9 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
         };
         weights.actions().map(share).collect()
     };
-    match workload.crew {
-        Crew::Private { .. } => of(Role::Worker, &mix.weights),
-        Crew::Shared { writers, readers } => {
+    match workload.workers {
+        Workers::Private { .. } => of(Role::Worker, &mix.weights),
+        Workers::Shared { writers, readers } => {
             let mut shares = Vec::new();
             if writers > 0 {
                 shares.extend(of(Role::Writer, &mix.weights.of_those_that_read(false)));
@@ -46,5 +46,5 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
 
 /// The transactions of all workers together, as asked for.
 pub fn transactions_meant(workload: &Workload) -> u64 {
-    workload.transactions().saturating_mul(workload.crew.workers().into())
+    workload.transactions().saturating_mul(workload.workers.count().into())
 }

@@ -45,7 +45,7 @@ fn errors(record: &Record) -> Option<Reason> {
     })
 }
 
-/// Of a sweep each rung is judged by itself: one that skips so many does not hold.
+/// Of a sweep each step is judged by itself: one that skips so many does not hold.
 fn skipped(record: &Record) -> Option<Reason> {
     let phase = transactions(record).filter(|_| !is_sweep(record))?;
     let skipped = phase.skipped();

@@ -81,10 +81,14 @@ fn clocks(record: &Record) -> Vec<Reason> {
     reasons
 }
 
-/// The machine during the run; during each of them, where the rungs of a sweep had one each.
+/// The machine during the run; during each of them, where the steps of a sweep had one each.
 fn runs(record: &Record) -> impl Iterator<Item = &SystemDuring> {
-    let of_rungs = record.actual.rungs.iter().filter_map(|rung| rung.of_run.as_ref());
-    std::iter::once(&record.during).chain(of_rungs.map(|run| &run.during))
+    let of_sweep_steps = record
+        .actual
+        .sweep_steps
+        .iter()
+        .filter_map(|sweep_step| sweep_step.of_run.as_ref());
+    std::iter::once(&record.during).chain(of_sweep_steps.map(|run| &run.during))
 }
 
 /// What the program itself costs for each operation, over the workers' time. That is what it takes by itself on the

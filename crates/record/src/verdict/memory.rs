@@ -6,16 +6,16 @@ use spec::{Cache, Durability};
 use workload::{Action, Phase, Work, Workload};
 
 use super::Reason;
-use super::limits::{FETCHED_COLD_MIN, FETCHED_NEARLY_ALL};
+use super::limits::{SERVED_BY_DEVICE_COLD_MIN, SERVED_BY_DEVICE_NEARLY_ALL};
 use crate::run::{LocationRecord, Record};
-use crate::summary::{FetchedSummary, Surprise, operations, reads};
+use crate::summary::{ServedBySummary, Surprise, operations, reads};
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
-    let fetched = record.actual.fetched.as_ref();
-    let fetched = fetched.map(|fetched| reads::summary(fetched, &record.spec));
+    let served_by = record.actual.served_by.as_ref();
+    let served_by = served_by.map(|served_by| reads::summary(served_by, &record.spec));
     let found = [
-        fits_in_memory(record, fetched.as_ref()),
-        fetched.as_ref().and_then(|fetched| not_as_asked(record, fetched)),
+        fits_in_memory(record, served_by.as_ref()),
+        served_by.as_ref().and_then(|served_by| not_as_asked(record, served_by)),
         durability_in_memory(record),
     ];
     found.into_iter().flatten().collect()
@@ -27,9 +27,9 @@ fn says_cold(record: &Record) -> bool {
 
 /// What fits is read from the device once; the more is read twice, the less is cold. Where nearly all was seen to come
 /// from there, little was read twice.
-fn fits_in_memory(record: &Record, fetched: Option<&FetchedSummary>) -> Option<Reason> {
-    let fraction = fetched.and_then(|fetched| fetched.fraction);
-    if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= FETCHED_NEARLY_ALL) {
+fn fits_in_memory(record: &Record, served_by: Option<&ServedBySummary>) -> Option<Reason> {
+    let fraction = served_by.and_then(|served_by| served_by.fraction);
+    if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= SERVED_BY_DEVICE_NEARLY_ALL) {
         return None;
     }
     let cache_bytes = record.host.cache_limit_bytes().into_known()?;
@@ -59,19 +59,19 @@ fn expected_bytes(workload: &Workload) -> u64 {
         Work::Classic(classic) => (classic.size_low_bytes as f64 + classic.size_high_bytes as f64) / 2.0,
         Work::Mix(mix) => mix.sizes.mean(),
     };
-    let pools = if workload.crew.is_shared() {
+    let pools = if workload.workers.is_shared() {
         1
     } else {
-        workload.crew.workers()
+        workload.workers.count()
     };
     (mean * workload.files() as f64 * f64::from(pools)) as u64
 }
 
-/// What reads fetched, where that is not what the run says of them. What it does not speak of is as it is.
-fn not_as_asked(record: &Record, fetched: &FetchedSummary) -> Option<Reason> {
-    let device_bytes = *fetched.device_bytes.known()?;
-    let read_bytes = fetched.read_bytes;
-    let asked = match fetched.surprise {
+/// What reads got from the device, where that is not what the run says of them. What it does not speak of is as it is.
+fn not_as_asked(record: &Record, served_by: &ServedBySummary) -> Option<Reason> {
+    let device_bytes = *served_by.device_bytes.known()?;
+    let read_bytes = served_by.read_bytes;
+    let asked = match served_by.surprise {
         Some(Surprise::MuchThoughWarm) => {
             return Some(Reason::ReadsFromDevice {
                 device_bytes,
@@ -79,7 +79,7 @@ fn not_as_asked(record: &Record, fetched: &FetchedSummary) -> Option<Reason> {
             });
         }
         Some(Surprise::LittleThoughCold) => record.spec.cache.name().to_owned(),
-        None if record.spec.direct && fetched.fraction? < FETCHED_COLD_MIN => "direct".to_owned(),
+        None if record.spec.direct && served_by.fraction? < SERVED_BY_DEVICE_COLD_MIN => "direct".to_owned(),
         None => return None,
     };
     is_counted(&record.locations).then_some(Reason::ReadsFromMemory {

@@ -157,7 +157,7 @@ fn rate_not_reached(record: &Record) -> Option<Reason> {
     let until = summary.first_done.unwrap_or(summary.last_done);
     let due = per_second * until.ns as f64 / 1e9;
     // One transaction of each worker may be under way.
-    let mut allowed = due * (1.0 - ACHIEVED_MIN) + f64::from(record.spec.workload.crew.workers());
+    let mut allowed = due * (1.0 - ACHIEVED_MIN) + f64::from(record.spec.workload.workers.count());
     if arrivals != ArrivalProcess::Constant {
         allowed += ARRIVALS_DEVIATIONS * due.sqrt();
     }

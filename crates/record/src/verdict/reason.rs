@@ -6,16 +6,18 @@ use serde::{Deserialize, Serialize};
 use spec::SteadyRule;
 use workload::{End, Phase};
 
-use self::limits::{FETCHED_NEVER, MEASURED_LEAST_NS, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SKIPPED_MOST, STEAL_MOST};
+use self::limits::{
+    MEASURED_LEAST_NS, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SERVED_BY_DEVICE_NEVER, SKIPPED_MOST, STEAL_MOST,
+};
 use super::{Level, Steadiness};
 use crate::run::Outcome;
 
 /// From where on something speaks against a run's numbers. Each limit says why it lies there; the same stands in
 /// `docs/measurement.md`, "Verdict".
 pub mod limits {
-    pub use crate::summary::reads::{COLD_MIN as FETCHED_COLD_MIN, WARM_MAX as FETCHED_WARM_MAX};
+    pub use crate::summary::reads::{COLD_MIN as SERVED_BY_DEVICE_COLD_MIN, WARM_MAX as SERVED_BY_DEVICE_WARM_MAX};
 
-    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a rung of a sweep takes at least. Linux's
+    /// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep takes at least. Linux's
     /// flusher threads wake up every 5 s (`vm.dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst), and ext4
     /// commits its journal every 5 s (`commit=`, Documentation/admin-guide/ext4.rst): in 10 s both take part in it twice.
     /// A hundredth less is no matter, since workers begin to be measured between two transactions.
@@ -55,11 +57,11 @@ pub mod limits {
     /// there in one run and not in the next is counted twice when they are compared.
     pub const OTHERS_MAX: f64 = 0.05;
 
-    /// The share of all processors' time that may be stolen: what an achieved rate may lack. Time counts as stolen only
+    /// The share of all processors' time that may be CPU steal: what an achieved rate may lack. Time counts as steal only
     /// where something here was ready to run, so it is missing in what was measured.
     pub const STEAL_MAX: f64 = 0.01;
 
-    /// Past this share of stolen time more is missing than a steady run may drift.
+    /// Past this share of CPU steal more is missing than a steady run may drift.
     pub const STEAL_MOST: f64 = 0.10;
 
     /// Shares of processors' time are judged from so many nanoseconds on: the kernel counts in ticks of 10 ms, which are
@@ -67,10 +69,10 @@ pub mod limits {
     pub const SHARES_FROM_NS: u64 = 1_000_000_000;
 
     /// Less than this share of what was read is the metadata beside it: the reads never reached the device.
-    pub const FETCHED_NEVER: f64 = 0.01;
+    pub const SERVED_BY_DEVICE_NEVER: f64 = 0.01;
 
     /// Where this share of what was read came from the device, the cache was cold, whatever would have fitted there.
-    pub const FETCHED_NEARLY_ALL: f64 = 0.9;
+    pub const SERVED_BY_DEVICE_NEARLY_ALL: f64 = 0.9;
 
     /// The thread that looks on reads the kernel's counters every second. Where a reading is late by as much, in nanoseconds,
     /// the program did not run: no load of others keeps a thread that sleeps most of the time from a processor for so long.
@@ -215,14 +217,14 @@ pub enum Reason {
     ReadsFromMemory {
         /// What was asked for: of the cache, or `direct`.
         asked: String,
-        /// Bytes that the reads fetched from the device.
+        /// Bytes that the reads got from the device.
         device_bytes: u64,
         /// Bytes that they returned.
         read_bytes: u64,
     },
     /// The run says that its cache is warm, and reads came from the device.
     ReadsFromDevice {
-        /// Bytes that the reads fetched from the device.
+        /// Bytes that the reads got from the device.
         device_bytes: u64,
         /// Bytes that they returned.
         read_bytes: u64,
@@ -296,7 +298,7 @@ impl Reason {
                 device_bytes,
                 read_bytes,
                 ..
-            } => invalid_where(share(*device_bytes, *read_bytes) < FETCHED_NEVER),
+            } => invalid_where(share(*device_bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER),
             Self::DurabilityInMemory { is_beneath, .. } => invalid_where(!is_beneath),
             Self::Stalled { lost, .. } => invalid_where(*lost > 0),
         }

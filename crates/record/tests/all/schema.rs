@@ -236,7 +236,7 @@ fn words_that_nobody_writes_are_refused() {
         "/record/fingerprint",
         "/record/spec/workload/work/kind",
         "/record/spec/workload/work/edition",
-        "/record/spec/workload/crew/pools",
+        "/record/spec/workload/workers/pools",
         "/record/spec/workload/worker_seeds",
         "/record/spec/durability",
         "/record/spec/cache",

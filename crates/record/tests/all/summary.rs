@@ -2,9 +2,9 @@
 
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
-    Action, Cache, ClaimWaits, Crew, Fact, Fetched, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome,
-    Overhead, Phase, PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Rung, Segment, SegmentKind, Slices,
-    StepRecord, Summary, WorkerPhase, Workload,
+    Action, Cache, ClaimWaits, Fact, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome, Overhead, Phase,
+    PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind, ServedBy, Slices, StepRecord, Summary,
+    SweepStep, WorkerPhase, Workers, Workload,
 };
 
 const SECOND: u64 = 1_000_000_000;
@@ -310,7 +310,7 @@ fn shares_are_of_each_roles_own_weights() {
     let all = shares(&workload);
     let sum: f64 = all.iter().map(|share| share.fraction).sum();
     assert!((sum - 1.0).abs() < 1e-12, "{all:?}");
-    workload.crew = Crew::Shared { writers: 2, readers: 1 };
+    workload.workers = Workers::Shared { writers: 2, readers: 1 };
     let of = |role, action| {
         let all = shares(&workload);
         let found = all.iter().find(|share| (share.role, share.action) == (role, action));
@@ -320,7 +320,7 @@ fn shares_are_of_each_roles_own_weights() {
     assert_eq!(of(Role::Reader, Action::Read), Some(0.75));
     assert_eq!(of(Role::Writer, Action::Read), None);
     assert_eq!(transactions_meant(&workload), 3_000);
-    workload.crew = Crew::Shared { writers: 0, readers: 1 };
+    workload.workers = Workers::Shared { writers: 0, readers: 1 };
     assert!(shares(&workload).iter().all(|share| share.role == Role::Reader));
     assert!(shares(&kept().spec.workload).is_empty(), "the classic pairs are no mix");
 }
@@ -341,15 +341,15 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
         let mut record = kept();
         record.spec.cache = cache;
         record.spec.direct = direct;
-        record.actual.fetched = Some(Fetched {
+        record.actual.served_by = Some(ServedBy {
             device_bytes: Fact::Known(device_bytes),
             read_bytes,
         });
-        let fetched = Summary::of(&record).fetched.unwrap();
+        let served_by = Summary::of(&record).served_by.unwrap();
         let why = format!("{cache}, direct {direct}, {device_bytes} of {read_bytes}");
-        assert_eq!(fetched.surprise, expected, "{why}");
+        assert_eq!(served_by.surprise, expected, "{why}");
         assert_eq!(
-            fetched.fraction,
+            served_by.fraction,
             (read_bytes > 0).then(|| device_bytes as f64 / 1_000.0),
             "{why}"
         );
@@ -360,12 +360,12 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
 fn unknown_bytes_of_the_device_are_no_share() {
     let mut record = kept();
     record.spec.cache = Cache::Cold;
-    record.actual.fetched = Some(Fetched {
+    record.actual.served_by = Some(ServedBy {
         device_bytes: Fact::Unavailable("no /proc".to_owned()),
         read_bytes: 1_000,
     });
-    let fetched = Summary::of(&record).fetched.unwrap();
-    assert_eq!((fetched.fraction, fetched.surprise), (None, None));
+    let served_by = Summary::of(&record).served_by.unwrap();
+    assert_eq!((served_by.fraction, served_by.surprise), (None, None));
 }
 
 #[test]
@@ -396,16 +396,16 @@ fn the_programs_overhead_is_weighed_against_the_workers_times() {
     let own = Summary::of(&record).overhead.unwrap();
     // Four million operations of 0.2 µs in eight seconds of both workers together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
-    // The transactions of a sweep are in its rungs.
+    // The transactions of a sweep are in its steps.
     let transactions = record.actual.phases.pop().unwrap();
-    record.actual.rungs = vec![Rung {
+    record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Closed,
         workers: 2,
         phases: vec![transactions],
         of_run: None,
     }];
     assert_eq!(Summary::of(&record).overhead.unwrap().fraction, Some(0.1));
-    record.actual.rungs.clear();
+    record.actual.sweep_steps.clear();
     assert_eq!(
         Summary::of(&record).overhead.unwrap().fraction,
         None,

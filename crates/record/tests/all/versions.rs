@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x3a02_8467_20e6_3949,
+        0x2c8d_5d54_61ec_c19f,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0x6a6e_b98f_4983_0276,
+        0x1e58_99b4_0be0_c7c9,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x5c8f_2c00_e87a_5d87,
+        0x79f0_ca8d_d47f_2e9b,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0xac96_f373_e2f4_9ef2,
+        0x7f93_2561_095d_846a,
     ),
 ];
 
@@ -87,7 +87,7 @@ fn counts(record: &Record) -> Vec<(Action, u64)> {
 fn a_mix_of_the_first_version_is_read() {
     let record = kept("1-mix");
     assert_eq!(record.tool.generators, 1);
-    assert_eq!(record.spec.said[..2], ["postmark", "run"]);
+    assert_eq!(record.spec.command_line[..2], ["postmark", "run"]);
     assert_eq!(record.fingerprint.as_str(), "xxh3-128:c840403b470df9802a93a20adef202b1");
     assert_eq!((record.spec.storage, record.spec.latencies), (StorageName::Posix, true));
     let mix = record.spec.workload.mix().unwrap();
@@ -138,12 +138,23 @@ fn a_sweep_of_the_first_version_is_read() {
     let record = kept("1-sweep");
     let asked = record.spec.drive.sweep.as_ref().unwrap();
     assert_eq!(asked.climb, Climb::Rates(vec![50.0, 100.0]));
-    let loads: Vec<Load> = record.actual.rungs.iter().map(|rung| rung.load).collect();
+    let loads: Vec<Load> = record
+        .actual
+        .sweep_steps
+        .iter()
+        .map(|sweep_step| sweep_step.load)
+        .collect();
     assert_eq!(loads, [Load::Rate(50.0), Load::Rate(100.0)]);
     let sweep = Summary::of(&record).sweep.unwrap();
-    assert!(sweep.rungs.iter().all(|rung| rung.complete && rung.holds), "{sweep:?}");
-    assert!(sweep.rungs[1].achieved_per_second.unwrap() > 80.0);
-    let service = sweep.rungs.iter().map(|rung| rung.service_p99_ns);
+    assert!(
+        sweep
+            .sweep_steps
+            .iter()
+            .all(|sweep_step| sweep_step.complete && sweep_step.holds),
+        "{sweep:?}"
+    );
+    assert!(sweep.sweep_steps[1].achieved_per_second.unwrap() > 80.0);
+    let service = sweep.sweep_steps.iter().map(|sweep_step| sweep_step.service_p99_ns);
     assert!(service.min().unwrap().is_some());
 }
 

@@ -1,15 +1,15 @@
-//! What was found besides times: what reads fetched, how the names were, what failed, what was left.
+//! What was found besides times: what reads got from the device, how the names were, what failed, what was left.
 
 use document::units::{bytes, counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
-use record::summary::{FetchedSummary, Surprise};
+use record::summary::{ServedBySummary, Surprise};
 use record::{Check, CleanUp, Fact, Record, Stalled, Summary};
 
 use crate::environment::fact;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    if let Some(fetched) = &summary.fetched {
-        self::fetched(document, fetched);
+    if let Some(served_by) = &summary.served_by {
+        self::served_by(document, served_by);
     }
     checks(document, record);
     left_undone(document, record, summary);
@@ -22,21 +22,21 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     }
 }
 
-fn fetched(document: &mut Document, fetched: &FetchedSummary) {
-    if fetched.read_bytes == 0 {
+fn served_by(document: &mut Document, served_by: &ServedBySummary) {
+    if served_by.read_bytes == 0 {
         return;
     }
-    match &fetched.device_bytes {
+    match &served_by.device_bytes {
         Fact::Known(device_bytes) => document.line(format!(
-            "Reads fetched {} of {} from the device ({})",
+            "Reads served by the device: {} of {} ({})",
             bytes(*device_bytes as f64),
-            bytes(fetched.read_bytes as f64),
-            fetched.fraction.map_or_else(|| "-".to_owned(), percent)
+            bytes(served_by.read_bytes as f64),
+            served_by.fraction.map_or_else(|| "-".to_owned(), percent)
         )),
-        Fact::Unavailable(why) => document.line(format!("What the reads fetched from the device is not known: {why}")),
+        Fact::Unavailable(why) => document.line(format!("What the reads got from the device is not known: {why}")),
         Fact::NotApplicable => {}
     }
-    match fetched.surprise {
+    match served_by.surprise {
         Some(Surprise::LittleThoughCold) => {
             document.below("Little for a cold cache: files that were read before, or made since, were still in memory.")
         }

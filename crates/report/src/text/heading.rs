@@ -4,8 +4,8 @@ use document::Document;
 use document::units::{counted, grouped, percent, rate};
 use record::summary::Share;
 use record::{
-    Action, Cache, Classic, Climb, Crew, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role, RunSpec, Stop,
-    Summary, Sweep, Work, Workload,
+    Action, Cache, Classic, Climb, Drive, Durability, Fact, Mix, OnError, Pace, Record, Role, RunSpec, Stop, Summary,
+    Sweep, Work, Workers, Workload,
 };
 
 use super::verdict;
@@ -56,7 +56,7 @@ pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, share
         }
         document.list("", "", &words);
     }
-    crew(document, workload);
+    workers(document, workload);
 }
 
 fn transactions(count: u64) -> String {
@@ -167,21 +167,21 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
 }
 
 /// The workers, where there are several.
-fn crew(document: &mut Document, workload: &Workload) {
-    let crew = workload.crew;
-    let words = match crew {
-        Crew::ONE => return,
-        Crew::Private { workers } => format!(
+fn workers(document: &mut Document, workload: &Workload) {
+    let workers = workload.workers;
+    let words = match workers {
+        Workers::ONE => return,
+        Workers::Private { workers } => format!(
             "{}, a pool each; files and transactions are each one's",
             grouped(workers.into())
         ),
-        Crew::Shared { writers, readers } => format!(
+        Workers::Shared { writers, readers } => format!(
             "shared pool: {}, {}; transactions are each one's",
             counted(writers.into(), "writer"),
             counted(readers.into(), "reader")
         ),
     };
-    let (first, last) = (workload.worker_seed(0), workload.worker_seed(crew.workers() - 1));
+    let (first, last) = (workload.worker_seed(0), workload.worker_seed(workers.count() - 1));
     let seeds = if first == last {
         format!("all with seed {first}")
     } else {
@@ -241,9 +241,9 @@ fn climb(sweep: &Sweep) -> String {
         Climb::Workers(_) => "a sweep of workers".to_owned(),
     };
     let pool = if sweep.fresh {
-        "a pool for each rung"
+        "a pool for each step"
     } else {
-        "one pool for all rungs"
+        "one pool for all steps"
     };
     format!("{what} with {pool}")
 }
@@ -258,7 +258,7 @@ fn driven(drive: &Drive) -> Vec<String> {
         Stop::Transactions => {}
         Stop::After(time) => {
             let what = if drive.sweep.is_some() {
-                "each rung"
+                "each step"
             } else {
                 "transactions"
             };

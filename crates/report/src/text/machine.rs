@@ -36,7 +36,7 @@ fn processors(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary
         "user",
         "system",
         "others",
-        "stolen",
+        "steal",
         "switches/s",
         "faults/s",
         "dirty, max",

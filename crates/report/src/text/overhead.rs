@@ -14,7 +14,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
                 ", {} of the workers' time in {}",
                 percent(fraction),
                 if summary.sweep.is_some() {
-                    "the rung that has most of it"
+                    "the step that has most of it"
                 } else {
                     "transactions"
                 }

@@ -9,7 +9,7 @@ use super::role;
 
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
-        // Those of a sweep with a pool for each rung are the rungs'.
+        // Those of a sweep with a pool for each step are the steps'.
         return;
     }
     operations(document, summary);

@@ -1,9 +1,10 @@
-//! The rungs of a sweep, its limits and its knee; and what a rule of steady state found.
+//! The steps of a sweep, its limits and its knee; and what a rule of steady state found.
 
 use document::units::{counted, microseconds, percent, rate};
 use document::{Cell, Document, Number, Table};
 use record::{
-    Action, Limit, Load, PhaseSummary, Role, RungOperation, RungSummary, SloSummary, SteadyAsked, Summary, SweepSummary,
+    Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation, SweepStepSummary,
+    SweepSummary,
 };
 
 /// So many kinds of operations stand beside one another.
@@ -13,18 +14,18 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;
     };
-    rungs(document, sweep);
+    sweep_steps(document, sweep);
     by_operation(document, sweep);
     if let Some(limit) = &sweep.limit {
         self::limit(
             document,
             "Limit",
             limit,
-            "a rung holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
+            "a step holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
         );
     }
     if let Some(slo) = &sweep.slo {
-        self::slo(document, slo, &sweep.rungs);
+        self::slo(document, slo, &sweep.sweep_steps);
     }
     knee(document, sweep);
     document.gap();
@@ -38,9 +39,9 @@ fn load(load: Load) -> String {
     }
 }
 
-fn rungs(document: &mut Document, sweep: &SweepSummary) {
+fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
     let header = [
-        "Rung",
+        "SweepStep",
         "load",
         "",
         "per second",
@@ -56,49 +57,56 @@ fn rungs(document: &mut Document, sweep: &SweepSummary) {
     let mut table = Table::new(3, &header);
     let micros = |ns: Option<f64>| ns.map(Number::Microseconds).into();
     let whole = |ns: Option<u64>| micros(ns.map(|ns| ns as f64));
-    for (number, rung) in sweep.rungs.iter().enumerate() {
+    for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
         table.row(vec![
             Number::Ordinal(number as u64 + 1).into(),
-            load(rung.load).into(),
-            match (rung.complete, rung.holds) {
+            load(sweep_step.load).into(),
+            match (sweep_step.complete, sweep_step.holds) {
                 (false, _) => "PARTIAL",
                 (true, true) => "",
                 (true, false) => "TOO MUCH",
             }
             .into(),
-            rung.achieved_per_second.map(Number::Rate).into(),
-            rung.achieved_fraction
+            sweep_step.achieved_per_second.map(Number::Rate).into(),
+            sweep_step
+                .achieved_fraction
                 .map_or(Cell::Empty, |share| Number::Share(share).into()),
-            rung.waiting
+            sweep_step
+                .waiting
                 .map_or(Cell::Empty, |waiting| Number::Count(waiting).into()),
-            micros(rung.mean_ns),
-            whole(rung.p50_ns),
-            whole(rung.p99_ns),
-            whole(rung.p999_ns),
-            whole(rung.max_ns),
-            rung.service_p99_ns.map_or(Cell::Empty, |ns| whole(Some(ns))),
+            micros(sweep_step.mean_ns),
+            whole(sweep_step.p50_ns),
+            whole(sweep_step.p99_ns),
+            whole(sweep_step.p999_ns),
+            whole(sweep_step.max_ns),
+            sweep_step.service_p99_ns.map_or(Cell::Empty, |ns| whole(Some(ns))),
         ]);
     }
     document.table(table);
     document.note("latencies of all operations together, from the due moment where a rate was requested");
-    for (number, rung) in sweep.rungs.iter().enumerate() {
-        if rung.failed > 0 || rung.skipped > 0 {
+    for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
+        if sweep_step.failed > 0 || sweep_step.skipped > 0 {
             document.note(format!(
-                "rung {}: {} failed, {} skipped for that",
+                "step {}: {} failed, {} skipped for that",
                 number + 1,
-                counted(rung.failed, "operation"),
-                Number::Count(rung.skipped)
+                counted(sweep_step.failed, "operation"),
+                Number::Count(sweep_step.skipped)
             ));
         }
     }
     document.gap();
 }
 
-/// A column for each kind of operation whose latency is known of any rung.
+/// A column for each kind of operation whose latency is known of any step.
 fn by_operation(document: &mut Document, sweep: &SweepSummary) {
     let mut kinds: Vec<(Role, Action)> = Vec::new();
-    let known = |operation: &&RungOperation| operation.p99_ns.is_some();
-    for operation in sweep.rungs.iter().flat_map(|rung| &rung.by_operation).filter(known) {
+    let known = |operation: &&SweepStepOperation| operation.p99_ns.is_some();
+    for operation in sweep
+        .sweep_steps
+        .iter()
+        .flat_map(|sweep_step| &sweep_step.by_operation)
+        .filter(known)
+    {
         let kind = (operation.role, operation.action);
         if !kinds.contains(&kind) {
             kinds.push(kind);
@@ -111,20 +119,20 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary) {
         for (role, action) in kinds {
             table.column(of_role(*role, action.name()), false);
         }
-        for (number, rung) in sweep.rungs.iter().enumerate() {
+        for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
             let of_kind = |(role, action): &(Role, Action)| {
-                let mut all = rung.by_operation.iter();
+                let mut all = sweep_step.by_operation.iter();
                 let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));
                 let p99_ns = found.and_then(|operation| operation.p99_ns);
                 p99_ns.map(|ns| Number::Microseconds(ns as f64)).into()
             };
-            let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), load(rung.load).into()];
+            let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), load(sweep_step.load).into()];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }
         document.table(table);
     }
-    document.note("each rung's seconds, steps, slowest operations, waits and counters of the machine: --format json");
+    document.note("each step's seconds, steps, slowest operations, waits and counters of the machine: --format json");
 }
 
 fn of_role(role: Role, name: &str) -> String {
@@ -145,18 +153,21 @@ fn limit(document: &mut Document, label: &str, limit: &Limit, meaning: &str) {
             "not found: {}/s, the lowest rate, is too much: begin lower",
             rate(Some(beyond))
         ),
-        (None, None) => "not found: no rung with a rate was climbed".to_owned(),
+        (None, None) => "not found: no step with a rate was climbed".to_owned(),
     };
     document.sentence(label, format!("{between} ({meaning})"));
 }
 
-fn slo(document: &mut Document, slo: &SloSummary, rungs: &[RungSummary]) {
+fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummary]) {
     let asked = format!("p99 < {} µs", microseconds(slo.p99_ns as f64));
-    match slo.nearest.and_then(|(place, p99)| Some((rungs.get(place)?, p99))) {
+    match slo
+        .nearest
+        .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)))
+    {
         Some((nearest, p99)) => document.sentence(
             "Slo",
             format!(
-                "{asked}: NOT MET by any rung; the nearest is {} with p99 {} µs",
+                "{asked}: NOT MET by any step; the nearest is {} with p99 {} µs",
                 load(nearest.load),
                 microseconds(p99 as f64)
             ),
@@ -168,7 +179,7 @@ fn slo(document: &mut Document, slo: &SloSummary, rungs: &[RungSummary]) {
 fn knee(document: &mut Document, sweep: &SweepSummary) {
     let words = match &sweep.knee {
         Some(knee) => format!(
-            "at {} with a mean latency of {} µs (Kneedle over {} rungs that hold)",
+            "at {} with a mean latency of {} µs (Kneedle over {} steps that hold)",
             if sweep.limit.is_some() {
                 format!("{}/s", rate(Some(knee.rate)))
             } else {
@@ -177,7 +188,7 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             microseconds(knee.latency),
             knee.points
         ),
-        None => "none: the rungs that hold are too few, or their latency does not bend upwards".to_owned(),
+        None => "none: the steps that hold are too few, or their latency does not bend upwards".to_owned(),
     };
     document.sentence("Knee", words);
 }

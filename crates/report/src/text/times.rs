@@ -9,7 +9,7 @@ use super::role;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
-        // Those of a sweep with a pool for each rung are the rungs'.
+        // Those of a sweep with a pool for each step are the steps'.
         return;
     }
     if record.spec.latencies {
@@ -20,7 +20,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         document.line("Latencies were not recorded (--no-latencies).");
         document.gap();
     }
-    if record.spec.workload.crew.is_shared() {
+    if record.spec.workload.workers.is_shared() {
         claim_waits(document, summary);
     }
 }

@@ -54,7 +54,7 @@ fn looked_at(summary: &Summary) -> Vec<String> {
             Fact::NotApplicable => {}
         }
     }
-    if let Some(fraction) = summary.fetched.as_ref().and_then(|fetched| fetched.fraction) {
+    if let Some(fraction) = summary.served_by.as_ref().and_then(|served_by| served_by.fraction) {
         words.push(format!("{} of reads from the device", percent(fraction)));
     }
     words

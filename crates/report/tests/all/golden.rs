@@ -1,8 +1,8 @@
 //! Reports of kept records, letter for letter. `run.json` is a record of a real run.
 
 use record::{
-    Action, ArrivalProcess, Calibration, Check, CleanUp, Crew, End, ErrorRecord, Fact, Fetched, Left, Outcome,
-    Overhead, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices,
+    Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome, Overhead, Pace, Phase,
+    ReadError, Record, Role, ServedBy, Sizing, SliceMeter, Slices, Workers,
 };
 
 use crate::made;
@@ -120,7 +120,7 @@ fn valid() -> Record {
         transactions.slices.add(second, (Role::Worker, Action::Read), meter);
     }
     record.during.clocks.elapsed_ns = 61 * SECOND;
-    record.actual.fetched = Some(Fetched {
+    record.actual.served_by = Some(ServedBy {
         device_bytes: Fact::Known(0),
         read_bytes: 1_000,
     });
@@ -237,7 +237,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 fn what_is_not_known_or_not_there_is_said() {
     let mut record = made::shared(&kept());
     let actual = &mut record.actual;
-    actual.fetched.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
+    actual.served_by.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
     actual.phases[1].claim_waits.clear();
     actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
@@ -251,7 +251,7 @@ fn what_is_not_known_or_not_there_is_said() {
     record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
-        "What the reads fetched from the device is not known: there is no /proc\n",
+        "What the reads got from the device is not known: there is no /proc\n",
         "No worker had to wait for a file that another one used.\n",
         "(when the space was free again is not known: 5 bytes are missing)\n",
         "Pool of the earlier run checked by count and sample: 1 name in 1 directory (0.000001 s)\n",
@@ -339,7 +339,7 @@ fn the_programs_overhead_is_one_line() {
 #[test]
 fn nothing_is_said_of_several_where_there_is_one() {
     let mut record = made::shared(&kept());
-    record.spec.workload.crew = Crew::ONE;
+    record.spec.workload.workers = Workers::ONE;
     // The verdict says who waited for what.
     record.actual.stalled.clear();
     record.spec.ack_log = None;

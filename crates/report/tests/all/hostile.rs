@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use record::LOCATIONS_MAX;
 use record::{
-    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Rung, RungRun, Sizing,
-    SliceMeter, SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound, SteadyRule, Stop, Sweep,
+    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter,
+    SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound, SteadyRule, Stop, Sweep, SweepStep,
+    SweepStepRun,
 };
 use serde_json::Value;
 
@@ -109,11 +110,11 @@ fn records() -> Vec<(&'static str, Record)> {
         slo_p99_ns: Some(1_000_000),
     });
     for load in [Load::Closed, Load::Rate(1_000.0), Load::Workers(2)] {
-        sweep.actual.rungs.push(Rung {
+        sweep.actual.sweep_steps.push(SweepStep {
             load,
             workers: 2,
             phases: sweep.actual.phases.clone(),
-            of_run: Some(Box::new(RungRun {
+            of_run: Some(Box::new(SweepStepRun {
                 fingerprint: sweep.fingerprint.clone(),
                 origin: sweep.origin,
                 during: sweep.during.clone(),

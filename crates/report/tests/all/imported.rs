@@ -49,7 +49,7 @@ fn entry(record: &Record) -> ListedRun {
     ListedRun {
         number: Some(7),
         headline: Headline::of(record),
-        tags: record.spec.said.clone(),
+        tags: record.spec.command_line.clone(),
         note: Some(record.host.hostname.clone()),
     }
 }

@@ -1,6 +1,8 @@
 //! Lists and exports: what they show of records, and what they do to strings of others.
 
-use record::{ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, Rung, State, Sweep};
+use record::{
+    ArrivalProcess, Climb, Headline, Level, ListedRun, Load, Outcome, Phase, Record, State, Sweep, SweepStep,
+};
 use report::{export, list};
 
 fn kept() -> Record {
@@ -77,7 +79,7 @@ fn a_line_is_of_the_measured_transactions() {
     let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
     assert_eq!(headline.transactions_per_second, Some(rate));
     assert!(headline.p99_ns.is_some());
-    // Of a sweep, the rung that held with the most.
+    // Of a sweep, the step that held with the most.
     let mut sweep = record.clone();
     sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Workers(vec![1, 2]),
@@ -87,17 +89,17 @@ fn a_line_is_of_the_measured_transactions() {
     });
     let mut slow = transactions.clone();
     slow.segments[0].transactions /= 2;
-    let rung = |workers, phase: &record::PhaseRecord| Rung {
+    let sweep_step = |workers, phase: &record::PhaseRecord| SweepStep {
         load: Load::Workers(workers),
         workers,
         phases: vec![phase.clone()],
         of_run: None,
     };
-    sweep.actual.rungs = vec![rung(1, &slow), rung(2, transactions), rung(3, &slow)];
+    sweep.actual.sweep_steps = vec![sweep_step(1, &slow), sweep_step(2, transactions), sweep_step(3, &slow)];
     sweep.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
     assert_eq!(Headline::of(&sweep).transactions_per_second, Some(rate));
     let rows = export::csv(&entry(&sweep), &sweep);
-    assert_eq!(rows.lines().filter(|line| line.contains(",rung ")).count(), 3, "{rows}");
+    assert_eq!(rows.lines().filter(|line| line.contains(",step ")).count(), 3, "{rows}");
     // Without transactions there is no rate.
     let mut none = record;
     none.actual.phases.truncate(1);

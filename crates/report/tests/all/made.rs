@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
 use record::{
-    Action, Cache, Check, ClaimWaits, Crew, DeviceRole, Durability, ErrorRecord, Fact, Fetched, FirstDone, Histogram,
-    Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, PhaseSync, Place,
-    PlanRecord, Record, Role, RunSpec, Segment, SegmentKind, Slices, Stalled, StepRecord, StorageName, WorkerPhase,
-    Workload,
+    Action, Cache, Check, ClaimWaits, DeviceRole, Durability, ErrorRecord, Fact, FirstDone, Histogram, Keeping,
+    MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, PhaseSync, Place, PlanRecord,
+    Record, Role, RunSpec, Segment, SegmentKind, ServedBy, Slices, Stalled, StepRecord, StorageName, WorkerPhase,
+    Workers, Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -107,7 +107,7 @@ fn phase(
 /// A run of other work, with the words of this one.
 fn asked(kept: &Record, workload: Workload) -> RunSpec {
     RunSpec {
-        said: kept.spec.said.clone(),
+        command_line: kept.spec.command_line.clone(),
         preset: kept.spec.preset.clone(),
         ..RunSpec::classic(workload, kept.spec.targets.clone(), Place::OwnDirectory)
     }
@@ -116,7 +116,7 @@ fn asked(kept: &Record, workload: Workload) -> RunSpec {
 /// Three workers of a classic run, each with a pool of its own.
 pub fn private(kept: &Record) -> Record {
     let workload = Workload {
-        crew: Crew::Private { workers: 3 },
+        workers: Workers::Private { workers: 3 },
         ..kept.spec.workload.clone()
     };
     let all = |ends: [u64; 3], done: [u64; 3]| {
@@ -191,7 +191,7 @@ pub fn mix() -> Mix {
 pub fn shared_workload() -> Workload {
     let contents = "compressible:3".parse().unwrap();
     let mut workload = Workload {
-        crew: Crew::Shared { writers: 2, readers: 2 },
+        workers: Workers::Shared { writers: 2, readers: 2 },
         ..Workload::from(mix())
     };
     if let Some(spec) = &mut workload.contents {
@@ -227,7 +227,7 @@ pub fn shared(kept: &Record) -> Record {
         phase.machine = Some(machine(&phase.segments[0]));
     }
     actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
-    actual.fetched = Some(Fetched {
+    actual.served_by = Some(ServedBy {
         device_bytes: Fact::Known(5_640_192),
         read_bytes: 17_920_000,
     });
@@ -236,7 +236,7 @@ pub fn shared(kept: &Record) -> Record {
 }
 
 /// Two writers and two readers that are done after so many milliseconds with so much each.
-fn crew(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
+fn workers(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
     let role = |worker| if worker < 2 { Role::Writer } else { Role::Reader };
     [0, 1, 2, 3].map(|worker| (worker as u32, role(worker), ends[worker], done[worker]))
 }
@@ -339,11 +339,11 @@ fn shared_prepare() -> PhaseRecord {
         ];
         with_steps(create, &steps)
     };
-    let crew = crew([680, 700, 693, 688], [500; 4]);
+    let workers = workers([680, 700, 693, 688], [500; 4]);
     let mut prepare = phase(
         Phase::Prepare,
         0..700,
-        &crew,
+        &workers,
         vec![create(Role::Writer), create(Role::Reader)],
     );
     prepare.sync = Some(PhaseSync {
@@ -375,8 +375,8 @@ fn shared_transactions() -> PhaseRecord {
         with_steps(reader(Action::ReadRange, 221, 4_096, 17_000), &looks),
         reader(Action::Stat, 449, 0, 4_000),
     ];
-    let crew = crew([990, 1_000, 141, 150], [1_000; 4]);
-    let mut transactions = phase(Phase::Transactions, 830..1_830, &crew, operations);
+    let workers = workers([990, 1_000, 141, 150], [1_000; 4]);
+    let mut transactions = phase(Phase::Transactions, 830..1_830, &workers, operations);
     transactions.segments[0].nothing = 3;
     transactions.segments[0].skipped = 4;
     let waits = |role, count, middle_ns| ClaimWaits {
@@ -394,11 +394,11 @@ fn shared_transactions() -> PhaseRecord {
 
 fn shared_delete() -> PhaseRecord {
     let delete = |role| operation(role, Action::Delete, meter(1_007, 0, 500_000));
-    let crew = crew([501, 503, 499, 508], [503, 504, 504, 503]);
+    let workers = workers([501, 503, 499, 508], [503, 504, 504, 503]);
     let mut delete = phase(
         Phase::Delete,
         1_850..2_358,
-        &crew,
+        &workers,
         vec![delete(Role::Writer), delete(Role::Reader)],
     );
     delete.sync = Some(PhaseSync {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 
 use contract::{Durability, Operation};
 use serde::{Deserialize, Serialize};
-use workload::{Action, Crew, Intent, Workload};
+use workload::{Action, Intent, Workers, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// The version of the acknowledgement logs that this program writes.
@@ -70,10 +70,10 @@ pub(crate) enum Line {
 
 /// The number of the worker where its pool is its own and there are several: its files lie in a directory of their
 /// own, and their contents are told apart.
-pub(crate) fn own(crew: Crew, worker: u32) -> Option<u32> {
-    match crew {
-        Crew::Private { workers } if workers > 1 => Some(worker),
-        Crew::Private { .. } | Crew::Shared { .. } => None,
+pub(crate) fn own(workers: Workers, worker: u32) -> Option<u32> {
+    match workers {
+        Workers::Private { workers } if workers > 1 => Some(worker),
+        Workers::Private { .. } | Workers::Shared { .. } => None,
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 
 fn request(ack_log: &Path, workers: u32) -> RunSpec {
     let workload = Workload {
-        crew: Crew::Private { workers },
+        workers: Workers::Private { workers },
         ..Mix::default().into()
     };
     let location = PathBuf::from("/proc");

@@ -4,9 +4,9 @@ use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
 
 use super::{Beside, Supervisor};
-use crate::crew::sum;
 use crate::events::Event;
 use crate::worker::PhaseReport;
+use crate::workers::sum;
 
 impl Supervisor<'_> {
     /// A phase has ended and the file systems have synced. The deletion is told when its space has been waited for; of

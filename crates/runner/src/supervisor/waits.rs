@@ -14,7 +14,7 @@ use super::{CHECK_EVERY, SPACE_BACK_MAX, SPACE_SLACK_BYTES, Supervisor};
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
 use crate::waiting::{Call, NoAnswer};
-use rundir::site::Site;
+use rundir::owned::OwnedDirectories;
 
 impl Supervisor<'_> {
     /// Looks every now and then whether the place is still the same: in a thread of its own, as a file system that does
@@ -72,8 +72,8 @@ impl Supervisor<'_> {
             .events
             .event(Event::Began(Stage::PhaseSync, Progress::default()));
         let began_ns = self.now_ns();
-        let site = Arc::clone(&self.watch.site);
-        let Some(synced) = self.wait_for("sync (syncfs)", move || site.volumes().sync()) else {
+        let owned = Arc::clone(&self.watch.owned);
+        let Some(synced) = self.wait_for("sync (syncfs)", move || owned.volumes().sync()) else {
             return;
         };
         let ended_ns = self.now_ns();
@@ -107,9 +107,9 @@ impl Supervisor<'_> {
         let Some(since_ns) = self.watched.synced.get(&Phase::Delete).map(|sync| sync.began_ns) else {
             return;
         };
-        let site = Arc::clone(&self.watch.site);
+        let owned = Arc::clone(&self.watch.owned);
         let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
-            site.volumes().sync()
+            owned.volumes().sync()
         });
         if !matches!(synced, Some(Ok(()))) {
             return;
@@ -128,8 +128,8 @@ impl Supervisor<'_> {
 
     /// The free space before anything is made.
     pub(super) fn look_at_space(&mut self) {
-        let site = Arc::clone(&self.watch.site);
-        let free = self.wait_for("look at the free space", move || site.volumes().free_bytes());
+        let owned = Arc::clone(&self.watch.owned);
+        let free = self.wait_for("look at the free space", move || owned.volumes().free_bytes());
         self.free_before = free.flatten();
     }
 
@@ -138,20 +138,20 @@ impl Supervisor<'_> {
         let Some(before) = self.free_before else {
             return Some(Err("the file system does not tell its free space".to_owned()));
         };
-        let site = Arc::clone(&self.watch.site);
+        let owned = Arc::clone(&self.watch.owned);
         let control = self.waiter.control.clone();
         let at_most = SPACE_BACK_MAX + self.deletion_took;
         let call = self.call("wait for the space of deleted files");
         let looks = Arc::clone(&call.progress);
         self.wait_for_call(&call, move || {
-            wait_for_space(&*site, &control, &looks, (before, at_most))
+            wait_for_space(&*owned, &control, &looks, (before, at_most))
         })
     }
 
     /// A pool that was kept is in use from now on.
     pub(super) fn begin_use(&mut self) {
-        let site = Arc::clone(&self.watch.site);
-        match self.wait_for("rewrite the manifest", move || site.begin_use()) {
+        let owned = Arc::clone(&self.watch.owned);
+        match self.wait_for("rewrite the manifest", move || owned.begin_use()) {
             Some(Ok(())) => self.watched.in_use = true,
             Some(Err(why)) => {
                 self.watched.failed = Some(why);
@@ -167,9 +167,9 @@ impl Supervisor<'_> {
         if self.waiter.control.is_stopping() {
             return;
         }
-        let site = Arc::clone(&self.watch.site);
+        let owned = Arc::clone(&self.watch.owned);
         let synced = self.wait_for("write back before the cache is cooled (syncfs)", move || {
-            site.volumes().sync()
+            owned.volumes().sync()
         });
         if let Some(Err(why)) = synced {
             self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
@@ -181,9 +181,9 @@ impl Supervisor<'_> {
         if !self.watch.drop_caches {
             return;
         }
-        let site = Arc::clone(&self.watch.site);
+        let owned = Arc::clone(&self.watch.owned);
         let dropped = self.wait_for("drop the caches", move || {
-            site.volumes().sync()?;
+            owned.volumes().sync()?;
             observe::drop_caches().map_err(|error| error.to_string())
         });
         if let Some(Err(why)) = dropped {
@@ -193,7 +193,7 @@ impl Supervisor<'_> {
     }
 
     fn call(&self, what: &str) -> Call {
-        Call::new(what, self.watch.site.describe())
+        Call::new(what, self.watch.owned.describe())
     }
 
     /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the run is given up.
@@ -220,13 +220,13 @@ impl Supervisor<'_> {
 
 /// Waits until no more is missing of the free space than before; why it was not waited for any longer.
 fn wait_for_space(
-    site: &dyn Site,
+    owned: &dyn OwnedDirectories,
     control: &Control,
     looks: &AtomicU64,
     (before, at_most): (u64, Duration),
 ) -> Result<(), String> {
-    let volumes = site.volumes();
-    let slack = SPACE_SLACK_BYTES + site.own_bytes();
+    let volumes = owned.volumes();
+    let slack = SPACE_SLACK_BYTES + owned.own_bytes();
     let began = Instant::now();
     loop {
         let free = volumes.free_bytes().unwrap_or(0);

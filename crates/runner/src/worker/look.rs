@@ -8,7 +8,7 @@ use spec::Cache;
 use workload::names::NameKind;
 use workload::{End, Intent, Kept, Phase};
 
-use super::{Left, Matter, Worker, submit};
+use super::{Left, Payload, Worker, submit};
 use crate::clock::Clock;
 use crate::events::Stage;
 use crate::failures::Failed;
@@ -39,17 +39,17 @@ where
 {
     /// Compares what was read with what the file must hold.
     pub(super) fn verify(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
-        let (Matter::Made { contents, .. }, Some(found)) = (&self.duty.matter, self.tools.session.content(ticket))
+        let (Payload::Made { contents, .. }, Some(found)) = (&self.config.payload, self.tools.session.content(ticket))
         else {
             return Ok(());
         };
         // Of what does not fit into the session's buffer the last part is there.
         let offset = intent.offset_bytes + intent.bytes - found.len() as u64;
         if let Err(mismatch) = contents.check(intent.file, intent.version, offset, found) {
-            let path = self.duty.namer.name(intent.place, NameKind::File, intent.number).path;
+            let path = self.config.namer.name(intent.place, NameKind::File, intent.number).path;
             let path = path.to_string_lossy().into_owned();
             let failed = Failed::content(intent.action.name(), path, &mismatch);
-            self.duty.failures.count(failed)?;
+            self.config.failures.count(failed)?;
         }
         Ok(())
     }
@@ -71,14 +71,14 @@ where
             Expected::Exactly(_) | Expected::Between(..) | Expected::Unknown => return Ok(()),
         };
         let path = self
-            .duty
+            .config
             .namer
             .directory(intent.place)
             .path
             .to_string_lossy()
             .into_owned();
         let failed = Failed::verification(intent.action.name(), path, message);
-        Ok(self.duty.failures.count(failed)?)
+        Ok(self.config.failures.count(failed)?)
     }
 
     /// Says what is wrong with a directory that shows something else than it must. In a shared pool that others are
@@ -102,7 +102,7 @@ where
         place: u32,
         uncertain: &BTreeSet<(NameKind, u64)>,
     ) -> Result<Option<String>, contract::Failure> {
-        let naming = self.duty.namer.naming().clone();
+        let naming = self.config.namer.naming().clone();
         let written = |kind, number| {
             let mut name = Vec::new();
             naming.write_name(kind, number, &mut name);
@@ -115,7 +115,7 @@ where
             }
         });
         let mut seen: BTreeMap<Vec<u8>, u32> = BTreeMap::new();
-        let directory = self.duty.namer.directory(place);
+        let directory = self.config.namer.directory(place);
         let names = self.tools.slots[flight].aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
             self.tools.session.names(directory)
         })?;
@@ -168,10 +168,10 @@ where
         if !self.tools.source.lists() {
             return Ok(());
         }
-        let mut uncertain = self.duty.failures.uncertain_names();
-        let naming = self.duty.namer.naming().clone();
+        let mut uncertain = self.config.failures.uncertain_names();
+        let naming = self.config.namer.naming().clone();
         let mut name = Vec::new();
-        let mut places: BTreeMap<u32, Listing> = (0..self.duty.namer.places())
+        let mut places: BTreeMap<u32, Listing> = (0..self.config.namer.places())
             .map(|place| (place, Listing::default()))
             .collect();
         self.tools.source.pool(true, &mut |kept| {
@@ -195,11 +195,11 @@ where
             let path = |namer: &mut Namer| namer.directory(place).path.to_string_lossy().into_owned();
             let failed = match wrong {
                 Ok(None) => continue,
-                Ok(Some(message)) => Failed::verification(CHECK_NAMES, path(&mut self.duty.namer), message),
-                Err(failure) => Failed::operation(CHECK_NAMES, path(&mut self.duty.namer), failure),
+                Ok(Some(message)) => Failed::verification(CHECK_NAMES, path(&mut self.config.namer), message),
+                Err(failure) => Failed::operation(CHECK_NAMES, path(&mut self.config.namer), failure),
             };
             looked.count(failed.clone());
-            self.duty.failures.count(failed)?;
+            self.config.failures.count(failed)?;
         }
         Ok(())
     }
@@ -207,9 +207,9 @@ where
     /// Lists a directory and compares it with what it must show; nothing where it shows that.
     fn listing_differs(&mut self, place: u32, expected: Listing) -> Result<Option<String>, contract::Failure> {
         let Self {
-            tools, duty, tickets, ..
+            tools, config, tickets, ..
         } = self;
-        let name = duty.namer.directory(place);
+        let name = config.namer.directory(place);
         let (ticket, listed) = tools
             .slot
             .aside(Aside::ListToLook, (place, NameKind::Directory, 0), || {
@@ -264,7 +264,7 @@ where
         let mut looked = NamesFound::default();
         let mut ends = None;
         let Self {
-            tools, duty, tickets, ..
+            tools, config, tickets, ..
         } = self;
         let (source, session, slot) = (&tools.source, &mut tools.session, &tools.slot);
         let mut seen = 0;
@@ -273,17 +273,24 @@ where
             if tools.control.is_stopping() || ends.is_some() || seen % every != 0 {
                 return;
             }
-            if duty.failures.is_uncertain(&kept) {
+            if config.failures.is_uncertain(&kept) {
                 // It is among the names that are left out.
                 return;
             }
             looked.names += 1;
-            let name = duty.namer.name(kept.place, kept.kind, kept.number);
+            let name = config.namer.name(kept.place, kept.kind, kept.number);
             let which = (kept.place, kept.kind, kept.number);
-            let wrong = look_at(session, slot, tickets, (which, name, &kept), &duty.matter, duty.verify);
+            let wrong = look_at(
+                session,
+                slot,
+                tickets,
+                (which, name, &kept),
+                &config.payload,
+                config.verify,
+            );
             if let Some(failed) = wrong {
                 looked.count(failed.clone());
-                ends = duty.failures.count(failed).err();
+                ends = config.failures.count(failed).err();
             }
             slot.publish(looked.names);
         });
@@ -296,14 +303,14 @@ where
 
     /// Does to the page cache what can be done file by file.
     pub(super) fn prepare_cache(&mut self) -> Result<(), Left> {
-        let stage = match self.duty.cache {
+        let stage = match self.config.cache {
             Cache::Warm => Stage::Warm,
             Cache::ColdData => Stage::Cool,
             Cache::AsIs | Cache::Cold => return Ok(()),
         };
         self.begins(stage, 0)?;
         let Self {
-            tools, duty, tickets, ..
+            tools, config, tickets, ..
         } = self;
         let (source, session, control) = (&tools.source, &mut tools.session, &tools.control);
         let mut failed = None;
@@ -313,7 +320,7 @@ where
                 return;
             }
             let aside = if stage == Stage::Warm { Aside::Warm } else { Aside::Cool };
-            let operation = operation(&mut duty.namer, kept, stage);
+            let operation = operation(&mut config.namer, kept, stage);
             let outcome = tools.slot.aside(aside, (kept.place, kept.kind, kept.number), || {
                 submit(session, tickets, &operation, &mut NoSteps).1
             });
@@ -325,7 +332,7 @@ where
             tools.slot.publish(done);
         });
         if let Some(failed) = failed {
-            self.duty.failures.count(failed)?;
+            self.config.failures.count(failed)?;
         }
         if self.tools.control.is_stopping() {
             return Err(Left::Stopped);
@@ -370,7 +377,7 @@ fn look_at<S: Session>(
     slot: &Slot,
     tickets: &mut u64,
     (which, name, kept): ((u32, NameKind, u64), Name<'_>, &Kept),
-    matter: &Matter,
+    payload: &Payload,
     verify: bool,
 ) -> Option<Failed> {
     let path = || name.path.to_string_lossy().into_owned();
@@ -384,7 +391,7 @@ fn look_at<S: Session>(
             return Some(Failed::operation(CHECK_NAMES, path(), failure));
         }
     }
-    let (true, Some(bytes), Matter::Made { contents, .. }) = (verify, bytes, matter) else {
+    let (true, Some(bytes), Payload::Made { contents, .. }) = (verify, bytes, payload) else {
         return None;
     };
     let (ticket, read) = slot.aside(Aside::ReadToLook, which, || {

@@ -32,10 +32,10 @@ where
             number,
             began_ns,
             meters: Meters::ready_for(
-                &self.duty.actions[phase as usize],
+                &self.config.actions[phase as usize],
                 Recorded {
                     service: phase == Phase::Transactions && self.tools.pacer.is_open(),
-                    slices: self.duty.slices,
+                    slices: self.config.slices,
                 },
             ),
             transactions: 0,
@@ -63,7 +63,7 @@ where
     pub(super) fn name_slowest(&mut self, slowest: BTreeMap<Action, Slowest<SlowThing>>) -> Vec<SlowestRecord> {
         let worker = self.tools.worker;
         let origin_ns = self.tools.origin_ns;
-        let namer = &mut self.duty.namer;
+        let namer = &mut self.config.namer;
         let mut record = |action: Action, slow: Slow<SlowThing>| {
             let thing = slow.what;
             let name = match action {

@@ -21,7 +21,7 @@ use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
-use workload::{Action, Classic, Crew, Mix, Weights, Workload};
+use workload::{Action, Classic, Mix, Weights, Workers, Workload};
 
 const ACK_LOGS: &str = "/dev/shm";
 /// The child is killed when its acknowledgement log has so many bytes.
@@ -79,10 +79,10 @@ fn mix(transactions: u64) -> Mix {
 
 /// A workload by its name.
 fn workload(name: &str, transactions: u64) -> Workload {
-    let crew = match name {
-        "private" => Crew::Private { workers: 3 },
-        "shared" => Crew::Shared { writers: 3, readers: 1 },
-        _ => Crew::ONE,
+    let workers = match name {
+        "private" => Workers::Private { workers: 3 },
+        "shared" => Workers::Shared { writers: 3, readers: 1 },
+        _ => Workers::ONE,
     };
     if name == "classic" {
         return Classic {
@@ -94,7 +94,7 @@ fn workload(name: &str, transactions: u64) -> Workload {
         .into();
     }
     Workload {
-        crew,
+        workers,
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,

@@ -10,7 +10,7 @@ use storage::simulated::{Code, Corruption, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
-use workload::{Crew, Mix, Workload};
+use workload::{Mix, Workers, Workload};
 
 /// A mix in which what was corrupted is not removed before anybody looks at it.
 fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
@@ -33,9 +33,9 @@ fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
     }
 }
 
-fn run(mix: Mix, crew: Crew, storage: &Simulated) -> Record {
+fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
     let workload = Workload {
-        crew,
+        workers,
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,
@@ -78,7 +78,13 @@ fn names(corruption: Corruption) -> &'static [&'static str] {
     }
 }
 
-fn is_found(corruption: Corruption, nth: u64, seed: u64, shape: Shape, crew: Crew) -> Result<bool, TestCaseError> {
+fn is_found(
+    corruption: Corruption,
+    nth: u64,
+    seed: u64,
+    shape: Shape,
+    workers: Workers,
+) -> Result<bool, TestCaseError> {
     let weights = match corruption {
         Corruption::FlipByte => "read=3,read-range=1,create=1,append=1",
         Corruption::LoseAppend | Corruption::ZeroAppend => "append=2,read=1,create=1",
@@ -87,7 +93,7 @@ fn is_found(corruption: Corruption, nth: u64, seed: u64, shape: Shape, crew: Cre
         Corruption::DoubleName => "rename=2,create=1,list=1,read=1",
     };
     let storage = Simulated::new(Code::Posix, 7).corrupt_at(nth, corruption);
-    let record = run(mix(weights, seed, shape), crew, &storage);
+    let record = run(mix(weights, seed, shape), workers, &storage);
     if storage.corruptions_struck().is_empty() {
         prop_assert_eq!(&record.actual.outcome, &Outcome::Complete, "nothing struck");
         return Ok(false);
@@ -99,7 +105,7 @@ fn is_found(corruption: Corruption, nth: u64, seed: u64, shape: Shape, crew: Cre
     let struck = storage.corrupted_paths().remove(0);
     let (directory, name) = struck.rsplit_once('/').unwrap();
     // While others move names in a shared pool there may be more of them than a message has room for.
-    let among_more = matches!(crew, Crew::Shared { .. }) && text.contains(" more");
+    let among_more = matches!(workers, Workers::Shared { .. }) && text.contains(" more");
     let in_text = text.contains(&format!("'{name}'")) || among_more;
     let is_named = path == struck || (path.trim_end_matches('/') == directory && in_text);
     prop_assert!(is_named, "{} was struck; {}", struck, told);
@@ -121,12 +127,12 @@ proptest! {
     #[test]
     fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64, in_places: bool, shared: bool) {
         let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
-        let crew = if shared {
-            Crew::Shared { writers: 2, readers: 2 }
+        let workers = if shared {
+            Workers::Shared { writers: 2, readers: 2 }
         } else {
-            Crew::ONE
+            Workers::ONE
         };
-        is_found(ALL[which], nth, seed, shape, crew)?;
+        is_found(ALL[which], nth, seed, shape, workers)?;
     }
 }
 
@@ -135,12 +141,12 @@ proptest! {
 fn every_kind_of_lie_is_told() {
     for corruption in ALL {
         // In a shared pool it is a matter of timing what is read when.
-        let shared = Crew::Shared { writers: 2, readers: 2 };
-        for (crew, tries, least) in [(Crew::ONE, 10, 5), (shared, 30, 1)] {
+        let shared = Workers::Shared { writers: 2, readers: 2 };
+        for (workers, tries, least) in [(Workers::ONE, 10, 5), (shared, 30, 1)] {
             let struck = (0..tries)
-                .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, crew).unwrap())
+                .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, workers).unwrap())
                 .count();
-            assert!(struck >= least, "{corruption:?} struck {struck} times with {crew:?}");
+            assert!(struck >= least, "{corruption:?} struck {struck} times with {workers:?}");
         }
     }
 }

@@ -17,7 +17,7 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::mix::Think;
 use workload::sizes::Sizes;
-use workload::{Action, Classic, Crew, Mix, Phase, Planner, Weights, Workload};
+use workload::{Action, Classic, Mix, Phase, Planner, Weights, Workers, Workload};
 
 const AT: &str = "/files";
 const COST_NS: u64 = 7;
@@ -77,9 +77,9 @@ fn mixes() -> impl Strategy<Value = Mix> {
         })
 }
 
-fn of_mix(mix: Mix, crew: Crew) -> Workload {
+fn of_mix(mix: Mix, workers: Workers) -> Workload {
     Workload {
-        crew,
+        workers,
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,
@@ -89,7 +89,7 @@ fn of_mix(mix: Mix, crew: Crew) -> Workload {
 }
 
 fn private() -> impl Strategy<Value = Workload> {
-    let crew = (1_u32..4).prop_map(|workers| Crew::Private { workers });
+    let workers = (1_u32..4).prop_map(|workers| Workers::Private { workers });
     let classic = (1_u64..40, any::<u32>(), 1_u32..3).prop_map(|(files, seed, subdirectories)| Classic {
         files,
         seed,
@@ -100,13 +100,16 @@ fn private() -> impl Strategy<Value = Workload> {
         ..Classic::default()
     });
     prop_oneof![
-        (mixes(), crew.clone()).prop_map(|(mix, crew)| of_mix(mix, crew)),
-        (classic, crew).prop_map(|(classic, crew)| Workload { crew, ..classic.into() }),
+        (mixes(), workers.clone()).prop_map(|(mix, workers)| of_mix(mix, workers)),
+        (classic, workers).prop_map(|(classic, workers)| Workload {
+            workers,
+            ..classic.into()
+        }),
     ]
 }
 
 fn shared() -> impl Strategy<Value = Workload> {
-    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| of_mix(mix, Crew::Shared { writers, readers }))
+    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| of_mix(mix, Workers::Shared { writers, readers }))
 }
 
 fn request(workload: &Workload) -> RunSpec {
@@ -220,7 +223,7 @@ proptest! {
         let record = run(&request(&workload), &storage);
         is_whole(&record, &storage);
         nothing_is_left(&storage);
-        let workers = u64::from(workload.crew.workers());
+        let workers = u64::from(workload.workers.count());
         assert_eq!(transactions(&record).transactions(), workers * TRANSACTIONS);
     }
 
@@ -380,7 +383,7 @@ fn open_loop(period_ns: u64) -> RunSpec {
             },
             ..Drive::default()
         },
-        ..request(&of_mix(mix, Crew::ONE))
+        ..request(&of_mix(mix, Workers::ONE))
     }
 }
 
@@ -439,7 +442,7 @@ fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
         weights: "read=1".parse().unwrap(),
         ..Mix::default()
     };
-    let request = request(&of_mix(mix, Crew::ONE));
+    let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {
         let storage = storage(depth, 3);
         let record = run(&request, &storage);

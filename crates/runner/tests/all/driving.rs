@@ -11,7 +11,7 @@ use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
 use runner::{Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
 use storage::null::Null;
 use workload::arrivals::ArrivalProcess;
-use workload::{Action, Crew, Mix, Phase, Workload};
+use workload::{Action, Mix, Phase, Workers, Workload};
 
 /// Time that passes when somebody says so.
 #[derive(Clone, Debug, Default)]
@@ -224,10 +224,16 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
         pace: Pace::Closed,
         sweep: None,
     };
-    for crew in [Crew::Private { workers: 2 }, Crew::Shared { writers: 0, readers: 2 }] {
+    for workers in [
+        Workers::Private { workers: 2 },
+        Workers::Shared { writers: 0, readers: 2 },
+    ] {
         let asked = request(Workload::ENDLESS, drive.clone());
         let asked = RunSpec {
-            workload: Workload { crew, ..asked.workload },
+            workload: Workload {
+                workers,
+                ..asked.workload
+            },
             ..asked
         };
         let mut told = Told::default();
@@ -239,7 +245,7 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
         );
         let phase = transactions(&record);
         let [warm_up, measured] = &phase.segments[..] else {
-            panic!("{crew:?}: {} segments", phase.segments.len());
+            panic!("{workers:?}: {} segments", phase.segments.len());
         };
         assert_eq!(
             (warm_up.kind, measured.kind),
@@ -249,9 +255,9 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
             let took_ms = (segment.ended_ns - segment.began_ns) / 1_000_000;
             assert!(
                 (expected_ms..expected_ms + 400).contains(&(took_ms + 20)),
-                "{crew:?}: {took_ms} ms"
+                "{workers:?}: {took_ms} ms"
             );
-            assert!(segment.transactions > 1_000, "{crew:?}: {}", segment.transactions);
+            assert!(segment.transactions > 1_000, "{workers:?}: {}", segment.transactions);
         }
         let summary = record::Summary::of(&record);
         let of_phase = summary.phase(Phase::Transactions).unwrap();

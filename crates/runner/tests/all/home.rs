@@ -10,7 +10,7 @@ use runner::{Control, Keeping, NoEvents, Place, Refused, RunSpec};
 use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
-use workload::{Action, Crew, Mix, Weights, Workload};
+use workload::{Action, Mix, Weights, Workers, Workload};
 
 const AT: &str = "/files";
 
@@ -30,7 +30,7 @@ fn workload() -> Workload {
         Action::Deliver,
     ];
     Workload {
-        crew: Crew::Private { workers: 2 },
+        workers: Workers::Private { workers: 2 },
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,

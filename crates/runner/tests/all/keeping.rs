@@ -13,11 +13,11 @@ use storage::posix::Posix;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
-use workload::{Classic, Crew, Mix, Phase, Workload};
+use workload::{Classic, Mix, Phase, Workers, Workload};
 
 fn classic(workers: u32) -> Workload {
     Workload {
-        crew: Crew::Private { workers },
+        workers: Workers::Private { workers },
         ..Classic {
             files: 200,
             transactions: 500,
@@ -28,7 +28,7 @@ fn classic(workers: u32) -> Workload {
     }
 }
 
-fn mix(crew: Crew) -> Workload {
+fn mix(workers: Workers) -> Workload {
     let mix = Mix {
         files: 200,
         transactions: 500,
@@ -44,7 +44,7 @@ fn mix(crew: Crew) -> Workload {
         ..Mix::default()
     };
     Workload {
-        crew,
+        workers,
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,
@@ -123,8 +123,8 @@ fn a_pool_is_kept_taken_again_and_removed() {
     for workload in [
         classic(1),
         classic(3),
-        mix(Crew::ONE),
-        mix(Crew::Private { workers: 2 }),
+        mix(Workers::ONE),
+        mix(Workers::Private { workers: 2 }),
     ] {
         let at = tempfile::tempdir().unwrap();
         let first = complete(&request(workload.clone(), at.path(), true, false));
@@ -143,7 +143,7 @@ fn a_pool_is_kept_taken_again_and_removed() {
 
 #[test]
 fn a_pool_that_was_only_prepared_takes_any_work() {
-    let prepared = mix(Crew::ONE);
+    let prepared = mix(Workers::ONE);
     let none = Workload {
         work: workload::Work::Mix(Mix {
             transactions: 0,
@@ -152,7 +152,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
         }),
         ..prepared.clone()
     };
-    for again in [prepared.clone(), mix(Crew::Shared { writers: 3, readers: 2 })] {
+    for again in [prepared.clone(), mix(Workers::Shared { writers: 3, readers: 2 })] {
         let at = tempfile::tempdir().unwrap();
         complete(&request(none.clone(), at.path(), true, false));
         complete(&request(again, at.path(), false, true));
@@ -162,7 +162,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
 
 #[test]
 fn an_interrupted_run_keeps_its_pool_where_it_is() {
-    for workload in [classic(2), mix(Crew::Private { workers: 2 })] {
+    for workload in [classic(2), mix(Workers::Private { workers: 2 })] {
         let at = tempfile::tempdir().unwrap();
         let long = workload.with_more_transactions(1_000_000_000);
         let signal = Arc::new(AtomicUsize::new(0));
@@ -222,10 +222,10 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
     assert!(refused(classic(1), true).contains("holds no pool"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(2), true).contains("holds no kept pool of this workload"));
-    assert!(refused(mix(Crew::ONE), true).contains("give the options of the run that has kept it"));
+    assert!(refused(mix(Workers::ONE), true).contains("give the options of the run that has kept it"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(1), true).contains("several pools"));
-    let shared = mix(Crew::Shared { writers: 1, readers: 1 });
+    let shared = mix(Workers::Shared { writers: 1, readers: 1 });
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
     assert!(keep.to_string().contains("with --transactions 0 --keep"), "{keep}");
 }

@@ -10,7 +10,7 @@ use record::{Outcome, PhaseRecord, Record};
 use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock};
 use storage::null::Null;
 use storage::posix::Posix;
-use workload::{Crew, Mix, Phase, Workload};
+use workload::{Mix, Phase, Workers, Workload};
 
 const WORKERS: u32 = 2;
 /// The transactions take so long.
@@ -24,7 +24,7 @@ fn request(at: &Path, place: Place) -> RunSpec {
         ..Mix::default()
     };
     let workload = Workload {
-        crew: Crew::Private { workers: WORKERS },
+        workers: Workers::Private { workers: WORKERS },
         ..mix.into()
     };
     let location = at.to_owned();

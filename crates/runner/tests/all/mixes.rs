@@ -10,7 +10,7 @@ use storage::simulated::{Code, Simulated};
 use workload::contents::{ContentKind, ContentSpec};
 use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
-use workload::{Action, Crew, Mix, Phase, Planner, Weights, Workload};
+use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
 /// Every operation that a mix can ask for.
 fn all_operations() -> Weights {
@@ -41,9 +41,9 @@ fn mix(shape: Shape) -> Mix {
     }
 }
 
-fn workload(mix: Mix, crew: Crew) -> Workload {
+fn workload(mix: Mix, workers: Workers) -> Workload {
     Workload {
-        crew,
+        workers,
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             dedup: 1.0,
@@ -100,7 +100,7 @@ fn private_pools_do_what_was_planned() {
             (Shape::Subdirectories(5), 3),
             (Shape::Tree { width: 2, depth: 2 }, 2),
         ] {
-            let workload = workload(mix(shape), Crew::Private { workers });
+            let workload = workload(mix(shape), Workers::Private { workers });
             let storage = Simulated::new(code, 7);
             let record = run(&request(workload.clone()), &storage);
             let what = format!("{code:?}, {shape:?}, {workers} workers");
@@ -134,7 +134,7 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
                 files: 20,
                 ..mix(shape)
             };
-            let workload = workload(mix, Crew::Shared { writers, readers });
+            let workload = workload(mix, Workers::Shared { writers, readers });
             let storage = Simulated::new(Code::Posix, 7);
             let record = run(&request(workload), &storage);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
@@ -154,7 +154,7 @@ fn a_shared_pool_on_a_real_file_system() {
         transactions: 6_250,
         ..mix(Shape::Subdirectories(3))
     };
-    let workload = workload(mix, Crew::Shared { writers: 8, readers: 8 });
+    let workload = workload(mix, Workers::Shared { writers: 8, readers: 8 });
     let request = RunSpec {
         targets: vec![at.path().to_owned()],
         place: Place::OwnDirectory,

@@ -12,7 +12,7 @@ use storage::posix::Posix;
 use workload::arrivals::ArrivalProcess;
 use workload::mix::Think;
 use workload::sizes::Sizes;
-use workload::{Classic, Crew, Mix, Phase, Work, Workload};
+use workload::{Classic, Mix, Phase, Work, Workers, Workload};
 
 /// In memory, where there is a file system for that.
 fn directory() -> tempfile::TempDir {
@@ -27,7 +27,7 @@ fn directory() -> tempfile::TempDir {
 
 fn classic(workers: u32) -> Workload {
     Workload {
-        crew: Crew::Private { workers },
+        workers: Workers::Private { workers },
         ..Classic {
             files: 300,
             transactions: 2_000,
@@ -37,14 +37,14 @@ fn classic(workers: u32) -> Workload {
     }
 }
 
-fn mix(crew: Crew) -> Workload {
+fn mix(workers: Workers) -> Workload {
     let mix = Mix {
         files: 300,
         transactions: 2_000,
         weights: "create=2,read=5,append=2,delete=2,stat=3,list=1".parse().unwrap(),
         ..Mix::default()
     };
-    Workload { crew, ..mix.into() }
+    Workload { workers, ..mix.into() }
 }
 
 fn request(workload: Workload, at: &Path) -> RunSpec {
@@ -91,11 +91,11 @@ fn is_sane(record: &Record, workers: u32) {
 
 #[test]
 fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
-    let shared = Crew::Shared { writers: 1, readers: 1 };
+    let shared = Workers::Shared { writers: 1, readers: 1 };
     for (workload, workers) in [
         (classic(1), 1),
         (classic(3), 3),
-        (mix(Crew::Private { workers: 2 }), 2),
+        (mix(Workers::Private { workers: 2 }), 2),
         (mix(shared), 2),
     ] {
         let directory = directory();
@@ -117,9 +117,9 @@ fn what_is_waited_for_is_no_cost() {
             },
             ..Drive::default()
         },
-        ..request(mix(Crew::ONE).with_transactions(Workload::ENDLESS), directory.path())
+        ..request(mix(Workers::ONE).with_transactions(Workload::ENDLESS), directory.path())
     };
-    let mut thinking = request(mix(Crew::ONE).with_transactions(50), directory.path());
+    let mut thinking = request(mix(Workers::ONE).with_transactions(50), directory.path());
     if let Work::Mix(mix) = &mut thinking.workload.work {
         mix.think = Think::Fixed(2_000_000);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract::{Need, OpenError, Operation, Session, Settings, Steps, Storage, Submitted, Ticket, Unsupported};
 use runner::{Drive, Place, RunSpec};
-use workload::{Crew, Mix, Workload};
+use workload::{Mix, Workers, Workload};
 
 /// Does nothing, and sleeps for as long as a function of the operation's number says.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ impl Session for SleepySession {
     }
 }
 
-pub fn request(drive: Drive, crew: Crew) -> RunSpec {
+pub fn request(drive: Drive, workers: Workers) -> RunSpec {
     let mix = Mix {
         files: 10,
         transactions: Workload::ENDLESS,
@@ -58,7 +58,7 @@ pub fn request(drive: Drive, crew: Crew) -> RunSpec {
         ..Mix::default()
     };
     let workload = Workload {
-        crew,
+        workers,
         ..Workload::from(mix)
     };
     RunSpec {

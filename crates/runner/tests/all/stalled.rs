@@ -11,7 +11,7 @@ use contract::{
 };
 use record::{Outcome, Stalled};
 use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
-use workload::{Classic, Crew, Workload};
+use workload::{Classic, Workers, Workload};
 
 /// When the storage hangs.
 #[derive(Clone, Copy)]
@@ -135,7 +135,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
         ..Classic::default()
     };
     let workload = Workload {
-        crew: Crew::Private { workers: 3 },
+        workers: Workers::Private { workers: 3 },
         ..classic.into()
     };
     let location = "/hanging".into();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use record::{Outcome, Phase, Record, SegmentKind, SteadyAsked, SteadyRule, Summary};
 use runner::{Control, Drive, Events, NoEvents, RunSpec, Stop, SystemClock};
-use workload::Crew;
+use workload::Workers;
 
 use crate::sleepy::{Sleepy, request, two_milliseconds};
 
@@ -40,7 +40,7 @@ fn tires(number: u64) -> Duration {
 fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
     let round = Duration::from_millis(400);
     let record = perform(
-        &request(steady(SteadyRule::Snia, 40, round), Crew::ONE),
+        &request(steady(SteadyRule::Snia, 40, round), Workers::ONE),
         tires,
         &mut NoEvents,
     );
@@ -87,7 +87,7 @@ fn tires_for_ever(number: u64) -> Duration {
 fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
     let round = Duration::from_millis(300);
     let record = perform(
-        &request(steady(SteadyRule::Snia, 7, round), Crew::ONE),
+        &request(steady(SteadyRule::Snia, 7, round), Workers::ONE),
         tires_for_ever,
         &mut NoEvents,
     );
@@ -102,7 +102,7 @@ fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
 fn the_slope_rule_judges_the_seconds_of_the_window() {
     let round = Duration::from_secs(4);
     let drive = steady(SteadyRule::Slope, 6, round);
-    let record = perform(&request(drive, Crew::ONE), two_milliseconds, &mut NoEvents);
+    let record = perform(&request(drive, Workers::ONE), two_milliseconds, &mut NoEvents);
     let found = transactions(&record).steady.clone().unwrap();
     assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
     let slope = found.slope.unwrap();
@@ -116,7 +116,7 @@ fn the_slope_rule_judges_the_seconds_of_the_window() {
 
 #[test]
 fn transactions_that_end_before_a_window_is_full_are_not_steady() {
-    let mut request = request(steady(SteadyRule::Snia, 10, Duration::from_millis(200)), Crew::ONE);
+    let mut request = request(steady(SteadyRule::Snia, 10, Duration::from_millis(200)), Workers::ONE);
     request.workload = request.workload.with_transactions(150);
     let record = perform(&request, two_milliseconds, &mut NoEvents);
     let phase = transactions(&record);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use record::{Completed, CompletedPart, Outcome, Phase, Record};
 use runner::{Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock};
 use storage::posix::Posix;
-use workload::{Crew, Mix, Workload};
+use workload::{Mix, Workers, Workload};
 
 /// Takes what is told, and sleeps a while over each part.
 #[derive(Default)]
@@ -56,7 +56,7 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
         ..Mix::default()
     };
     let workload = Workload {
-        crew: Crew::Private { workers: 2 },
+        workers: Workers::Private { workers: 2 },
         ..Workload::from(mix)
     };
     let location = at.to_owned();
@@ -65,7 +65,7 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
         series: true,
         sync_phases: true,
         check: true,
-        said: vec!["a".to_owned(), "test".to_owned()],
+        command_line: vec!["a".to_owned(), "test".to_owned()],
         preset: Some("none".to_owned()),
         ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
     }

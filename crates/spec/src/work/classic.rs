@@ -6,7 +6,7 @@ use workload::{Bias, Classic, InvalidWhole, InvalidWorkload};
 use super::set;
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::options::Options;
-use crate::values::{Bytes, Count, SizesSaid};
+use crate::values::{Bytes, Count, SizesOption};
 
 /// Refuses what only mixes have.
 pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction> {
@@ -24,7 +24,7 @@ pub(super) fn refuse_mix_options(options: &Options) -> Result<(), Contradiction>
     if let Some(shape) = options.dirs {
         return Err(Contradiction::ClassicDirs(shape));
     }
-    if let Some(SizesSaid::Distribution(_) | SizesSaid::HistogramIn(_)) = &options.size {
+    if let Some(SizesOption::Distribution(_) | SizesOption::HistogramIn(_)) = &options.size {
         return Err(Contradiction::ClassicSizes);
     }
     if options.direct == Some(true) {
@@ -38,7 +38,7 @@ pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Cont
     set(options.edition, &mut classic.edition);
     set(options.files.map(|count| count.0), &mut classic.files);
     set(options.transactions.map(|count| count.0), &mut classic.transactions);
-    if let Some(SizesSaid::Range { low, high, .. }) = options.size {
+    if let Some(SizesOption::Range { low, high, .. }) = options.size {
         (classic.size_low_bytes, classic.size_high_bytes) = (low, high);
     }
     set(options.read_block.map(|bytes| bytes.0), &mut classic.read_block_bytes);
@@ -55,7 +55,7 @@ pub(super) fn apply(options: &Options, classic: &mut Classic) -> Result<(), Cont
 /// The options that come to this.
 pub(super) fn say(classic: &Classic, options: &mut Options) {
     options.edition = Some(classic.edition);
-    options.size = Some(SizesSaid::Range {
+    options.size = Some(SizesOption::Range {
         low: classic.size_low_bytes,
         high: classic.size_high_bytes,
         is_range: true,

@@ -8,7 +8,7 @@ use super::{Read, set};
 use crate::contradiction::Contradiction;
 use crate::limits::DIRECT_BYTES;
 use crate::options::Options;
-use crate::values::{Bytes, Count, SizesSaid, ThinkSaid};
+use crate::values::{Bytes, Count, SizesOption, ThinkOption};
 
 /// Refuses what only the classic work has. `with_biases`: chances, too.
 pub(super) fn refuse_classic_options(options: &Options, with_biases: bool) -> Result<(), Contradiction> {
@@ -112,12 +112,12 @@ fn apply_sizes(options: &Options, mix: &mut Mix, is_preset: bool, read: &Read<'_
 }
 
 /// What sizes as said come to; files are read and become part of the workload.
-fn sizes_of(option: &'static str, said: &SizesSaid, read: &Read<'_>) -> Result<Sizes, Contradiction> {
+fn sizes_of(option: &'static str, said: &SizesOption, read: &Read<'_>) -> Result<Sizes, Contradiction> {
     let sizes = match said {
-        SizesSaid::Range { low, high, is_range } if *is_range => Sizes::Uniform { low: *low, high: *high },
-        SizesSaid::Range { low, .. } => Sizes::Fixed(*low),
-        SizesSaid::Distribution(sizes) => sizes.clone(),
-        SizesSaid::HistogramIn(path) => {
+        SizesOption::Range { low, high, is_range } if *is_range => Sizes::Uniform { low: *low, high: *high },
+        SizesOption::Range { low, .. } => Sizes::Fixed(*low),
+        SizesOption::Distribution(sizes) => sizes.clone(),
+        SizesOption::HistogramIn(path) => {
             let wrong = |problem: String| Contradiction::Histogram {
                 option,
                 path: path.clone(),
@@ -195,7 +195,7 @@ fn refuse_vain_appends(mix: &Mix) -> Result<(), Contradiction> {
 
 /// The options that come to this.
 pub(super) fn say(mix: &Mix, options: &mut Options) {
-    let sizes = |sizes: &Sizes| Some(SizesSaid::Distribution(sizes.clone()));
+    let sizes = |sizes: &Sizes| Some(SizesOption::Distribution(sizes.clone()));
     options.mix = Some(mix.weights.clone());
     options.size = sizes(&mix.sizes);
     options.append_size = sizes(&mix.append_sizes);
@@ -205,7 +205,7 @@ pub(super) fn say(mix: &Mix, options: &mut Options) {
     options.dirs = Some(mix.layout.shape);
     options.entries_max = mix.layout.entries_max.map(Count);
     options.names = Some(mix.names);
-    options.think = Some(ThinkSaid(mix.think));
+    options.think = Some(ThinkOption(mix.think));
     options.read_block = Some(Bytes(mix.read_block_bytes));
     options.write_block = Some(Bytes(mix.write_block_bytes));
     options.align = Some(Bytes(mix.align_bytes));

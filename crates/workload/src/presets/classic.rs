@@ -3,7 +3,7 @@
 use super::{Manner, Preset};
 use crate::classic::Classic;
 use crate::edition::Edition::{self, V1_0, V1_5};
-use crate::whole::{Crew, WorkerSeeds, Workload};
+use crate::whole::{WorkerSeeds, Workers, Workload};
 
 const DEFAULT: &str = "the original's default configuration";
 const PAPER: &str = "J. Katcher, PostMark: A New File System Benchmark, Network Appliance TR3022, 1997";
@@ -75,7 +75,7 @@ fn preset(row: &Row) -> Preset {
         one
     } else {
         Workload {
-            crew: Crew::Private { workers },
+            workers: Workers::Private { workers },
             // Every process was started with the same configuration.
             worker_seeds: WorkerSeeds::Same,
             ..one

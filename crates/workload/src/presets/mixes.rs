@@ -9,7 +9,7 @@ use crate::mix::{Mix, Think, Weights};
 use crate::names::{NameForm, Names};
 use crate::popularity::Popularity;
 use crate::sizes::Sizes;
-use crate::whole::{Crew, Work, WorkerSeeds, Workload};
+use crate::whole::{Work, WorkerSeeds, Workers, Workload};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -61,10 +61,10 @@ fn layout(shape: Shape) -> Layout {
     }
 }
 
-fn whole(mix: Mix, crew: Crew, kind: ContentKind) -> Workload {
+fn whole(mix: Mix, workers: Workers, kind: ContentKind) -> Workload {
     Workload {
         work: Work::Mix(mix),
-        crew,
+        workers,
         worker_seeds: WorkerSeeds::Offset,
         contents: Some(ContentSpec { kind, dedup: 1.0 }),
     }
@@ -102,7 +102,11 @@ fn mail(machine: &Machine) -> Preset {
                its own",
         source: "delivery as in D. J. Bernstein, Using maildir format (write in tmp, sync, rename into new); weights \
                  and sizes are our own choice",
-        workload: whole(mix, Crew::Private { workers }, ContentKind::Compressible { ratio: 2.0 }),
+        workload: whole(
+            mix,
+            Workers::Private { workers },
+            ContentKind::Compressible { ratio: 2.0 },
+        ),
         how: Manner {
             durability: Some("fsync+dir"),
         },
@@ -142,7 +146,7 @@ fn varmail(machine: &Machine) -> Preset {
         source: "filebench's personality varmail (1,000 files around 16 KiB, 16 threads, two reads for each creation, \
                  append and deletion, appends up to 16 KiB, calls of 1 MiB, fsync); a directory each and exponential \
                  for its gamma sizes are our own choice",
-        workload: whole(mix, Crew::Private { workers }, ContentKind::Incompressible),
+        workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
         how: Manner {
             durability: Some("fsync"),
         },
@@ -180,7 +184,7 @@ fn news(machine: &Machine) -> Preset {
                  own choice",
         workload: whole(
             mix,
-            Crew::Shared { writers: 1, readers },
+            Workers::Shared { writers: 1, readers },
             ContentKind::Compressible { ratio: 2.0 },
         ),
         how: Manner::default(),
@@ -218,7 +222,7 @@ fn web_cache(machine: &Machine) -> Preset {
         source: "sizes: the lognormal body of Barford and Crovella 1998 (mu 9.357, sigma 1.318) without its tail; \
                  popularity: Zipf, exponents of 0.64 to 0.83 in Breslau et al. 1999; weights and directories are our \
                  own choice",
-        workload: whole(mix, Crew::Private { workers }, ContentKind::Incompressible),
+        workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
         how: Manner::default(),
     }
 }
@@ -260,7 +264,11 @@ fn build_tree(machine: &Machine) -> Preset {
         what: "compilers at work, each in a tree of its own: many stats, reads of sources, short-lived outputs",
         source: "half of all files below 4 KiB: Agrawal et al. 2007, A Five-Year Study of File-System Metadata, and \
                  Meyer and Bolosky 2011, A Study of Practical Deduplication; all else is our own choice",
-        workload: whole(mix, Crew::Private { workers }, ContentKind::Compressible { ratio: 3.0 }),
+        workload: whole(
+            mix,
+            Workers::Private { workers },
+            ContentKind::Compressible { ratio: 3.0 },
+        ),
         how: Manner::default(),
     }
 }
@@ -293,7 +301,11 @@ fn ai_samples(machine: &Machine) -> Preset {
                shuffled anew in each of two epochs",
         source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's pictures); their spread \
                  and directories are our own choice",
-        workload: whole(mix, Crew::Shared { writers: 0, readers }, ContentKind::Incompressible),
+        workload: whole(
+            mix,
+            Workers::Shared { writers: 0, readers },
+            ContentKind::Incompressible,
+        ),
         how: Manner::default(),
     }
 }

@@ -1,4 +1,4 @@
-//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every rung that was completed.
+//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every step that was completed.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::support::{Ended, Running};
 /// With several workers, and phases that take their time.
 const RUN: &str =
     "run --no-overhead --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms";
-/// Two rungs, one after another: no rung is shorter than ten seconds.
+/// Two steps, one after another: no step is shorter than ten seconds.
 const SWEEP: &str = "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
 fn kills() -> u32 {
@@ -70,19 +70,19 @@ fn whatever_was_completed_is_there_after_a_kill() {
 }
 
 #[test]
-fn rungs_that_were_climbed_are_there_after_a_kill() {
+fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
     std::thread::scope(|scope| {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
                 let mut running = Running::start(home.command(&format!("{SWEEP}{fresh}")), home.scene.path());
-                running.until("the second rung", |running| running.errors().contains("rung 2: "));
+                running.until("the second step", |running| running.errors().contains("step 2: "));
                 let ended = running.kill();
                 let entries = home.entries();
                 assert_eq!(entries.len(), 1, "{ended}");
                 let record = home.record(&entries[0]);
                 Seen::default().take(&entries[0], &record, &ended);
-                assert_eq!(record.actual.rungs.len(), 1, "{ended}");
+                assert_eq!(record.actual.sweep_steps.len(), 1, "{ended}");
                 assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
                 assert!(home.answer("show last").contains("UNFINISHED"));
                 home.says(&format!("clean {}", home.target.display())).code(0);
@@ -121,7 +121,7 @@ impl Seen {
         ended.signal(Signal::KILL.as_raw());
         self.unfinished += 1;
         let actual = &record.actual;
-        self.parts[(actual.phases.len() + actual.rungs.len()).min(5)] += 1;
+        self.parts[(actual.phases.len() + actual.sweep_steps.len()).min(5)] += 1;
         let is_sweep = record.spec.drive.sweep.is_some();
         let expected: &[Phase] = if is_sweep {
             &[Phase::Prepare, Phase::Delete]
@@ -130,12 +130,12 @@ impl Seen {
         };
         let phases: Vec<Phase> = actual.phases.iter().map(|phase| phase.phase).collect();
         assert!(expected.starts_with(&phases), "{phases:?}\n{ended}");
-        let of_rungs = actual.rungs.iter().flat_map(|rung| &rung.phases);
-        for phase in actual.phases.iter().chain(of_rungs) {
+        let of_sweep_steps = actual.sweep_steps.iter().flat_map(|sweep_step| &sweep_step.phases);
+        for phase in actual.phases.iter().chain(of_sweep_steps) {
             assert!(phase.complete, "{ended}");
             assert_eq!(
                 phase.workers.len() as u32,
-                record.spec.workload.crew.workers(),
+                record.spec.workload.workers.count(),
                 "{ended}"
             );
             assert!(phase.measured_ns() > 0 && phase.sync.is_some(), "{phase:?}\n{ended}");
@@ -150,9 +150,9 @@ impl Seen {
             assert!(phases.len() >= 2, "the transactions are lost\n{ended}");
         }
         assert!(
-            actual.rungs.len() + 1 >= begins("rung "),
-            "{} rungs\n{ended}",
-            actual.rungs.len()
+            actual.sweep_steps.len() + 1 >= begins("step "),
+            "{} steps\n{ended}",
+            actual.sweep_steps.len()
         );
         assert!(Summary::of(record).partial);
     }

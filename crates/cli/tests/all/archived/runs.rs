@@ -297,7 +297,7 @@ fn sweeps_are_one_run_each() {
                 let entries = home.entries();
                 assert_eq!(entries.len(), 1, "{ended}");
                 assert_eq!(home.record(&entries[0]), record);
-                assert!(!record.actual.rungs.is_empty());
+                assert!(!record.actual.sweep_steps.is_empty());
                 assert!(entries[0].headline.transactions_per_second.is_some(), "{entries:?}");
             });
         }

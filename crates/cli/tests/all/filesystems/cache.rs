@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::ground::{self, Ground, on};
+use crate::mounted::{self, Mounted, on};
 use crate::runs::{Ran, Run, postmark};
 use crate::support::faces::program_for_all;
 use crate::support::{Running, Scene, is_met, is_root, names};
@@ -12,11 +12,11 @@ use crate::support::{Running, Scene, is_met, is_root, names};
 /// blocks, so that nothing is fetched beside them but what the file system keeps in between.
 const WORK: &str = "--mix read=1 --files 2000 --transactions 500 --size 16KiB --dirs subdirs:20 --verify";
 
-fn reads(ground: &Ground, cache: &str) -> Ran {
-    let ran = Run::new(&ground.at, WORK).with("--cache", cache).perform();
+fn reads(mounted: &Mounted, cache: &str) -> Ran {
+    let ran = Run::new(&mounted.at, WORK).with("--cache", cache).perform();
     ran.is_complete().has_all_phases();
     ran.assert(ran.record.spec.cache.name() == cache, "the record says something else");
-    let surprise = ran.summary.fetched.as_ref().and_then(|fetched| fetched.surprise);
+    let surprise = ran.summary.served_by.as_ref().and_then(|served_by| served_by.surprise);
     ran.assert(
         surprise.is_none(),
         format_args!("it was not as asked for: {surprise:?}"),
@@ -24,10 +24,10 @@ fn reads(ground: &Ground, cache: &str) -> Ran {
     ran
 }
 
-fn what_is_fetched(ground: Ground) {
-    let _alone = ground::alone_with_the_cache();
-    let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&ground, cache));
-    let (of_cold, of_cold_data, of_warm) = (cold.fetched(), cold_data.fetched(), warm.fetched());
+fn what_is_fetched(mounted: Mounted) {
+    let _alone = mounted::alone_with_the_cache();
+    let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&mounted, cache));
+    let (of_cold, of_cold_data, of_warm) = (cold.served_by(), cold_data.served_by(), warm.served_by());
     let all = format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
     // First reads are 88 % of all; those of a file that was read before find it in memory.
     for (ran, (device_bytes, read_bytes)) in [(&cold, of_cold), (&cold_data, of_cold_data)] {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::ground::{Ground, number, on};
+use crate::mounted::{Mounted, number, on};
 use crate::runs::{Run, postmark};
 use crate::support::faces::clean;
 use crate::support::{Ended, Running, names};
@@ -155,9 +155,9 @@ fn own(at: &Path) -> PathBuf {
 }
 
 /// Begins a run, lets the file system crash, brings it back and looks what is lost.
-fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, ack_log: &Path) -> Verified {
+fn crash(mounted: &mut Mounted, policy: &str, Crash { goes, bytes }: Crash, ack_log: &Path) -> Verified {
     let mut running: Running = Run::new(
-        &ground.at,
+        &mounted.at,
         "--files 200 --transactions 100000000 --workers 2 --no-room-check",
     )
     .with("--mix", MIX)
@@ -175,17 +175,17 @@ fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, ack_lo
     match goes {
         Goes::WithThePower => {
             running.stop();
-            ground.crashes();
+            mounted.crashes();
             running.kill().signal(9);
         }
         Goes::Alone => {
-            ground.crashes();
+            mounted.crashes();
             let ended = running.finish();
             ended.code(1).says("Input/output error").says("postmark clean");
         }
     }
-    ground.comes_back();
-    let verified = Verified::of(&ground.at, ack_log);
+    mounted.comes_back();
+    let verified = Verified::of(&mounted.at, ack_log);
     verified.ended.assert(
         verified.said["may_be_removed"] == false,
         "a run that could remove nothing may have removed what is missing, it says, so that nothing is proved",
@@ -202,57 +202,57 @@ fn crash(ground: &mut Ground, policy: &str, Crash { goes, bytes }: Crash, ack_lo
     verified
 }
 
-fn tidy(ground: &Ground, ack_log: &Path) {
-    clean(&ground.at).code(0);
-    let left = names(&ground.at).unwrap();
+fn tidy(mounted: &Mounted, ack_log: &Path) {
+    clean(&mounted.at).code(0);
+    let left = names(&mounted.at).unwrap();
     assert!(
         left.iter().all(|name| name == "lost+found"),
         "{} should be empty: {left:?}",
-        ground.at.display()
+        mounted.at.display()
     );
     std::fs::remove_file(ack_log).unwrap();
 }
 
-fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut ground: Ground) {
-    let ack_log = ground.elsewhere("ack_log");
+fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut mounted: Mounted) {
+    let ack_log = mounted.elsewhere("ack_log");
     for (round, each) in crashes().enumerate() {
-        let verified = crash(&mut ground, "fsync+dir", each, &ack_log);
+        let verified = crash(&mut mounted, "fsync+dir", each, &ack_log);
         if each.goes == Goes::Alone {
             verified.nothing_is_lost_but(&last_acknowledged(&ack_log));
         } else {
             verified.nothing_is_lost();
         }
         if round == 0 {
-            damage(&ground, &ack_log);
+            damage(&mounted, &ack_log);
         }
-        tidy(&ground, &ack_log);
+        tidy(&mounted, &ack_log);
     }
 }
 on!(with_fsync_and_dir_nothing_is_lost_and_damage_is_named: ext4, xfs);
 
-fn with_none_losses_are_found(mut ground: Ground) {
-    let ack_log = ground.elsewhere("ack_log");
+fn with_none_losses_are_found(mut mounted: Mounted) {
+    let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
-        let verified = crash(&mut ground, "none", each, &ack_log);
+        let verified = crash(&mut mounted, "none", each, &ack_log);
         verified.ended.code(1);
         for kind in ["missing", "still-there"] {
             let what = format!("nothing was synced, and no loss is called '{kind}'");
             verified.ended.assert(verified.lost(&[kind]) > 0, &what);
         }
-        tidy(&ground, &ack_log);
+        tidy(&mounted, &ack_log);
     }
 }
 on!(with_none_losses_are_found: ext4, xfs);
 
 /// fsync of a file promises its contents, and nothing of names: a name may be missing, or there again. What is there,
 /// under whatever name, is whole.
-fn with_fsync_contents_are_whole(mut ground: Ground) {
-    let ack_log = ground.elsewhere("ack_log");
+fn with_fsync_contents_are_whole(mut mounted: Mounted) {
+    let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
-        let verified = crash(&mut ground, "fsync", each, &ack_log);
+        let verified = crash(&mut mounted, "fsync", each, &ack_log);
         tell(&format!(
             "{:?} with fsync, {each:?}: {} of {} paths are not as acknowledged: {}",
-            ground.kind,
+            mounted.kind,
             verified.lost(&[]),
             verified.said["checked"],
             verified.said["lost_counts"]
@@ -270,7 +270,7 @@ fn with_fsync_contents_are_whole(mut ground: Ground) {
             verified.lost(&["torn", "wrong-size"]) == excused as u64,
             "contents that were synced are not whole",
         );
-        tidy(&ground, &ack_log);
+        tidy(&mounted, &ack_log);
     }
 }
 on!(with_fsync_contents_are_whole: ext4, xfs);
@@ -281,9 +281,9 @@ fn tell(what: &str) {
 }
 
 /// Damages files one after the other: each damage is named, with the file's path, and nothing else is.
-fn damage(ground: &Ground, ack_log: &Path) {
+fn damage(mounted: &Mounted, ack_log: &Path) {
     let mut delivered = 0;
-    let mut directories: Vec<PathBuf> = vec![own(&ground.at)];
+    let mut directories: Vec<PathBuf> = vec![own(&mounted.at)];
     let mut files: Vec<PathBuf> = Vec::new();
     while let Some(directory) = directories.pop() {
         for name in names(&directory).unwrap() {
@@ -304,7 +304,7 @@ fn damage(ground: &Ground, ack_log: &Path) {
         let middle = other.len() / 2;
         other[middle] ^= 0x20;
         std::fs::write(path, other).unwrap();
-        let verified = Verified::of(&ground.at, ack_log);
+        let verified = Verified::of(&mounted.at, ack_log);
         let lost = verified.said["lost"].as_array().unwrap().clone();
         std::fs::write(path, &content).unwrap();
         // An operation that was in flight leaves a file of which nothing is known.
@@ -319,14 +319,14 @@ fn damage(ground: &Ground, ack_log: &Path) {
         if delivered == 2 {
             let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
             file.set_len(content.len() as u64 / 2).unwrap();
-            is_named(&Verified::of(&ground.at, ack_log), path, "wrong-size");
+            is_named(&Verified::of(&mounted.at, ack_log), path, "wrong-size");
             std::fs::write(path, &content).unwrap();
             // Not removed: a file that somebody makes now is not the run's.
-            let away = ground.at.join("away");
+            let away = mounted.at.join("away");
             std::fs::rename(path, &away).unwrap();
-            is_named(&Verified::of(&ground.at, ack_log), path, "missing");
+            is_named(&Verified::of(&mounted.at, ack_log), path, "missing");
             std::fs::rename(away, path).unwrap();
-            Verified::of(&ground.at, ack_log).nothing_is_lost();
+            Verified::of(&mounted.at, ack_log).nothing_is_lost();
             return;
         }
     }

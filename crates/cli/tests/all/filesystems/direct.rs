@@ -2,18 +2,18 @@
 
 use record::Fact;
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 use crate::support::{Scene, Volume, is_root, names};
 
 const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,truncate=1,replace=1,delete=2 --files 200 \
                     --transactions 500 --size 1..20000 --workers 2 --verify --direct";
 
-fn everything_comes_from_the_device(ground: Ground) {
-    let ran = Run::new(&ground.at, WORK).perform();
+fn everything_comes_from_the_device(mounted: Mounted) {
+    let ran = Run::new(&mounted.at, WORK).perform();
     ran.is_complete().has_all_phases();
     ran.assert(ran.record.spec.direct, "the record does not say so");
-    let (device_bytes, read_bytes) = ran.fetched();
+    let (device_bytes, read_bytes) = ran.served_by();
     ran.assert(read_bytes > 0, "nothing was read").assert(
         device_bytes >= read_bytes,
         format_args!("{read_bytes} bytes were read past the cache, and {device_bytes} fetched"),
@@ -26,11 +26,11 @@ fn everything_comes_from_the_device(ground: Ground) {
         );
     }
     // The same through the cache: the pool has just been written.
-    let cached = Run::new(&ground.at, &WORK.replace("--direct", "--align 4096")).perform();
+    let cached = Run::new(&mounted.at, &WORK.replace("--direct", "--align 4096")).perform();
     cached.is_complete().has_all_phases();
-    let fetched = cached.record.actual.fetched.as_ref();
-    let little = fetched.is_some_and(|fetched| match fetched.device_bytes {
-        Fact::Known(bytes) => bytes * 10 < fetched.read_bytes,
+    let served_by = cached.record.actual.served_by.as_ref();
+    let little = served_by.is_some_and(|served_by| match served_by.device_bytes {
+        Fact::Known(bytes) => bytes * 10 < served_by.read_bytes,
         _ => false,
     });
     cached.assert(little, "through the cache nearly nothing should be fetched");

@@ -2,7 +2,7 @@
 
 use record::{Action, OperationSummary, Phase};
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run};
 
 const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,deliver=1,rename=1,delete=3,set-attributes=1,\
@@ -79,7 +79,7 @@ fn are_in_batches(ran: &Ran, every: u64) {
     );
 }
 
-fn policies(ground: Ground) {
+fn policies(mounted: Mounted) {
     for (policy, sync, sync_directory, batch) in [
         ("none", &[][..], &[][..], None),
         ("fdatasync", SYNC, &[], None),
@@ -89,7 +89,7 @@ fn policies(ground: Ground) {
         ("o-sync", &[], &[], None),
         ("batch:25", &[], &[], Some(25)),
     ] {
-        let ran = Run::new(&ground.at, WORK).with("--durability", policy).perform();
+        let ran = Run::new(&mounted.at, WORK).with("--durability", policy).perform();
         ran.is_complete().has_all_phases();
         ran.assert(
             ran.record.spec.durability.to_string() == policy,

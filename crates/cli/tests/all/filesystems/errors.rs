@@ -2,7 +2,7 @@
 
 use record::{Fact, Outcome, Phase};
 
-use crate::ground::Ground;
+use crate::mounted::Mounted;
 use crate::runs::{Ran, Run};
 use crate::support::FileSystem;
 
@@ -13,12 +13,12 @@ const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,de
 const ENOSPC: i32 = 28;
 
 /// So little room that the pool fits, and much of what comes after it does not.
-fn tiny() -> Option<Ground> {
-    Ground::with_image(FileSystem::Ext4, 12, &["-m", "0", "-N", "2000"])
+fn tiny() -> Option<Mounted> {
+    Mounted::with_image(FileSystem::Ext4, 12, &["-m", "0", "-N", "2000"])
 }
 
 /// Errors are told apart, each with what is needed to follow it.
-fn are_told_apart(ran: &Ran, ground: &Ground) {
+fn are_told_apart(ran: &Ran, mounted: &Mounted) {
     let errors = &ran.record.actual.errors;
     ran.assert(!errors.is_empty(), "there are no errors on a file system that is full");
     let mut kinds = std::collections::BTreeSet::new();
@@ -32,7 +32,7 @@ fn are_told_apart(ran: &Ran, ground: &Ground) {
             format_args!("'{}' of '{}' is not for lack of room", error.message, error.operation),
         )
         .assert(
-            crate::ground::is_below(&error.first_path, &ground.at),
+            crate::mounted::is_below(&error.first_path, &mounted.at),
             format_args!("{} is no path of the run", error.first_path),
         )
         .assert(
@@ -55,8 +55,8 @@ fn are_told_apart(ran: &Ran, ground: &Ground) {
 }
 
 fn survives(sharing: &str) {
-    let Some(ground) = tiny() else { return };
-    let ran = Run::new(&ground.at, WORK)
+    let Some(mounted) = tiny() else { return };
+    let ran = Run::new(&mounted.at, WORK)
         .and(sharing)
         .and("--on-error 1000000")
         .perform();
@@ -65,7 +65,7 @@ fn survives(sharing: &str) {
         ran.record.actual.outcome == Outcome::Complete,
         "it did not survive what it was to survive",
     );
-    are_told_apart(&ran, &ground);
+    are_told_apart(&ran, &mounted);
     for phase in &ran.summary.phases {
         ran.assert(phase.complete, format_args!("{} is not complete", phase.phase.name()));
     }
@@ -94,14 +94,14 @@ fn as_many_as_may_come_are_survived_in_a_shared_pool() {
 }
 
 /// Ends with the share that it was to survive exceeded, or survives.
-fn share(percent: u64) -> Option<(Ground, Ran)> {
-    let ground = tiny()?;
-    let ran = Run::new(&ground.at, WORK)
+fn share(percent: u64) -> Option<(Mounted, Ran)> {
+    let mounted = tiny()?;
+    let ran = Run::new(&mounted.at, WORK)
         .and(&format!("--workers 2 --on-error {percent}%"))
         .perform();
-    are_told_apart(&ran, &ground);
+    are_told_apart(&ran, &mounted);
     ran.leaves_nothing();
-    Some((ground, ran))
+    Some((mounted, ran))
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::{Outcome, Record};
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run};
 use crate::support::faces::{clean, has_ended};
 use crate::support::{Running, names};
@@ -31,17 +31,17 @@ fn wait<T>(running: &Running, what: &str, most: Duration, look: impl Fn() -> Opt
     }
 }
 
-fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
-    let report = ground.elsewhere("report.json");
-    let before = names(&ground.at).unwrap();
-    let mut running = Run::new(&ground.at, "--files 200 --transactions 1000000 --workers 2")
+fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
+    let report = mounted.elsewhere("report.json");
+    let before = names(&mounted.at).unwrap();
+    let mut running = Run::new(&mounted.at, "--files 200 --transactions 1000000 --workers 2")
         .and("--mix create=1,delete=1,append=1,read=1 --stall-timeout 1s")
         .with("--output", &report)
         .start();
     running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
     std::thread::sleep(Duration::from_millis(200));
     // After what it is to be gone before: it thaws also where the test fails.
-    let frozen = ground.freeze();
+    let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" has been in '");
     let line = || running.errors().lines().find(|line| named(line)).map(str::to_owned);
     let (line, after) = wait(&running, "a worker that is named", STALL_TIMEOUT + SLACK, line);
@@ -85,7 +85,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
                 format_args!("'{}' is not an operation of the mix", stalled.operation),
             )
             .assert(
-                crate::ground::is_below(&stalled.path, &ground.at),
+                crate::mounted::is_below(&stalled.path, &mounted.at),
                 format_args!("{} is no path of the run", stalled.path),
             )
             .assert(
@@ -100,7 +100,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(ground: Ground) {
         );
         ran.ended.says(&said);
     }
-    let cleaned = clean(&ground.at);
+    let cleaned = clean(&mounted.at);
     cleaned.code(0);
     ran.leaves_nothing();
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use record::Phase;
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run, postmark};
 use crate::support::faces::{clean, has_ended, own_directories};
 use crate::support::names;
@@ -16,9 +16,9 @@ fn phases(ran: &Ran) -> Vec<Phase> {
     ran.record.actual.phases.iter().map(|phase| phase.phase).collect()
 }
 
-fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
-    let before = names(&ground.at).unwrap();
-    let work = Run::new(&ground.at, WORK);
+fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
+    let before = names(&mounted.at).unwrap();
+    let work = Run::new(&mounted.at, WORK);
     // Kept as it is after some transactions, which a later run goes on from.
     let kept = work.clone().and("--transactions 500 --keep").perform();
     kept.is_complete();
@@ -30,8 +30,8 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
         kept.record.spec.keeping.keep,
         "the record does not say that it was kept",
     );
-    assert_eq!(own_directories(&ground.at).len(), 1, "the pool is not there\n{kept}");
-    clean(&ground.at).code(0).says("--reuse");
+    assert_eq!(own_directories(&mounted.at).len(), 1, "the pool is not there\n{kept}");
+    clean(&mounted.at).code(0).says("--reuse");
     let taken = work.clone().and("--transactions 500 --reuse --keep").perform();
     taken.is_complete();
     taken
@@ -55,30 +55,30 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(ground: Ground) {
     running.until("that the pool is taken", |running| has_ended(&running.errors(), "take"));
     std::thread::sleep(Duration::from_millis(300));
     running.kill().signal(9);
-    let own = own_directories(&ground.at);
+    let own = own_directories(&mounted.at);
     let ended = work.clone().and("--transactions 500 --reuse").end();
     ended.code(2).says("postmark clean");
     assert_eq!(
-        own_directories(&ground.at),
+        own_directories(&mounted.at),
         own,
         "a refused run has changed something\n{ended}"
     );
-    let cleaned = clean(&ground.at);
+    let cleaned = clean(&mounted.at);
     cleaned.code(0);
-    assert_eq!(names(&ground.at).unwrap(), before, "something is left\n{cleaned}");
+    assert_eq!(names(&mounted.at).unwrap(), before, "something is left\n{cleaned}");
     // Now there is none at all.
     work.and("--transactions 500 --reuse").end().code(2).says("--keep");
 }
 on!(a_pool_is_kept_taken_and_lost_to_a_killed_run);
 
-fn a_prepared_pool_is_shared_and_deleted(ground: Ground) {
+fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
     let shared = "--writers 2 --readers 2 --files 400 --dirs subdirs:5 --verify";
-    let kept = Run::new(&ground.at, shared)
+    let kept = Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform();
     kept.is_complete();
     // What was only prepared takes any work.
-    let taken = Run::new(&ground.at, shared)
+    let taken = Run::new(&mounted.at, shared)
         .and("--mix read=3,list=1,append=1,rename=1,create=2,delete=2 --transactions 500 --reuse")
         .perform();
     taken.is_complete();
@@ -86,19 +86,19 @@ fn a_prepared_pool_is_shared_and_deleted(ground: Ground) {
         phases(&taken) == [Phase::Transactions, Phase::Delete],
         "a pool that is taken is worked on and deleted",
     );
-    let left = names(&ground.at).unwrap();
+    let left = names(&mounted.at).unwrap();
     taken.assert(
         left.iter().all(|name| name == "lost+found"),
         format_args!("something is left: {left:?}"),
     );
     // One that is not wanted any more is removed by its own name.
-    Run::new(&ground.at, shared)
+    Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform()
         .is_complete();
-    for own in own_directories(&ground.at) {
-        postmark(&ground.at, &["clean".as_ref(), own.as_os_str()]).code(0);
+    for own in own_directories(&mounted.at) {
+        postmark(&mounted.at, &["clean".as_ref(), own.as_os_str()]).code(0);
     }
-    assert!(own_directories(&ground.at).is_empty(), "the pool is still there");
+    assert!(own_directories(&mounted.at).is_empty(), "the pool is still there");
 }
 on!(a_prepared_pool_is_shared_and_deleted);

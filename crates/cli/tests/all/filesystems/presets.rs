@@ -1,6 +1,6 @@
 //! Every preset of today's work, and the three massive ones, made small.
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
 /// The mixes: their contents tell files and versions apart, so every read is verified.
@@ -21,9 +21,9 @@ const MASSIVE: [(&str, &str); 3] = [
     ("veritas-massive-3", "--files 160 --transactions 100"),
 ];
 
-fn mixes(ground: Ground) {
+fn mixes(mounted: Mounted) {
     for (name, small) in MIXES {
-        let ran = Run::new(&ground.at, small)
+        let ran = Run::new(&mounted.at, small)
             .and("--verify")
             .with("--preset", name)
             .perform();
@@ -33,9 +33,9 @@ fn mixes(ground: Ground) {
 }
 on!(mixes);
 
-fn massive(ground: Ground) {
+fn massive(mounted: Mounted) {
     for (name, small) in MASSIVE {
-        let ran = Run::new(&ground.at, small).with("--preset", name).perform();
+        let ran = Run::new(&mounted.at, small).with("--preset", name).perform();
         ran.is_complete().has_all_phases();
         for phase in &ran.record.actual.phases {
             ran.assert(phase.workers.len() == 12, "there are not twelve workers");

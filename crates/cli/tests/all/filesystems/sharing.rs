@@ -2,7 +2,7 @@
 
 use record::{Phase, Role};
 
-use crate::ground::{Ground, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
 const MIX: &str = "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
@@ -13,9 +13,9 @@ const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
 /// Operations of each worker.
 const EACH: u64 = 1_000;
 
-fn modes(ground: Ground) {
+fn modes(mounted: Mounted) {
     for (writers, readers) in MODES {
-        let ran = Run::new(&ground.at, "--files 300 --dirs subdirs:10 --verify")
+        let ran = Run::new(&mounted.at, "--files 300 --dirs subdirs:10 --verify")
             .with("--mix", MIX)
             .and(&format!(
                 "--writers {writers} --readers {readers} --transactions {EACH}"

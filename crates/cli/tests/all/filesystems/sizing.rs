@@ -9,7 +9,7 @@ use observe::{Class, Fact, Sources, Target};
 use record::Sizing;
 use rustix::process::Signal;
 
-use crate::ground::{Ground, ext4, on, tmpfs};
+use crate::mounted::{Mounted, ext4, on, tmpfs};
 use crate::runs::{Ran, Run, postmark};
 use crate::support::faces::own_directories;
 use crate::support::running::in_shell;
@@ -60,15 +60,15 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     );
 }
 
-fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Ground) {
-    for (crew, pools) in [
+fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: Mounted) {
+    for (workers, pools) in [
         ("--mix read=3,stat=1", 1),
         ("--mix read=3,stat=1 --workers 3", 3),
         ("--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2", 1),
         // The classic work.
         ("--durability fsync", 1),
     ] {
-        let work = Run::new(&ground.at, LITTLE).and(crew).and("--for 1s");
+        let work = Run::new(&mounted.at, LITTLE).and(workers).and("--for 1s");
         let ran = work.perform();
         ran.is_complete().has_all_phases();
         is_as_large_as_was_asked_for(&ran, pools);
@@ -81,11 +81,11 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
             ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("preparing takes about"),
             "it does not say what it chose",
         );
-        let words: Vec<&str> = LITTLE.split(' ').chain(crew.split(' ')).collect();
-        let at = ground.at.to_str().unwrap();
+        let words: Vec<&str> = LITTLE.split(' ').chain(workers.split(' ')).collect();
+        let at = mounted.at.to_str().unwrap();
         let words = [&["plan", "--for", "1s", "--format", "json", "--target", at], &words[..]].concat();
         let words: Vec<&std::ffi::OsStr> = words.iter().map(std::ffi::OsStr::new).collect();
-        let planned = postmark(&ground.at, &words);
+        let planned = postmark(&mounted.at, &words);
         planned.code(0);
         let plan: serde_json::Value = serde_json::from_str(&planned.output).unwrap();
         planned
@@ -102,7 +102,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
             "{planned}"
         );
     }
-    let quiet = Run::new(&ground.at, LITTLE)
+    let quiet = Run::new(&mounted.at, LITTLE)
         .and("--mix stat=1 --transactions 20000 --quiet")
         .perform();
     quiet.is_complete().has_all_phases();
@@ -116,42 +116,42 @@ on!(a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left: ext4, xf
 
 #[test]
 fn memory_is_no_place_to_be_beyond_the_cache() {
-    let Some(ground) = tmpfs() else { return };
+    let Some(mounted) = tmpfs() else { return };
     for words in ["--dry-run", ""] {
-        let ended = Run::new(&ground.at, LITTLE).and(words).end();
+        let ended = Run::new(&mounted.at, LITTLE).and(words).end();
         ended
             .code(2)
             .says("lies in memory")
             .says("--working-set 0.001x")
             .says("--target");
-        assert!(names(&ground.at).unwrap().is_empty(), "{ended}");
+        assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
     }
 }
 
 #[test]
 fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
-    let Some(ground) = Ground::with_image(FileSystem::Ext4, 64, &[]) else {
+    let Some(mounted) = Mounted::with_image(FileSystem::Ext4, 64, &[]) else {
         return;
     };
-    let before = names(&ground.at).unwrap();
-    let ended = Run::new(&ground.at, "--mix read=1 --size 16MiB --working-set 1x --for 1s").end();
+    let before = names(&mounted.at).unwrap();
+    let ended = Run::new(&mounted.at, "--mix read=1 --size 16MiB --working-set 1x --for 1s").end();
     ended
         .code(2)
         .says("no room on the file system of")
         .says("Chose ")
         .says("smaller --working-set than 1");
-    assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
+    assert_eq!(names(&mounted.at).unwrap(), before, "{ended}");
 }
 
 #[test]
 fn a_calibration_that_is_interrupted_leaves_nothing() {
-    let Some(ground) = ext4() else { return };
-    let before = names(&ground.at).unwrap();
+    let Some(mounted) = ext4() else { return };
+    let before = names(&mounted.at).unwrap();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut running = Run::new(&ground.at, LITTLE).and("--mix read=1 --for 60s").start();
+        let mut running = Run::new(&mounted.at, LITTLE).and("--mix read=1 --for 60s").start();
         // Its second pool, which is there for a second: the first one is smaller.
         running.until("the calibration", |_| {
-            let own = own_directories(&ground.at);
+            let own = own_directories(&mounted.at);
             own.iter().any(|own| names(own).is_ok_and(|names| names.len() > 100))
         });
         running.send(signal);
@@ -161,7 +161,7 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
             .says("the calibration for --working-set was interrupted by signal")
             .does_not_say("not removed")
             .assert(ended.output.is_empty(), "there is a report of a run that was not begun");
-        assert_eq!(names(&ground.at).unwrap(), before, "{ended}");
+        assert_eq!(names(&mounted.at).unwrap(), before, "{ended}");
     }
 }
 
@@ -245,7 +245,7 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
         sentence(&ran).contains("2 times the cache of 256.00 MiB"),
         "it says something else",
     );
-    let (device_bytes, read_bytes) = ran.fetched();
+    let (device_bytes, read_bytes) = ran.served_by();
     ran.assert(read_bytes > 0, "nothing was read").assert(
         device_bytes * 4 >= read_bytes,
         format_args!(

@@ -115,12 +115,12 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     ("run --sweep 200,100", &["100 does not rise after 200", "write auto"]),
     ("run --sweep up", &["`up` is no number", "write auto"]),
-    ("run --sweep 1..9", &["how many rungs", "write auto"]),
+    ("run --sweep 1..9", &["how many steps", "write auto"]),
     ("run --sweep 1,2000000000", &["--sweep", "1000000000"]),
     ("run --sweep 10,20 --for 2s", &["--for 2s with --sweep", "10s"]),
     (
         "run --sweep 1..1000:64 --for 1h",
-        &["--sweep", "100000 slices", "shorter rungs", "--no-series"],
+        &["--sweep", "100000 slices", "shorter steps", "--no-series"],
     ),
     (
         "run --sweep 10,20 --transactions 50",

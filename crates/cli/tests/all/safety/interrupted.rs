@@ -1,5 +1,5 @@
 //! Runs that are interrupted (SIGINT, SIGTERM): everything made is removed, what was done is shown and marked, and
-//! the exit code names the signal. A second signal ends the program at once.
+//! the exit status names the signal. A second signal ends the program at once.
 
 use rustix::process::Signal;
 

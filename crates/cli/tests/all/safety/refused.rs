@@ -7,7 +7,7 @@ use crate::support::faces::{program, program_for_all};
 use crate::support::scene::{furnish, set_age, set_mode, write};
 use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work, is_root};
 
-/// The exit code of a run that was refused.
+/// The exit status of a run that was refused.
 fn refused(face: Face) -> i32 {
     if face.is_prompt() { 1 } else { 2 }
 }

@@ -1,5 +1,5 @@
 //! Streams that are closed, full, or whose reader is gone: the run never panics, its files are removed, and whoever
-//! waits for a report that cannot be delivered learns it from the exit code.
+//! waits for a report that cannot be delivered learns it from the exit status.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;

@@ -28,7 +28,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Asserts the exit code. The program never panics, whatever its code.
+    /// Asserts the exit status. The program never panics, whatever its code.
     ///
     /// # Panics
     /// Where it is another one.
@@ -37,7 +37,7 @@ impl Ended {
         assert_eq!(
             self.status.code(),
             Some(expected),
-            "the exit code is not {expected}\n{self}"
+            "the exit status is not {expected}\n{self}"
         );
         self
     }

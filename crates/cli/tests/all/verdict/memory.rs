@@ -7,7 +7,7 @@ use record::{Level, Reason};
 use rustix::fs::{Advice, fadvise};
 
 use super::{has, in_memory};
-use crate::ground;
+use crate::mounted;
 use crate::runs::Run;
 use crate::support::faces::own_directories;
 use crate::support::{FileSystem, Scene, is_root};
@@ -75,10 +75,10 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     if !is_root() {
         return;
     }
-    let Some(ground) = ground::ext4() else { return };
-    let _alone = ground::alone_with_the_cache();
+    let Some(mounted) = mounted::ext4() else { return };
+    let _alone = mounted::alone_with_the_cache();
     for cache in ["cold", "cold-data"] {
-        let ran = Run::new(&ground.at, POOL)
+        let ran = Run::new(&mounted.at, POOL)
             .and(AGAIN_AND_AGAIN)
             .with("--cache", cache)
             .perform();
@@ -92,7 +92,7 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
         ran.assert(little, format_args!("{verdict:#?}"));
     }
     // Who reads each file once finds it on the device, whatever would have fitted.
-    let once = Run::new(&ground.at, POOL)
+    let once = Run::new(&mounted.at, POOL)
         .and("--transactions 200 --popularity shuffled --cache cold-data")
         .perform();
     let verdict = &once.summary.verdict;
@@ -115,15 +115,15 @@ fn evict(location: &Path, is_over: &AtomicBool) {
 
 #[test]
 fn a_warm_cache_that_somebody_empties_is_doubtful() {
-    let Some(ground) = ground::ext4() else { return };
-    let _alone = ground::alone_with_the_cache();
+    let Some(mounted) = mounted::ext4() else { return };
+    let _alone = mounted::alone_with_the_cache();
     let is_over = AtomicBool::new(false);
     let ran = std::thread::scope(|scope| {
-        scope.spawn(|| evict(&ground.at, &is_over));
-        let run = Run::new(&ground.at, POOL).and("--cache warm --rate 1000 --for 2s");
+        scope.spawn(|| evict(&mounted.at, &is_over));
+        let run = Run::new(&mounted.at, POOL).and("--cache warm --rate 1000 --for 2s");
         let ended = run.end();
         is_over.store(true, Ordering::Relaxed);
-        crate::runs::Ran::of(ended, crate::support::names(&ground.at).unwrap())
+        crate::runs::Ran::of(ended, crate::support::names(&mounted.at).unwrap())
     });
     // What is fetched at every turn may be too slow for the rate.
     let verdict = &ran.summary.verdict;
@@ -131,7 +131,7 @@ fn a_warm_cache_that_somebody_empties_is_doubtful() {
         has!(verdict, Reason::ReadsFromDevice { .. }),
         format_args!("{verdict:#?}"),
     );
-    let left = Run::new(&ground.at, POOL)
+    let left = Run::new(&mounted.at, POOL)
         .and("--cache warm --transactions 2000")
         .perform();
     let verdict = &left.summary.verdict;

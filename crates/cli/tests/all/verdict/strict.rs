@@ -1,4 +1,4 @@
-//! What a user meets of a verdict: the report's top, standard error, and the exit code.
+//! What a user meets of a verdict: the report's top, standard error, and the exit status.
 
 use record::{Level, Outcome, Reason};
 use rustix::process::Signal;

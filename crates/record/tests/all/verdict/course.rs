@@ -5,7 +5,7 @@ use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Level, Meter, Out
 use report::reason::describe;
 
 use crate::verdict::made::{
-    SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, stolen, sweep, tell_rates,
+    SECOND, histogram, is_valid, measure_for, meter, of, operation, overhead, ramp, reason, steal, sweep, tell_rates,
     transactions,
 };
 
@@ -120,7 +120,7 @@ fn skipped_operations_in_numbers_are_a_reason() {
         operations: 60_000,
     };
     assert_eq!(found, (Level::Doubtful, nothing));
-    // A rung that skips so many does not hold, which is all that is to be said of it.
+    // A step that skips so many does not hold, which is all that is to be said of it.
     is_valid(|record| {
         skip(record, 7_000);
         let phase = transactions(record).clone();
@@ -202,7 +202,7 @@ fn latencies_past_the_range_are_doubtful() {
     let overflown = histogram(&[longest, longest + 1]);
     let found = reason(|record| transactions(record).segments[0].operations[0].meter.latency = overflown.clone());
     assert_eq!(found, (Level::Doubtful, expected.clone()));
-    // A rung's, too.
+    // A step's, too.
     let found = reason(|record| {
         let mut phase = transactions(record).clone();
         phase.segments[0].operations[0].meter.latency = overflown.clone();
@@ -222,7 +222,7 @@ fn an_ack_log_is_doubtful() {
 }
 
 #[test]
-fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
+fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_sweep_steps() {
     let climb = |record: &mut Record| {
         measure_for(record, 5 * SECOND, 50);
         tell_rates(record, &ramp(5, 0.9));
@@ -235,7 +235,7 @@ fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_rungs() {
     let verdict = of(|record| {
         climb(record);
         record.during.clocks.suspended_ns = SECOND;
-        stolen(record, 0.05);
+        steal(record, 0.05);
         record.actual.errors = vec![ErrorRecord {
             operation: "read".to_owned(),
             step: "open".to_owned(),
@@ -260,7 +260,7 @@ fn the_worst_reasons_come_first() {
     let verdict = of(|record| {
         measure_for(record, SECOND, 1_000);
         record.actual.end = Fact::Known(End::OutOfFiles);
-        stolen(record, 0.5);
+        steal(record, 0.5);
     });
     let kinds: Vec<Level> = verdict.reasons.iter().map(Reason::level).collect();
     assert_eq!(kinds, [Level::Invalid, Level::Invalid, Level::Doubtful], "{verdict:?}");

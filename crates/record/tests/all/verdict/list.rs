@@ -7,7 +7,7 @@ use measure::steady;
 use record::verdict::Steadiness;
 use record::{End, Histogram, Level, Outcome, Phase, Reason, SteadyRule, Verdict};
 
-use crate::verdict::made::{SECOND, of, ramp, stolen};
+use crate::verdict::made::{SECOND, of, ramp, steal};
 
 /// At least one of every reason, and of those with two levels one of each.
 fn one_of_each() -> Vec<Reason> {
@@ -222,7 +222,7 @@ fn every_reason_says_its_numbers_and_what_to_do_in_sentences_and_comes_back_from
         let json = serde_json::to_string(&reason).unwrap();
         assert_eq!(serde_json::from_str::<Reason>(&json).unwrap(), reason);
     }
-    let verdict = of(|record| stolen(record, 0.5));
+    let verdict = of(|record| steal(record, 0.5));
     let json = serde_json::to_string(&verdict).unwrap();
     assert_eq!(serde_json::from_str::<Verdict>(&json).unwrap(), verdict);
 }

@@ -4,7 +4,7 @@ use record::verdict::limits;
 use record::{Fact, Level, Reason, Record};
 
 use crate::verdict::made::{
-    SECOND, close, is_valid, kept, known, mount, of, others, overhead, reason, stolen, transactions,
+    SECOND, close, is_valid, kept, known, mount, of, others, overhead, reason, steal, transactions,
 };
 
 #[test]
@@ -46,14 +46,14 @@ fn other_load_is_doubtful() {
 }
 
 #[test]
-fn stolen_time_is_doubtful_and_much_of_it_invalid() {
-    is_valid(|record| stolen(record, 0.01));
+fn steal_time_is_doubtful_and_much_of_it_invalid() {
+    is_valid(|record| steal(record, 0.01));
     for (fraction, expected) in [
         (0.011, Level::Doubtful),
         (0.1, Level::Doubtful),
         (0.101, Level::Invalid),
     ] {
-        let (level, found) = reason(|record| stolen(record, fraction));
+        let (level, found) = reason(|record| steal(record, fraction));
         assert_eq!(level, expected);
         assert!(matches!(found, Reason::Steal { fraction: found } if (found - fraction).abs() < 1e-9));
     }
@@ -63,7 +63,7 @@ fn stolen_time_is_doubtful_and_much_of_it_invalid() {
 fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
     let loaded = |record: &mut Record| {
         others(record, 0.4);
-        stolen(record, 0.4);
+        steal(record, 0.4);
     };
     let seen = is_valid(|record| {
         loaded(record);

@@ -4,7 +4,8 @@ use observe::Mount;
 use record::verdict::Seen;
 use record::{
     Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Level, Meter, OperationRecord, Overhead, Pace, Phase,
-    PhaseRecord, Reason, Record, Role, Rung, Segment, SegmentKind, SliceMeter, Summary, Sweep, Verdict, WorkerPhase,
+    PhaseRecord, Reason, Record, Role, Segment, SegmentKind, SliceMeter, Summary, Sweep, SweepStep, Verdict,
+    WorkerPhase,
 };
 
 pub const SECOND: u64 = 1_000_000_000;
@@ -173,7 +174,7 @@ pub fn others(record: &mut Record, fraction: f64) {
     times.user_ns = Fact::Known(own + (122e9 * fraction) as u64);
 }
 
-pub fn stolen(record: &mut Record, fraction: f64) {
+pub fn steal(record: &mut Record, fraction: f64) {
     let times = known(&mut record.during.counted.system.times);
     times.steal_ns = Fact::Known((122e9 * fraction) as u64);
 }
@@ -192,7 +193,7 @@ pub fn histogram(durations_ns: &[u64]) -> Histogram {
     histogram
 }
 
-/// Makes it a sweep with one rung, which did not reach its rate.
+/// Makes it a sweep with one step, which did not reach its rate.
 pub fn sweep(record: &mut Record, phase: PhaseRecord) {
     arrivals(record, 1_000_000.0, ArrivalProcess::Constant);
     record.spec.drive.sweep = Some(Sweep {
@@ -202,7 +203,7 @@ pub fn sweep(record: &mut Record, phase: PhaseRecord) {
         slo_p99_ns: None,
     });
     record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
-    record.actual.rungs = vec![Rung {
+    record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Rate(1_000_000.0),
         workers: 1,
         phases: vec![phase],

@@ -2,14 +2,14 @@
 
 use observe::Class;
 use observe::device::DeviceKind;
-use record::{Crew, Fact, Fetched, Level, Phase, Reason, Record};
+use record::{Fact, Level, Phase, Reason, Record, ServedBy, Workers};
 
 use crate::verdict::made::{is_valid, known, mount, of, reason, target};
 
 /// What the cache was asked for, and of 1,000,000 bytes that were read so many from the device.
-fn fetched(record: &mut Record, cache: &str, device_bytes: u64) {
+fn served_by(record: &mut Record, cache: &str, device_bytes: u64) {
     record.spec.cache = serde_json::from_value(cache.into()).unwrap();
-    record.actual.fetched = Some(Fetched {
+    record.actual.served_by = Some(ServedBy {
         device_bytes: Fact::Known(device_bytes),
         read_bytes: 1_000_000,
     });
@@ -27,7 +27,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
     for cache in ["cold", "cold-data"] {
         let fits = |device_bytes, memory_bytes| {
             move |record: &mut Record| {
-                fetched(record, cache, device_bytes);
+                served_by(record, cache, device_bytes);
                 memory(record, memory_bytes);
             }
         };
@@ -42,14 +42,14 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         // Where nobody knows what was fetched, it is all that there is to go by.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
-            record.actual.fetched = None;
+            record.actual.served_by = None;
         });
         assert_eq!(found, (Level::Doubtful, expected));
     }
     // Nobody has said anything of the cache, or it is gone round.
-    is_valid(|record| fetched(record, "as-is", 0));
+    is_valid(|record| served_by(record, "as-is", 0));
     is_valid(|record| {
-        fetched(record, "cold", 1_000_000);
+        served_by(record, "cold", 1_000_000);
         record.spec.direct = true;
     });
 }
@@ -59,9 +59,9 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
     // 500 files of 500 to 10,000 bytes in each of two pools.
     let taken = |memory_bytes| {
         move |record: &mut Record| {
-            fetched(record, "cold", 600_000);
+            served_by(record, "cold", 600_000);
             memory(record, memory_bytes);
-            record.spec.workload.crew = Crew::Private { workers: 2 };
+            record.spec.workload.workers = Workers::Private { workers: 2 };
             record.actual.phases.retain(|phase| phase.phase != Phase::Prepare);
         }
     };
@@ -91,7 +91,7 @@ fn reads_that_do_not_come_from_where_they_should() {
         for (asked, is_direct) in [("cold", false), ("cold-data", false), ("direct", true)] {
             let verdict = of(|record| {
                 beyond(record);
-                fetched(record, if is_direct { "as-is" } else { asked }, device_bytes);
+                served_by(record, if is_direct { "as-is" } else { asked }, device_bytes);
                 record.spec.direct = is_direct;
             });
             assert_eq!(
@@ -112,15 +112,15 @@ fn reads_that_do_not_come_from_where_they_should() {
     // Of a network nobody counts what is fetched.
     is_valid(|record| {
         beyond(record);
-        fetched(record, "cold", 0);
+        served_by(record, "cold", 0);
         target(record).class = Fact::Known(Class::Network);
     });
-    is_valid(|record| fetched(record, "warm", 100_000));
+    is_valid(|record| served_by(record, "warm", 100_000));
     let expected = Reason::ReadsFromDevice {
         device_bytes: 100_001,
         read_bytes: 1_000_000,
     };
-    let found = reason(|record| fetched(record, "warm", 100_001));
+    let found = reason(|record| served_by(record, "warm", 100_001));
     assert_eq!(found, (Level::Doubtful, expected));
 }
 

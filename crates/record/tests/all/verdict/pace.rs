@@ -3,8 +3,8 @@
 use measure::steady;
 use record::verdict::{Steadiness, limits};
 use record::{
-    ArrivalProcess, Crew, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound,
-    SteadyRule, Stop,
+    ArrivalProcess, Fact, FirstDone, Level, Phase, Reason, Record, SegmentKind, SteadyAsked, SteadyFound, SteadyRule,
+    Stop, Workers,
 };
 use report::reason::{describe, what_to_do};
 
@@ -86,13 +86,13 @@ fn steadiness(rates: &[u64]) -> (Level, Fact<Steadiness>) {
         measure_for(record, rates.len() as u64 * SECOND + SECOND / 2, 100_000);
         tell_rates(record, rates);
     });
-    let is_said = verdict
+    let is_given = verdict
         .reasons
         .iter()
         .any(|reason| matches!(reason, Reason::NotSteady { .. }));
     let found = verdict.seen.steadiness;
-    assert_eq!(is_said, found.known().is_some_and(|found| !found.is_steady()));
-    (if is_said { Level::Doubtful } else { Level::Valid }, found)
+    assert_eq!(is_given, found.known().is_some_and(|found| !found.is_steady()));
+    (if is_given { Level::Doubtful } else { Level::Valid }, found)
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_rate_that_was_not_reached_is_invalid() {
     }
     // When the first of several is done, not all arrivals are met any more.
     is_valid(|record| {
-        record.spec.workload.crew = Crew::Private { workers: 2 };
+        record.spec.workload.workers = Workers::Private { workers: 2 };
         measure_for(record, 60 * SECOND, 50_000);
         transactions(record).first_done = Some(FirstDone {
             worker: 1,

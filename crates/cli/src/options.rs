@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use clap::builder::PossibleValue;
 use clap::{ArgMatches, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use document::Rendering;
-use spec::{LocationSaid, Options};
+use spec::{Options, TargetOption};
 use workload::Edition;
 
 pub use self::archive::{
@@ -28,7 +28,7 @@ pub use refused::refuse;
     args_conflicts_with_subcommands = true,
     after_help = "Without a command: the classic prompt, or the commands in FILE (./run for a file called run)."
 )]
-pub struct Said {
+pub struct CommandLine {
     /// A command.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -47,7 +47,7 @@ pub struct Said {
 
 /// The whole command line.
 pub fn command() -> clap::Command {
-    Said::command().mut_subcommands(spec::with_switches)
+    CommandLine::command().mut_subcommands(spec::with_switches)
 }
 
 /// What to do.
@@ -173,7 +173,7 @@ pub struct RunArguments {
     /// folder].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
-    /// Leave with code 3 where the verdict is INVALID. A run that failed leaves with 1 all the same, and one that a signal
+    /// Exit with status 3 where the verdict is INVALID. A run that failed exits with 1 all the same, and one that a signal
     /// ended with 128 and its number.
     #[arg(long)]
     pub strict: bool,
@@ -255,7 +255,7 @@ pub struct WorkArguments {
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the words.
     #[arg(skip = Ok(Vec::new()))]
-    pub locations: Result<Vec<LocationSaid>, WeightWithoutLocation>,
+    pub locations: Result<Vec<TargetOption>, WeightWithoutLocation>,
 }
 
 /// The share of a location.
@@ -280,10 +280,10 @@ impl WorkArguments {
     pub fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> { matches.indices_of(id).map(Iterator::collect).unwrap_or_default() };
         let targets = places("target");
-        let mut locations: Vec<LocationSaid> = self
+        let mut locations: Vec<TargetOption> = self
             .target
             .iter()
-            .map(|path| LocationSaid {
+            .map(|path| TargetOption {
                 path: path.clone(),
                 weight: 1,
             })

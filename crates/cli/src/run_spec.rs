@@ -11,26 +11,26 @@ use document::harmless;
 use observe::{Host, Sources};
 use record::Sizing;
 use runner::Refused;
-use spec::{Asked, Note, Options, RunSpec, SizesSaid};
+use spec::{Asked, Note, Options, RunSpec, SizesOption};
 use workload::presets::{self, Machine};
 
 pub use config::{parse_config, to_config};
-pub use error::MeaningError;
+pub use error::SpecError;
 pub use like::options as options_like;
 
 use crate::earlier::{self, Called};
+use crate::options::WorkArguments;
 use crate::output::Input;
 use crate::problem::Problem;
-use crate::said::WorkArguments;
 use crate::sizing;
 
 /// What is meant.
 #[derive(Clone, Debug)]
-pub struct Meant {
+pub struct Specified {
     /// The complete description.
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
-    pub storage_is_said: bool,
+    pub storage_is_given: bool,
     /// How the number of files was chosen, where it was not said.
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
@@ -43,31 +43,31 @@ pub struct Meant {
 ///
 /// # Errors
 /// What is wrong, where, and what would be right.
-pub fn mean(arguments: &WorkArguments) -> Result<Meant, MeaningError> {
+pub fn specify(arguments: &WorkArguments) -> Result<Specified, SpecError> {
     let Some(run) = &arguments.like else {
         let file = arguments.config.as_deref().map(config::read).transpose()?;
-        let mut meant = mean_over(arguments, file.unwrap_or_default(), &[])?;
+        let mut specified = specify_over(arguments, file.unwrap_or_default(), &[])?;
         let config = arguments.config.as_deref();
-        meant.inputs.extend(config.map(|path| Input::new("--config", path)));
-        return Ok(meant);
+        specified.inputs.extend(config.map(|path| Input::new("--config", path)));
+        return Ok(specified);
     };
     let (options, like) = like::read(run, arguments.like_in.as_deref())?;
-    let mut meant = mean_over(arguments, options, like.weights())?;
-    meant.notes.extend(like.differs(&meant.spec));
-    meant.spec.preset = like.preset();
+    let mut specified = specify_over(arguments, options, like.weights())?;
+    specified.notes.extend(like.differs(&specified.spec));
+    specified.spec.preset = like.preset();
     if earlier::name(run).is_none() {
-        meant.inputs.push(Input::new("--like", run));
+        specified.inputs.push(Input::new("--like", run));
     }
-    Ok(meant)
+    Ok(specified)
 }
 
 /// The meaning of arguments over a file's options; with the shares that an earlier run's locations had.
-fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Result<Meant, MeaningError> {
+fn specify_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Result<Specified, SpecError> {
     let preset = match &arguments.preset {
         None => None,
         Some(name) => {
             let preset = presets::find(name, &machine());
-            Some(preset.ok_or_else(|| MeaningError::NoPreset(name.clone()))?)
+            Some(preset.ok_or_else(|| SpecError::NoPreset(name.clone()))?)
         }
     };
     let said = Options {
@@ -76,7 +76,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
     };
     let inputs = [&said, &file].map(histograms).concat();
     let asked = Asked {
-        said,
+        options: said,
         file,
         preset: preset.as_ref(),
         weights: if arguments.weight.is_empty() { weights } else { &[] },
@@ -84,7 +84,7 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
     };
     let resolved = spec::resolve(&asked).map_err(|contradiction| match contradiction {
         // The words of an option may stand in the record, and numbers anywhere.
-        contradiction if arguments.like.is_some() || contradiction.is_of_numbers() => MeaningError::Said {
+        contradiction if arguments.like.is_some() || contradiction.is_of_numbers() => SpecError::Said {
             contradiction: Box::new(contradiction),
             places: places(arguments),
         },
@@ -96,9 +96,9 @@ fn mean_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Resul
         let (sized, chosen) = sizing::choose(working_set, &spec.workload)?;
         (spec.workload, sizing) = (sized, Some(chosen));
     }
-    Ok(Meant {
+    Ok(Specified {
         spec,
-        storage_is_said: resolved.storage_is_said,
+        storage_is_given: resolved.storage_is_given,
         sizing,
         notes: resolved.notes,
         inputs,
@@ -127,8 +127,8 @@ fn histograms(options: &Options) -> Vec<Input> {
         ("--append-size", &options.append_size),
         ("--range-size", &options.range_size),
     ];
-    let file = |(option, said): (&'static str, &Option<SizesSaid>)| match said {
-        Some(SizesSaid::HistogramIn(path)) => Some(Input::new(option, path)),
+    let file = |(option, said): (&'static str, &Option<SizesOption>)| match said {
+        Some(SizesOption::HistogramIn(path)) => Some(Input::new(option, path)),
         _ => None,
     };
     sizes.into_iter().filter_map(file).collect()
@@ -150,11 +150,11 @@ pub fn machine() -> Machine {
     }
 }
 
-impl Meant {
+impl Specified {
     /// A refusal in words for whoever has said nothing of a storage.
     pub fn explain(&self, refused: Refused) -> Problem {
         match refused {
-            Refused::Unsupported(lack) if !self.storage_is_said => Problem::Lacking {
+            Refused::Unsupported(lack) if !self.storage_is_given => Problem::Lacking {
                 lack,
                 default: self.spec.storage.name(),
             },

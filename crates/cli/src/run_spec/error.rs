@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use document::harmless;
 use spec::Contradiction;
 
-use crate::said::WeightWithoutLocation;
+use crate::options::WeightWithoutLocation;
 
 /// What was said has no meaning.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MeaningError {
+pub enum SpecError {
     /// There is no such preset.
     #[error("there is no preset '{0}': 'postmark presets' lists them")]
     NoPreset(String),
@@ -85,7 +85,7 @@ pub enum MeaningError {
     },
 }
 
-impl From<Contradiction> for MeaningError {
+impl From<Contradiction> for SpecError {
     fn from(contradiction: Contradiction) -> Self {
         Self::Contradictory(Box::new(contradiction))
     }

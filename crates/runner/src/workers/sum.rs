@@ -7,8 +7,8 @@ use contract::Step;
 use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
-    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, Fetched, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stalled, WorkerPhase,
+    Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone, OperationRecord, Outcome,
+    PhaseRecord, Segment, SegmentKind, ServedBy, SlowestRecord, Stalled, WorkerPhase,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
@@ -99,7 +99,7 @@ impl Performed {
             (None, None, _) => Outcome::Complete,
         };
         let phases = std::mem::take(&mut watched.phases);
-        let all_came_back = reports.len() as u32 == request.workload.crew.workers();
+        let all_came_back = reports.len() as u32 == request.workload.workers.count();
         Self {
             outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
@@ -168,7 +168,7 @@ impl Performed {
             errors,
             check,
             taken,
-            fetched: fetched(watched.fetched, read_bytes),
+            served_by: served_by(watched.served_by, read_bytes),
             classic,
             clean_up,
             overhead: Fact::NotApplicable,
@@ -180,7 +180,7 @@ impl Performed {
 /// How far the workers came, where all of them have the whole pool and know it.
 fn positions(request: &RunSpec, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| report.failed.is_none() && !report.any_spoiled && report.has_pool;
-    let all = reports.len() as u32 == request.workload.crew.workers() && reports.iter().all(well);
+    let all = reports.len() as u32 == request.workload.workers.count() && reports.iter().all(well);
     all.then(|| reports.iter().map(|(_, report)| report.position).collect())
 }
 
@@ -202,20 +202,20 @@ fn end(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<End> {
     let ends = || reports.iter().filter_map(|(_, report)| report.end);
     match ends().find(|end| *end != End::Complete) {
         Some(end) => Fact::Known(end),
-        None if ends().count() as u32 == request.workload.crew.workers() => Fact::Known(End::Complete),
+        None if ends().count() as u32 == request.workload.workers.count() => Fact::Known(End::Complete),
         None => Fact::Unavailable("the run did not come to the end of its transactions".to_owned()),
     }
 }
 
 fn stream_hash(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<StreamHash> {
-    if request.workload.crew.is_shared() {
+    if request.workload.workers.is_shared() {
         return Fact::NotApplicable;
     }
     let hashes: Vec<StreamHash> = reports
         .iter()
         .filter_map(|(_, report)| report.stream_hash.clone())
         .collect();
-    if hashes.len() as u32 == request.workload.crew.workers() {
+    if hashes.len() as u32 == request.workload.workers.count() {
         Fact::Known(StreamHash::of_all(hashes))
     } else {
         Fact::Unavailable("the stream was not performed to its end".to_owned())
@@ -227,7 +227,7 @@ fn check(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<Check> {
         return Fact::NotApplicable;
     }
     let checks: Vec<Check> = reports.iter().filter_map(|(_, report)| report.check).collect();
-    if checks.len() as u32 != request.workload.crew.workers() {
+    if checks.len() as u32 != request.workload.workers.count() {
         return Fact::Unavailable("the run did not come to it".to_owned());
     }
     add_checks(checks.into_iter()).map_or(Fact::NotApplicable, Fact::Known)
@@ -273,9 +273,9 @@ fn read_bytes(phases: &[PhaseRecord]) -> u64 {
         .sum()
 }
 
-fn fetched([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<Fetched> {
+fn served_by([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<ServedBy> {
     let (before, after) = (before?, after?);
-    Some(Fetched {
+    Some(ServedBy {
         device_bytes: before.and_then(|before| after.map(|after| after.saturating_sub(before))),
         read_bytes,
     })
@@ -473,7 +473,7 @@ fn classic_figures(request: &RunSpec, reports: &[(u32, Report)], phases: &[Phase
         transactions_began_s: border(1),
         transactions_ended_s: border(2),
         ended_s: border(3),
-        transactions: request.workload.transactions() * u64::from(request.workload.crew.workers()),
+        transactions: request.workload.transactions() * u64::from(request.workload.workers.count()),
         created_alone: count(Phase::Prepare, Action::Create),
         created_mixed: count(Phase::Transactions, Action::Create),
         read: count(Phase::Transactions, Action::Read),

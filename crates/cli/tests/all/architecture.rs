@@ -1,4 +1,4 @@
-//! The laws of the house that a machine can see: who imports whom, where unsafe code may stand, what may be used.
+//! The laws of the architecture that a machine can see: who imports whom, where unsafe code may stand, what may be used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

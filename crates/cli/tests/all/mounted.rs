@@ -9,14 +9,14 @@ use crate::support::{FileSystem, Scene, Volume, tool};
 /// Declares a test for a function of a file system, on each of those named; on all four where none is.
 macro_rules! on {
     ($test:ident) => {
-        crate::ground::on!($test: tmpfs, ext4, xfs, btrfs);
+        crate::mounted::on!($test: tmpfs, ext4, xfs, btrfs);
     };
     ($test:ident: $($kind:ident),+) => {
         mod $test {
             $(#[test]
             fn $kind() {
-                if let Some(ground) = crate::ground::$kind() {
-                    super::$test(ground);
+                if let Some(mounted) = crate::mounted::$kind() {
+                    super::$test(mounted);
                 }
             })+
         }
@@ -31,23 +31,23 @@ pub fn alone_with_the_cache() -> MutexGuard<'static, ()> {
 }
 
 /// A file system in memory.
-pub fn tmpfs() -> Option<Ground> {
-    Ground::new(FileSystem::Tmpfs)
+pub fn tmpfs() -> Option<Mounted> {
+    Mounted::new(FileSystem::Tmpfs)
 }
 
 /// An ext4.
-pub fn ext4() -> Option<Ground> {
-    Ground::new(FileSystem::Ext4)
+pub fn ext4() -> Option<Mounted> {
+    Mounted::new(FileSystem::Ext4)
 }
 
 /// An xfs.
-pub fn xfs() -> Option<Ground> {
-    Ground::new(FileSystem::Xfs)
+pub fn xfs() -> Option<Mounted> {
+    Mounted::new(FileSystem::Xfs)
 }
 
 /// A btrfs.
-pub fn btrfs() -> Option<Ground> {
-    Ground::new(FileSystem::Btrfs)
+pub fn btrfs() -> Option<Mounted> {
+    Mounted::new(FileSystem::Btrfs)
 }
 
 /// Images are sparse: this is what may be used, not what is.
@@ -66,7 +66,7 @@ fn scene() -> Scene {
 }
 
 /// A mounted file system that nobody else uses.
-pub struct Ground {
+pub struct Mounted {
     pub kind: FileSystem,
     /// Where it is mounted.
     pub at: PathBuf,
@@ -75,7 +75,7 @@ pub struct Ground {
     scene: Scene,
 }
 
-impl Ground {
+impl Mounted {
     /// Nothing where the test may not make one.
     pub fn new(kind: FileSystem) -> Option<Self> {
         let inodes: &[&str] = match kind {

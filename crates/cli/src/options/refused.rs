@@ -6,7 +6,7 @@ use std::io::Write;
 use clap::error::{ContextKind, ContextValue};
 use document::harmless::{harmless, lines};
 
-/// Tells why, or gives the help or version that was asked for, and the exit code.
+/// Tells why, or gives the help or version that was asked for, and the exit status.
 pub fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
         // Help and version are ours alone.

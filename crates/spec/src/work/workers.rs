@@ -1,32 +1,32 @@
 //! Who works: what options come to, and the options that come to it.
 
-use workload::{Crew, Workload};
+use workload::{Workers, Workload};
 
 use crate::contradiction::Contradiction;
 use crate::options::Options;
 use crate::values::Count;
 
 /// The workers that are meant: what options say holds over what the file says, and that over the preset.
-pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2]) -> Result<Crew, Contradiction> {
-    let mut crew = preset.map_or(Crew::ONE, |preset| preset.crew);
+pub(crate) fn mean(preset: Option<&Workload>, layers: [&Options; 2]) -> Result<Workers, Contradiction> {
+    let mut workers = preset.map_or(Workers::ONE, |preset| preset.workers);
     for options in layers {
-        crew = layer(crew, options)?;
+        workers = layer(workers, options)?;
     }
-    Ok(crew)
+    Ok(workers)
 }
 
 /// The options that come to this.
-pub(super) fn say(crew: Crew, options: &mut Options) {
-    match crew {
-        Crew::Private { workers } => options.workers = Some(Count(workers.into())),
-        Crew::Shared { writers, readers } => {
+pub(super) fn say(workers: Workers, options: &mut Options) {
+    match workers {
+        Workers::Private { workers } => options.workers = Some(Count(workers.into())),
+        Workers::Shared { writers, readers } => {
             options.writers = Some(Count(writers.into()));
             options.readers = Some(Count(readers.into()));
         }
     }
 }
 
-fn layer(under: Crew, options: &Options) -> Result<Crew, Contradiction> {
+fn layer(under: Workers, options: &Options) -> Result<Workers, Contradiction> {
     let count = |option: &'static str, said: Option<Count>, otherwise: u32| match said {
         None => Ok(otherwise),
         Some(Count(count)) => match u32::try_from(count) {
@@ -44,16 +44,16 @@ fn layer(under: Crew, options: &Options) -> Result<Crew, Contradiction> {
             });
         }
         let (writers, readers) = match under {
-            Crew::Shared { writers, readers } => (writers, readers),
-            Crew::Private { .. } => (0, 0),
+            Workers::Shared { writers, readers } => (writers, readers),
+            Workers::Private { .. } => (0, 0),
         };
-        return Ok(Crew::Shared {
+        return Ok(Workers::Shared {
             writers: count("--writers", options.writers, writers)?,
             readers: count("--readers", options.readers, readers)?,
         });
     }
     Ok(match options.workers {
-        Some(workers) => Crew::Private {
+        Some(workers) => Workers::Private {
             workers: count("--workers", Some(workers), 1)?,
         },
         None => under,

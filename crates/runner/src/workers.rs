@@ -14,7 +14,7 @@ use workload::contents::Contents;
 use workload::mixer::{Mixer, Tables};
 use workload::names::NameKind;
 use workload::prepared::Prepared;
-use workload::{ClassicStream, Crew, Mix, MixStream, Phase, StreamHasher, Work};
+use workload::{ClassicStream, Mix, MixStream, Phase, StreamHasher, Work, Workers};
 
 use crate::clock::Clock;
 use crate::control::Control;
@@ -27,7 +27,7 @@ use crate::source::{Listings, Private, PrivateStream, Source};
 use crate::stopwatch::{Stopwatch, Timed, TimedSteps};
 use crate::supervisor::{Border, Message, Watch, watch_mounts};
 use crate::taken::{Taken, TakenLocation};
-use crate::worker::{self, Duty, Matter, PoolDirectory, Report, Tools};
+use crate::worker::{self, Payload, PoolDirectory, Report, Tools, WorkerConfig};
 use rundir::AckLog;
 use rundir::manifest::Position;
 use rundir::slot::{Aside, Slot};
@@ -42,7 +42,7 @@ struct Common<'a, S, C> {
     storage: &'a S,
     clock: &'a C,
     control: &'a Control,
-    grounds: &'a [TakenLocation],
+    run_directories: &'a [TakenLocation],
     naming: Naming,
     /// Of a mix.
     tables: Option<Tables>,
@@ -64,15 +64,15 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     ack_log: Option<&AckLog>,
     origin: Origin,
 ) -> Result<Watch, Refused> {
-    let workers = request.workload.crew.workers();
-    let slots = taken.site.life().slots();
+    let workers = request.workload.workers.count();
+    let slots = taken.owned.life().slots();
     control.engage(&slots.concat());
     let common = Common {
         request,
         storage,
         clock,
         control,
-        grounds: &taken.grounds,
+        run_directories: &taken.run_directories,
         naming: Naming::of(&request.workload.work),
         tables: request.workload.mix().map(Tables::new),
         positions: &taken.positions,
@@ -84,7 +84,7 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
     let mut namers = Vec::new();
-    let is_shared = request.workload.crew.is_shared();
+    let is_shared = request.workload.workers.is_shared();
     let shared = request.workload.mix().filter(|_| is_shared);
     let shared = shared.map(|mix| Arc::new(SharedPool::new(mix)));
     for worker in 0..workers {
@@ -99,13 +99,13 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         common.start(worker, border, slots[worker as usize].clone(), shared.as_ref())?;
     }
     let now_ns = clock.clone();
-    let landmarks = taken.site.landmarks();
+    let landmarks = taken.owned.landmarks();
     Ok(Watch {
         messages: from_workers,
         answers,
         slots,
         namers,
-        site: Arc::clone(&taken.site),
+        owned: Arc::clone(&taken.owned),
         mounts: watch_mounts(control.clone(), landmarks.clone()),
         landmarks,
         sync: request.sync_phases || matches!(request.cache, Cache::Cold | Cache::ColdData),
@@ -122,9 +122,9 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
 impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
     /// The number of the worker where its pool is its own and there are several.
     fn own(&self, worker: u32) -> Option<u32> {
-        match self.request.workload.crew {
-            Crew::Private { workers } if workers > 1 => Some(worker),
-            Crew::Private { .. } | Crew::Shared { .. } => None,
+        match self.request.workload.workers {
+            Workers::Private { workers } if workers > 1 => Some(worker),
+            Workers::Private { .. } | Workers::Shared { .. } => None,
         }
     }
 
@@ -138,11 +138,15 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
 
     fn namer(&self, worker: u32) -> Namer {
         let own = self.own(worker);
-        let paths = self.grounds.iter().enumerate().map(|(location, ground)| {
-            // Paths with a NUL were refused before.
-            PathBuffer::new(location, ground.prefix_of(own))
-                .unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
-        });
+        let paths = self
+            .run_directories
+            .iter()
+            .enumerate()
+            .map(|(location, run_directory)| {
+                // Paths with a NUL were refused before.
+                PathBuffer::new(location, run_directory.prefix_of(own))
+                    .unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
+            });
         Namer::new(self.naming.clone(), paths.collect())
     }
 
@@ -158,9 +162,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             read_block_bytes: block(workload.read_block_bytes()),
             write_block_bytes: block(workload.write_block_bytes()),
             locations: self
-                .grounds
+                .run_directories
                 .iter()
-                .map(|ground| ground.location_of(self.own(worker)))
+                .map(|run_directory| run_directory.location_of(self.own(worker)))
                 .collect(),
             durability: self.request.durability,
             direct: self.request.direct,
@@ -168,14 +172,14 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         }
     }
 
-    fn duty(&self, worker: u32, matter: Matter) -> Duty {
+    fn config(&self, worker: u32, payload: Payload) -> WorkerConfig {
         let mut directories = Vec::new();
         // In a shared pool the first worker makes them for all.
         if self.own(worker).is_some() || worker == 0 {
-            for (location, ground) in self.grounds.iter().enumerate() {
-                let is_first = self.grounds[..location]
+            for (location, run_directory) in self.run_directories.iter().enumerate() {
+                let is_first = self.run_directories[..location]
                     .iter()
-                    .all(|other| other.number != ground.number);
+                    .all(|other| other.number != run_directory.number);
                 if is_first {
                     let all = self.naming.directories().into_iter().enumerate();
                     directories.extend(all.map(|(number, name)| PoolDirectory {
@@ -186,18 +190,18 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 }
             }
         }
-        Duty {
+        WorkerConfig {
             namer: self.namer(worker),
-            matter,
+            payload,
             failures: Failures::new(
                 self.request.on_error,
                 self.control.clone(),
-                match self.request.workload.crew {
-                    Crew::Private { .. } => Arc::default(),
-                    Crew::Shared { .. } => Arc::clone(&self.spoiled),
+                match self.request.workload.workers {
+                    Workers::Private { .. } => Arc::default(),
+                    Workers::Shared { .. } => Arc::clone(&self.spoiled),
                 },
             ),
-            role: self.request.workload.crew.role(worker),
+            role: self.request.workload.workers.role(worker),
             directories,
             has_directories: self.naming.has_directories(),
             cache: self.request.cache,
@@ -218,15 +222,15 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             return Pacer::closed();
         };
         let workload = &self.request.workload;
-        Pacer::of(process, workload.seed(), (worker, workload.crew.workers()))
+        Pacer::of(process, workload.seed(), (worker, workload.workers.count()))
     }
 
     /// What files hold: contents are told apart by pool.
-    fn matter(&self, worker: u32, text: Option<Arc<Vec<u8>>>) -> Matter {
+    fn payload(&self, worker: u32, text: Option<Arc<Vec<u8>>>) -> Payload {
         let workload = &self.request.workload;
         match (&workload.contents, text) {
-            (None, Some(text)) => Matter::Text(text),
-            (contents, _) => Matter::Made {
+            (None, Some(text)) => Payload::Text(text),
+            (contents, _) => Payload::Made {
                 contents: Contents::new(
                     &contents.unwrap_or_default(),
                     workload.seed(),
@@ -250,25 +254,25 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             .get(worker as usize)
             .map_or(0, |position| position.transactions);
         let workload = &self.request.workload.with_more_transactions(behind);
-        match (&workload.work, workload.crew, shared) {
+        match (&workload.work, workload.workers, shared) {
             (Work::Classic(classic), _, _) => {
                 let classic = workload.classic_of(classic, worker);
                 let stream = ClassicStream::with_hint(&classic, observe::memory::prefer_huge_pages)?;
-                let matter = self.matter(worker, Some(stream.text()));
+                let payload = self.payload(worker, Some(stream.text()));
                 let stream = PrivateStream::Classic(Box::new(stream));
-                self.start_private(worker, border, slots, matter, (stream, None))
+                self.start_private(worker, border, slots, payload, (stream, None))
             }
-            (Work::Mix(mix), Crew::Shared { .. }, Some(pool)) => {
+            (Work::Mix(mix), Workers::Shared { .. }, Some(pool)) => {
                 let source = SharedSource::new(
                     Arc::clone(pool),
                     mix,
                     self.mixer(mix, worker),
                     self.control.clone(),
                     self.clock.clone(),
-                    (worker, workload.crew.workers()),
+                    (worker, workload.workers.count()),
                     slots.len(),
                 );
-                self.start_with(worker, border, slots, self.matter(worker, None), source)
+                self.start_with(worker, border, slots, self.payload(worker, None), source)
             }
             (Work::Mix(mix), _, _) => {
                 let lists = workload::Action::ALL
@@ -278,7 +282,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
                 let stream = PrivateStream::Mix(Box::new(MixStream::new(mix, vec![self.mixer(mix, worker)])));
                 let listings = lists.then(|| Listings::new(self.naming.clone(), places, slots.len()));
-                self.start_private(worker, border, slots, self.matter(worker, None), (stream, listings))
+                self.start_private(worker, border, slots, self.payload(worker, None), (stream, listings))
             }
         }
     }
@@ -288,7 +292,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        matter: Matter,
+        payload: Payload,
         (stream, listings): (PrivateStream, Option<Listings>),
     ) -> Result<(), Refused> {
         let stream = if self.request.prepared {
@@ -296,7 +300,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         } else {
             stream
         };
-        self.start_with(worker, border, slots, matter, Private { stream, listings })
+        self.start_with(worker, border, slots, payload, Private { stream, listings })
     }
 
     fn start_with<O: Source + Send + 'static>(
@@ -304,7 +308,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        matter: Matter,
+        payload: Payload,
         source: O,
     ) -> Result<(), Refused> {
         let clock = self.clock.clone();
@@ -313,11 +317,11 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         let steps = self.request.steps || self.request.durability != Durability::None;
         if latencies && steps {
             let depth = slots.len();
-            self.spawn(worker, border, slots, matter, source, move || {
+            self.spawn(worker, border, slots, payload, source, move || {
                 TimedSteps::new(clock, depth)
             })
         } else {
-            self.spawn(worker, border, slots, matter, source, move || {
+            self.spawn(worker, border, slots, payload, source, move || {
                 Timed::new(clock, latencies)
             })
         }
@@ -328,11 +332,11 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         worker: u32,
         border: Border,
         slots: Vec<Arc<Slot>>,
-        matter: Matter,
+        payload: Payload,
         source: O,
         stopwatch: impl FnOnce() -> W + Send + 'static,
     ) -> Result<(), Refused> {
-        let duty = self.duty(worker, matter);
+        let config = self.config(worker, payload);
         let settings = self.settings(worker);
         let storage = self.storage.clone();
         let clock = self.clock.clone();
@@ -370,7 +374,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     log,
                     pacer,
                 };
-                Ok::<Report, String>(worker::work(tools, duty, border))
+                Ok::<Report, String>(worker::work(tools, config, border))
             }));
             let report = worked.unwrap_or_else(|_| {
                 Err("a worker broke one of its own rules; this is a defect of postmark: please report it with the text above".to_owned())

@@ -8,18 +8,18 @@ use std::path::Path;
 use document::harmless;
 use spec::Options;
 
-use super::{MeaningError, Meant};
+use super::{SpecError, Specified};
 
 /// The longest file that is read, in bytes: five times one that has a histogram with as many bins as there may be.
 const BYTES_MAX: u64 = 16 << 20;
 
 /// Reads a configuration file.
-pub(super) fn read(path: &Path) -> Result<Options, MeaningError> {
-    let text = text_of(path).map_err(|cause| MeaningError::CannotRead {
+pub(super) fn read(path: &Path) -> Result<Options, SpecError> {
+    let text = text_of(path).map_err(|cause| SpecError::CannotRead {
         path: path.to_owned(),
         cause,
     })?;
-    parse_config(&text).map_err(|problem| MeaningError::Config {
+    parse_config(&text).map_err(|problem| SpecError::Config {
         path: path.to_owned(),
         problem,
     })
@@ -73,18 +73,21 @@ fn quoted(text: &str) -> String {
 ///
 /// # Errors
 /// Where a path is no text.
-pub fn to_config(meant: &Meant) -> Result<String, MeaningError> {
-    let mut options = Options::of(&meant.spec);
-    if let Some(sizing) = &meant.sizing {
+pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
+    let mut options = Options::of(&specified.spec);
+    if let Some(sizing) = &specified.sizing {
         // What was said, not what it came to on this machine.
         (options.files, options.working_set) = (None, Some(sizing.working_set));
     }
     let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
     let path = |path: &Path| match path.to_str() {
         Some(text) => Ok(quoted(text)),
-        None => Err(MeaningError::NoText(path.to_owned())),
+        None => Err(SpecError::NoText(path.to_owned())),
     };
-    let notes = meant.notes.iter().map(|note| format!("# {}\n", harmless::shown(note)));
+    let notes = specified
+        .notes
+        .iter()
+        .map(|note| format!("# {}\n", harmless::shown(note)));
     let mut text: String = notes.collect();
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
     text.push_str(&toml::to_string(&options).unwrap_or_default());

@@ -13,13 +13,13 @@ use crate::advice;
 use crate::life::Life;
 use crate::manifest::{self, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
+use crate::owned::{Landmark, Landmarks, OwnedDirectories, Volumes};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::Removal;
-use crate::site::{Landmark, Landmarks, Site, Volumes};
 
 /// A directory that holds files of the run.
 #[derive(Debug)]
-pub struct Ground {
+pub struct RunDirectory {
     /// The directory of the files, from the root.
     pub(crate) directory: PathBuf,
     /// The same, held open: it stays reachable when its path does not.
@@ -37,25 +37,25 @@ pub struct Ground {
 
 /// The places of a run on real file systems.
 #[derive(Debug)]
-pub struct Grounds {
-    pub(crate) all: Vec<Ground>,
+pub struct RunDirectories {
+    pub(crate) all: Vec<RunDirectory>,
     pub(crate) life: Life,
 }
 
-impl Grounds {
+impl RunDirectories {
     /// With the run's signs of life, which are needed until the last one is cleaned.
-    pub(crate) fn new(all: Vec<Ground>, life: Life) -> Self {
+    pub(crate) fn new(all: Vec<RunDirectory>, life: Life) -> Self {
         life.lies_in(all.len());
         Self { all, life }
     }
 
     /// Each of them.
-    pub fn all(&self) -> &[Ground] {
+    pub fn all(&self) -> &[RunDirectory] {
         &self.all
     }
 }
 
-impl Ground {
+impl RunDirectory {
     /// The directory of the files, from the root.
     pub fn directory(&self) -> &Path {
         &self.directory
@@ -171,17 +171,22 @@ fn left(path: &Path, why: String) -> CleanUp {
     }
 }
 
-impl Site for Grounds {
+impl OwnedDirectories for RunDirectories {
     fn landmarks(&self) -> Landmarks {
-        Landmarks::new(self.all.iter().map(|ground| Arc::clone(&ground.landmark)).collect())
+        Landmarks::new(
+            self.all
+                .iter()
+                .map(|run_directory| Arc::clone(&run_directory.landmark))
+                .collect(),
+        )
     }
 
     fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last one first: a directory that two of them lie in then gets back its times before the first.
-        for ground in self.all.iter().rev() {
+        for run_directory in self.all.iter().rev() {
             let before = done.files;
-            let part = ground.leave(evidence, &mut |files| {
+            let part = run_directory.leave(evidence, &mut |files| {
                 self.life.removes();
                 progress(before + files);
             });
@@ -191,7 +196,12 @@ impl Site for Grounds {
             done.incomplete |= part.incomplete;
         }
         // Whoever cleans later needs to know when the run ended.
-        match self.all.iter().filter(|ground| ground.is_marked()).count() {
+        match self
+            .all
+            .iter()
+            .filter(|run_directory| run_directory.is_marked())
+            .count()
+        {
             0 => self.life.end(),
             marked => self.life.lies_in(marked),
         }
@@ -203,8 +213,8 @@ impl Site for Grounds {
     }
 
     fn begin_use(&self) -> Result<(), String> {
-        for (index, ground) in self.all.iter().enumerate() {
-            if let Err(why) = ground.rewrite(None, &self.life) {
+        for (index, run_directory) in self.all.iter().enumerate() {
+            if let Err(why) = run_directory.rewrite(None, &self.life) {
                 // Nothing was changed yet: the pool is kept as before. Where that cannot be written either, the first
                 // error says more.
                 for begun in &self.all[..=index] {
@@ -220,7 +230,7 @@ impl Site for Grounds {
         let kept = self
             .all
             .iter()
-            .try_for_each(|ground| ground.rewrite(Some(kept.clone()), &self.life));
+            .try_for_each(|run_directory| run_directory.rewrite(Some(kept.clone()), &self.life));
         if kept.is_ok() {
             self.life.end();
         }
@@ -230,11 +240,11 @@ impl Site for Grounds {
     fn volumes(&self) -> Volumes {
         let mut devices = Vec::new();
         let mut held = Vec::new();
-        for ground in &self.all {
-            let device = ground.identity().map(|identity| identity.device);
+        for run_directory in &self.all {
+            let device = run_directory.identity().map(|identity| identity.device);
             if device.is_none() || !devices.contains(&device) {
                 devices.push(device);
-                held.push(Arc::clone(&ground.held));
+                held.push(Arc::clone(&run_directory.held));
             }
         }
         Volumes(Arc::new(held))
@@ -242,25 +252,25 @@ impl Site for Grounds {
 
     fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| facts.ok().and_then(|facts| facts.allocated_bytes).unwrap_or(0);
-        let of_a_ground = |ground: &Ground| {
-            let workers = (0..ground.manifest.workers).filter(|_| ground.manifest.workers > 1);
-            let of_a_worker = |worker| bytes(ground.held.facts_of(worker_directory(worker).as_bytes()));
-            bytes(ground.held.facts()) + workers.map(of_a_worker).sum::<u64>()
+        let of_a_run_directory = |run_directory: &RunDirectory| {
+            let workers = (0..run_directory.manifest.workers).filter(|_| run_directory.manifest.workers > 1);
+            let of_a_worker = |worker| bytes(run_directory.held.facts_of(worker_directory(worker).as_bytes()));
+            bytes(run_directory.held.facts()) + workers.map(of_a_worker).sum::<u64>()
         };
-        self.all.iter().map(of_a_ground).sum()
+        self.all.iter().map(of_a_run_directory).sum()
     }
 
     fn describe(&self) -> String {
         let paths: Vec<String> = self
             .all
             .iter()
-            .map(|ground| ground.directory.display().to_string())
+            .map(|run_directory| run_directory.directory.display().to_string())
             .collect();
         paths.join(", ")
     }
 }
 
-impl Ground {
+impl RunDirectory {
     pub(crate) fn new(
         home: Arc<dyn Home>,
         directory: PathBuf,

@@ -8,16 +8,16 @@ use std::path::Path;
 use record::Record;
 use spec::{Climb, Note, Options, RunSpec};
 use workload::fingerprint::{self, GENERATORS_VERSION};
-use workload::{Crew, Workload};
+use workload::{Workers, Workload};
 
-use super::MeaningError;
+use super::SpecError;
 use crate::earlier::find;
 
 /// An earlier run.
 pub(super) struct Like(Record);
 
 /// Reads the run that is called so, and says how it was done as a configuration file would.
-pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), MeaningError> {
+pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), SpecError> {
     let record = find(run, archive)?;
     Ok((options(&record), Like(record)))
 }
@@ -63,12 +63,12 @@ impl Like {
     }
 }
 
-/// The work whose fingerprint a record has: on a sweep of workers that of its first rung.
+/// The work whose fingerprint a record has: on a sweep of workers that of its first step.
 fn first_work(spec: &RunSpec) -> Workload {
     let mut workload = spec.workload.clone();
     if let Some(Climb::Workers(counts)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
         if let Some(workers) = counts.first() {
-            workload.crew = Crew::Private { workers: *workers };
+            workload.workers = Workers::Private { workers: *workers };
         }
     }
     workload

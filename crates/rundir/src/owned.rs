@@ -13,7 +13,7 @@ use crate::manifest::KeptPool;
 use crate::ownership::Evidence;
 
 /// A run's place.
-pub trait Site: Send + Sync {
+pub trait OwnedDirectories: Send + Sync {
     /// To look whether the place is still the one that the run began in.
     fn landmarks(&self) -> Landmarks;
 
@@ -62,9 +62,9 @@ impl Volumes {
 }
 
 /// Storages that touch no file system have no place.
-pub struct NoSite(pub Life);
+pub struct NoOwnedDirectories(pub Life);
 
-impl Site for NoSite {
+impl OwnedDirectories for NoOwnedDirectories {
     fn landmarks(&self) -> Landmarks {
         Landmarks::default()
     }
