@@ -21,6 +21,7 @@ mod scripts;
 mod sweeps;
 mod system_calls;
 mod verdict;
+mod words;
 
 // What they share.
 mod commanded;

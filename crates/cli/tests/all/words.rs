@@ -1,0 +1,112 @@
+//! Words that are no longer used: each stands here with the term that took its place, and nothing in the sources, the documents or the
+//! README has it. A word is refused as a whole one, whatever its case: `rung` is in `RUNG_MIN` and not in `wrung`.
+
+use std::path::{Path, PathBuf};
+
+/// A word, and what is said in its place.
+const REFUSED: [(&str, &str); 24] = [
+    ("--at", "--target"),
+    ("[[at]]", "[[target]]"),
+    ("beyond-cache", "working-set"),
+    ("no-settle", "no-sync-phases"),
+    ("no-own-cost", "no-overhead"),
+    ("no-slices", "no-series"),
+    ("stuck-after", "stall-timeout"),
+    ("--journal", "--ack-log"),
+    ("verify-after", "verify-log"),
+    ("postmark history", "postmark published"),
+    ("ladder", "sweep"),
+    ("ladders", "sweeps"),
+    ("rung", "step"),
+    ("rungs", "steps"),
+    ("goal", "SLO"),
+    ("own cost", "overhead"),
+    ("own_cost", "overhead"),
+    ("crew", "workers"),
+    ("settle", "sync between phases"),
+    ("settling", "sync between phases"),
+    ("duty", "worker config"),
+    ("stuck", "stalled"),
+    ("stolen", "CPU steal"),
+    ("with code 3", "exit status 3"),
+];
+
+/// Where a word has another meaning: the end of a path, and the word.
+const EXCEPTIONS: [(&str, &str); 2] = [
+    // A directory's listing that does not go on.
+    ("storage/src/simulated/system.rs", "stuck"),
+    // Rates that come to rest.
+    ("measure/src/steady.rs", "settling"),
+];
+
+/// The lines of a text that have a word, from 1.
+fn lines_with(text: &str, word: &str) -> Vec<usize> {
+    let is_whole = |line: &str, at: usize| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + word.len()..].chars().next();
+        let is_outside = |neighbour: Option<char>| !neighbour.is_some_and(char::is_alphanumeric);
+        // `--at` is no part of `--at-most`.
+        is_outside(before) && is_outside(after) && !(word.starts_with('-') && after == Some('-'))
+    };
+    let has = |line: &str| line.match_indices(word).any(|(at, _)| is_whole(line, at));
+    let lines = text.lines().enumerate();
+    let found = lines.filter(|(_, line)| has(&line.to_ascii_lowercase()));
+    found.map(|(number, _)| number + 1).collect()
+}
+
+/// The sources and documents below a directory.
+fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !name.starts_with('.') && name != "target" {
+                texts(&path, found);
+            }
+        } else if ["rs", "md"]
+            .iter()
+            .any(|end| path.extension().is_some_and(|is| is == *end))
+            && name != "words.rs"
+        {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn words_that_were_replaced_are_not_used() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap();
+    let mut files = Vec::new();
+    texts(&root, &mut files);
+    assert!(files.len() > 400, "{}", files.len());
+    let mut found = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let path = path.strip_prefix(&root).unwrap();
+        for (word, instead) in REFUSED {
+            if EXCEPTIONS
+                .iter()
+                .any(|(end, excepted)| path.ends_with(Path::new("crates").join(end)) && *excepted == word)
+            {
+                continue;
+            }
+            let lines = lines_with(&text, word);
+            found.extend(
+                lines
+                    .iter()
+                    .map(|line| format!("{}:{line}: '{word}': write {instead}", path.display())),
+            );
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_word_is_found_as_a_whole_one() {
+    assert_eq!(lines_with("a\nRUNG_MIN of rungs\nwrung", "rung"), [2]);
+    assert_eq!(lines_with("run --at . and --at-most\n--attach\n--at-most", "--at"), [1]);
+    assert_eq!(lines_with("nothing", "rung"), Vec::<usize>::new());
+}
