@@ -68,7 +68,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         // The classic work.
         ("--durability fsync", 1),
     ] {
-        let work = Run::new(&ground.at, LITTLE).and(crew).and("--for 1s");
+        let work = Run::new(&ground.at, LITTLE).and(crew).and("--for 300ms");
         let ran = work.perform();
         ran.is_complete().has_all_phases();
         is_as_large_as_was_asked_for(&ran, pools);
@@ -83,7 +83,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(ground: Gr
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(crew.split(' ')).collect();
         let at = ground.at.to_str().unwrap();
-        let words = [&["plan", "--for", "1s", "--format", "json", "--at", at], &words[..]].concat();
+        let words = [&["plan", "--for", "300ms", "--format", "json", "--at", at], &words[..]].concat();
         let words: Vec<&std::ffi::OsStr> = words.iter().map(std::ffi::OsStr::new).collect();
         let planned = postmark(&ground.at, &words);
         planned.code(0);
