@@ -445,14 +445,13 @@ where
             if think_ns > 0 && !self.think(think_ns, is_at_border, done)? {
                 return Ok(());
             }
-            let intent = loop {
-                let may_wait = S::IS_SYNCHRONOUS || self.flights.is_empty();
-                match self.tools.source.next(phase, flight, may_wait) {
-                    Some(intent) => break intent,
-                    None if self.tools.control.is_stopping() => return Err(Left::Stopped),
-                    None if self.tools.source.wants_one_landed() => self.land(None, done)?,
+            let may_wait = S::IS_SYNCHRONOUS || self.flights.is_empty();
+            let intent = match self.tools.source.next(phase, flight, may_wait) {
+                Some(intent) => intent,
+                None => match self.next_when_landed(flight, done)? {
+                    Some(intent) => intent,
                     None => return Ok(()),
-                }
+                },
             };
             if O::IS_PURE {
                 self.config.hasher.take(&intent);
@@ -481,6 +480,24 @@ where
                 self.operation(flight, &intent, done)?;
             }
             is_at_border = driven && intent.ends_transaction;
+        }
+    }
+
+    /// The next intent where there was none; one that waits for the worker's own operations in flight comes when they land.
+    #[cold]
+    fn next_when_landed(&mut self, flight: usize, done: &mut Done) -> Result<Option<Intent>, Left> {
+        loop {
+            if self.tools.control.is_stopping() {
+                return Err(Left::Stopped);
+            }
+            if !self.tools.source.wants_one_landed() {
+                return Ok(None);
+            }
+            self.land(None, done)?;
+            let next = self.tools.source.next(done.phase, flight, self.flights.is_empty());
+            if next.is_some() {
+                return Ok(next);
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! An expectation is stated once and holds on every file system. What goes wrong shows the command, both streams, the
 //! tree and what the record says.
 //!
-//! Small here; `POSTMARK_RACES` (operations of the races, 100,000 unless given) and `POSTMARK_CRASHES` (crashes of each file
+//! Small here; `POSTMARK_RACES` (operations of the races, 40,000 unless given) and `POSTMARK_CRASHES` (crashes of each file
 //! system, 3 unless given) make it what a release is judged by. Tests that mount need root: without it they say so on
 //! standard error and pass, unless everything is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 

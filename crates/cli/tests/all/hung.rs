@@ -230,30 +230,37 @@ const CASES: [Case; 6] = [
 
 #[test]
 fn a_signal_ends_a_run_whose_target_hangs() {
-    for case in CASES {
-        let Some(hung) = Hung::new() else {
-            return;
-        };
-        let told = format!("{} at {:?}", case.words, case.at);
-        if case.from.is_none() {
-            hung.stall_at(case.at);
+    // Side by side: they wait.
+    std::thread::scope(|scope| {
+        for case in CASES {
+            scope.spawn(move || ends(&case));
         }
-        let mut running = hung.start(case.words);
-        if let Some(from) = case.from {
-            running.until("that the stage begins", from);
-            hung.stall_at(case.at);
-        }
-        if let Some(first) = case.first {
-            running.send(first);
-        }
-        hung.wait_for_request(&running);
-        if case.first.is_none() {
-            running.send(Signal::TERM);
-        }
-        println!("{told}");
-        running.ends_within(PROMISED).code(1);
-        tells_of_a_hung_target(&hung.record(), case.named);
+    });
+}
+
+fn ends(case: &Case) {
+    let Some(hung) = Hung::new() else {
+        return;
+    };
+    let told = format!("{} at {:?}", case.words, case.at);
+    if case.from.is_none() {
+        hung.stall_at(case.at);
     }
+    let mut running = hung.start(case.words);
+    if let Some(from) = case.from {
+        running.until("that the stage begins", from);
+        hung.stall_at(case.at);
+    }
+    if let Some(first) = case.first {
+        running.send(first);
+    }
+    hung.wait_for_request(&running);
+    if case.first.is_none() {
+        running.send(Signal::TERM);
+    }
+    println!("{told}");
+    running.ends_within(PROMISED).code(1);
+    tells_of_a_hung_target(&hung.record(), case.named);
 }
 
 /// A server that was stopped has taken no request.
@@ -274,7 +281,7 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
 
 #[test]
 fn without_a_signal_the_run_is_given_up() {
-    for (at, words, named) in [
+    let cases = [
         (RequestKind::MakeDirectory, READS, "make the run directory"),
         (RequestKind::Write, READS, ""),
         // The run is complete, and its directory stays.
@@ -283,16 +290,21 @@ fn without_a_signal_the_run_is_given_up() {
             "--files 50 --transactions 100 --mix read=1",
             "remove what the run made",
         ),
-    ] {
-        let Some(hung) = Hung::new() else {
-            return;
-        };
-        hung.stall_at(at);
-        let running = hung.start(&format!("{words} --stall-timeout 1s"));
-        hung.wait_for_request(&running);
-        running.ends_within(PROMISED).code(1).says(" has been in '");
-        tells_of_a_hung_target(&hung.record(), named);
-    }
+    ];
+    std::thread::scope(|scope| {
+        for (at, words, named) in cases {
+            scope.spawn(move || {
+                let Some(hung) = Hung::new() else {
+                    return;
+                };
+                hung.stall_at(at);
+                let running = hung.start(&format!("{words} --stall-timeout 1s"));
+                hung.wait_for_request(&running);
+                running.ends_within(PROMISED).code(1).says(" has been in '");
+                tells_of_a_hung_target(&hung.record(), named);
+            });
+        }
+    });
 }
 
 #[test]

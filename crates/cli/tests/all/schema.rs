@@ -41,7 +41,7 @@ fn the_program_prints_the_published_schema() {
 fn runs_of_every_kind_are_as_the_schema_says() {
     let at = directory();
     let validator = validator();
-    for words in [
+    let kinds = [
         "--files 50 --transactions 300",
         "--files 50 --transactions 300 --edition 1.0 --bias-read -1",
         "--files 50 --transactions 300 --storage null",
@@ -57,10 +57,17 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--mix read=1 --files 50 --steady slope --round 5s --for 25s --transactions 2000",
         "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",
         "--mix read=1 --files 50 --sweep workers=2 --warm-up 0s --for 10s",
-    ] {
-        let document = assert_valid(&validator, &run(words, at.path()), words);
-        assert_eq!(document["record"]["actual"]["outcome"], "complete", "{words}");
-    }
+    ];
+    // Side by side: some of them take ten seconds, and do little.
+    std::thread::scope(|scope| {
+        for words in kinds {
+            let (at, validator) = (at.path(), &validator);
+            scope.spawn(move || {
+                let document = assert_valid(validator, &run(words, at), words);
+                assert_eq!(document["record"]["actual"]["outcome"], "complete", "{words}");
+            });
+        }
+    });
     for words in ["--files 50 --keep", "--files 50 --reuse"] {
         assert_valid(&validator, &run(words, at.path()), words);
     }

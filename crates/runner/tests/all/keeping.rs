@@ -15,6 +15,8 @@ use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
 use workload::{Classic, Mix, Phase, Workers, Workload};
 
+use crate::directory;
+
 fn classic(workers: u32) -> Workload {
     Workload {
         workers: Workers::Private { workers },
@@ -126,7 +128,7 @@ fn a_pool_is_kept_taken_again_and_removed() {
         mix(Workers::ONE),
         mix(Workers::Private { workers: 2 }),
     ] {
-        let at = tempfile::tempdir().unwrap();
+        let at = directory();
         let first = complete(&request(workload.clone(), at.path(), true, false));
         assert_eq!(phases(&first), [Phase::Prepare, Phase::Transactions]);
         let kept = files(at.path());
@@ -153,7 +155,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
         ..prepared.clone()
     };
     for again in [prepared.clone(), mix(Workers::Shared { writers: 3, readers: 2 })] {
-        let at = tempfile::tempdir().unwrap();
+        let at = directory();
         complete(&request(none.clone(), at.path(), true, false));
         complete(&request(again, at.path(), false, true));
         assert_eq!(entries(at.path()), Vec::<PathBuf>::new());
@@ -163,7 +165,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
 #[test]
 fn an_interrupted_run_keeps_its_pool_where_it_is() {
     for workload in [classic(2), mix(Workers::Private { workers: 2 })] {
-        let at = tempfile::tempdir().unwrap();
+        let at = directory();
         let long = workload.with_more_transactions(1_000_000_000);
         let signal = Arc::new(AtomicUsize::new(0));
         let mut watcher = Watcher(|event| {
@@ -197,7 +199,7 @@ fn what_is_not_the_pool_that_it_says_is_left_alone() {
         },
     ];
     for damage in damages {
-        let at = tempfile::tempdir().unwrap();
+        let at = directory();
         complete(&request(classic(1), at.path(), true, false));
         damage(&files(at.path()));
         let before = files(at.path());
@@ -213,7 +215,7 @@ fn what_is_not_the_pool_that_it_says_is_left_alone() {
 
 #[test]
 fn other_workloads_and_places_without_a_pool_are_refused() {
-    let at = tempfile::tempdir().unwrap();
+    let at = directory();
     let refused = |workload, reuse| {
         perform(&request(workload, at.path(), false, reuse))
             .unwrap_err()
@@ -232,7 +234,7 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
 
 #[test]
 fn cleaning_leaves_a_kept_pool_unless_it_is_named() {
-    let at = tempfile::tempdir().unwrap();
+    let at = directory();
     complete(&request(classic(2), at.path(), true, false));
     let own = entries(at.path())[0].clone();
     let cleaned = clean(at.path()).unwrap();

@@ -12,6 +12,8 @@ use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
+use crate::directory;
+
 /// Every operation that a mix can ask for.
 fn all_operations() -> Weights {
     Action::operations()
@@ -148,7 +150,7 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
 
 #[test]
 fn a_shared_pool_on_a_real_file_system() {
-    let at = tempfile::tempdir().unwrap();
+    let at = directory();
     let mix = Mix {
         files: 100,
         transactions: 6_250,

@@ -14,16 +14,7 @@ use workload::mix::Think;
 use workload::sizes::Sizes;
 use workload::{Classic, Mix, Phase, Work, Workers, Workload};
 
-/// In memory, where there is a file system for that.
-fn directory() -> tempfile::TempDir {
-    let memory = Path::new("/dev/shm");
-    let place = if memory.is_dir() {
-        memory.to_owned()
-    } else {
-        std::env::temp_dir()
-    };
-    tempfile::tempdir_in(place).unwrap()
-}
+use crate::directory;
 
 fn classic(workers: u32) -> Workload {
     Workload {

@@ -8,9 +8,10 @@ use rustix::process::Signal;
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// With several workers, and phases that take their time.
-const RUN: &str =
-    "run --no-overhead --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms";
+/// With several workers, and phases that take their time. It has a number of transactions besides its time: without one, a
+/// second goes by with following how large its pool may become.
+const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix create=1,delete=1,read=2 --for 120ms \
+                   --transactions 1000000";
 /// Two steps, one after another: no step is shorter than ten seconds.
 const SWEEP: &str = "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 

@@ -64,7 +64,7 @@ fn a_locked_archive_that_was_asked_for_refuses_the_run() {
 fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     let home = Home::new();
     let words = format!(
-        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --for 3s --format json --archive {}",
+        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms --for 3s --format json --archive {}",
         text(&home.archive())
     );
     let mut running = Running::start(home.command(&words), home.scene.path());

@@ -123,7 +123,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
 fn an_interrupted_run_is_there_as_what_it_is() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 30s"),
+        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 30s"),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);
@@ -145,7 +145,8 @@ fn an_interrupted_run_is_there_as_what_it_is() {
 #[test]
 fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     let home = Home::new();
-    let command = home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 1500ms --format json");
+    let command = home
+        .command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms --format json");
     let mut running = Running::start(command, home.scene.path());
     home.until_its_row_is_there(&mut running);
     fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
@@ -161,8 +162,7 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
     let report = home.scene.path().join("report.json");
-    let run =
-        "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --for 3s --format json --output";
+    let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms --for 3s --format json --output";
     let mut running = Running::start(home.command(&format!("{run} {}", text(&report))), home.scene.path());
     home.until_its_row_is_there(&mut running);
     let other = home.held();
@@ -193,7 +193,7 @@ fn a_report_does_not_wait_for_the_archive() {
 fn a_signal_does_not_wait_for_the_archive() {
     let home = Home::new();
     let mut running = Running::start(
-        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --for 1s --format json"),
+        home.command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1s --format json"),
         home.scene.path(),
     );
     home.until_a_phase_is_there(&mut running);

@@ -12,7 +12,7 @@ const READERS: u64 = 8;
 fn everything(mounted: Mounted) {
     let asked: Vec<Action> = Action::operations().filter(|action| action.is_asked_for()).collect();
     let mix: Vec<String> = asked.iter().map(|action| format!("{}=1", action.name())).collect();
-    let each = number("POSTMARK_RACES", 100_000).div_ceil(WRITERS + READERS);
+    let each = number("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
     // Few files, so that workers meet. As many come as go: create and deliver make one each, delete takes one.
     let mix = mix.join(",").replace("delete=1", "delete=2");
     let ran = Run::new(&mounted.at, "--files 200 --dirs subdirs:4 --verify --size 1..12000")

@@ -68,7 +68,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
         // The classic work.
         ("--durability fsync", 1),
     ] {
-        let work = Run::new(&mounted.at, LITTLE).and(workers).and("--for 1s");
+        let work = Run::new(&mounted.at, LITTLE).and(workers).and("--for 300ms");
         let ran = work.perform();
         ran.is_complete().has_all_phases();
         is_as_large_as_was_asked_for(&ran, pools);
@@ -83,7 +83,11 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(workers.split(' ')).collect();
         let at = mounted.at.to_str().unwrap();
-        let words = [&["plan", "--for", "1s", "--format", "json", "--target", at], &words[..]].concat();
+        let words = [
+            &["plan", "--for", "300ms", "--format", "json", "--target", at],
+            &words[..],
+        ]
+        .concat();
         let words: Vec<&std::ffi::OsStr> = words.iter().map(std::ffi::OsStr::new).collect();
         let planned = postmark(&mounted.at, &words);
         planned.code(0);

@@ -230,7 +230,11 @@ fn a_run_that_goes_on_is_not_disturbed() {
         let location = scene.directory("location");
         furnish(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long(&location);
+        let work = Work {
+            files: 20_000,
+            transactions: 10_000,
+            ..Work::long(&location)
+        };
         let running = face.begin(&work, &scene, Moment::Prepare);
         let cleaned = clean(&location);
         cleaned

@@ -11,7 +11,7 @@ use crate::support::{Ended, FACES, FileSystem, Running, Scene, Snapshot, Volume,
 
 fn stops(location: &Path, scene: &Scene, work: &Work, operation: &str) {
     furnish(location);
-    rustix::fs::sync();
+    rustix::fs::syncfs(std::fs::File::open(location).unwrap()).unwrap();
     let before = Snapshot::of(location);
     let work = Work {
         room_check: false,

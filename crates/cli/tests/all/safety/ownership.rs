@@ -692,7 +692,11 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
         for number in 0..more {
             std::fs::write(location.join(format!("mine-{number}")), "").unwrap();
         }
-        let work = Work::long(&location);
+        let work = Work {
+            files: 15_000,
+            transactions: 10_000,
+            ..Work::long(&location)
+        };
         let before = location.metadata().unwrap().modified().unwrap();
         face.begin(&work, &scene, Moment::Prepare).finish().code(0);
         assert_eq!(location.metadata().unwrap().modified().unwrap(), before);
@@ -718,10 +722,14 @@ fn what_stays_is_told_in_every_format() {
     }
     for format in ["classic", "terse", "text", "json"] {
         for more in [&[][..], &["--no-check"]] {
-            let scene = Scene::new();
+            let scene = Scene::in_memory();
             let location = scene.directory("location");
             let _volume = Volume::new(FileSystem::Ext4, &scene, &location);
-            let work = Work::long_on_disk(&location);
+            let work = Work {
+                files: 5_000,
+                transactions: 1_000,
+                ..Work::long(&location)
+            };
             let mut command = Run(Raw).command(&work, &scene);
             command.args(["--on-error", "100%", "--format", format]).args(more);
             let mut running = Running::start(command, &location);

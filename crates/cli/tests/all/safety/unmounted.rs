@@ -22,7 +22,7 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
 
 /// Everything about one run, begun somehow, whose file system goes away.
 fn goes_away_from(begin: impl Fn(&Work, &Scene) -> Running, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
-    let scene = Scene::new();
+    let scene = Scene::in_memory();
     let location = scene.directory("location");
     beneath_it(&location);
     let beneath = Snapshot::of(&location);
@@ -206,7 +206,8 @@ fn a_whole_pool_beneath() {
         (Prompt(Raw), Moment::Delete),
         (Prompt(Stdio), Moment::Prepare),
     ] {
-        let scene = Scene::new();
+        // Tens of thousands of files, one after the other.
+        let scene = Scene::in_memory();
         let location = scene.directory("location");
         let work = Work::long_on_disk(&location);
         for number in 1..=work.files + work.transactions {

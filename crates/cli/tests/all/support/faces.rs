@@ -225,22 +225,27 @@ impl Face {
     pub fn wait_for(self, running: &mut Running, work: &Work, moment: Moment) {
         let what = format!("{moment:?} of {self:?}");
         running.until(&what, |running| match (self, moment) {
-            (_, Moment::Prepare) => self.has_files(&work.locations[0], 0),
+            (_, Moment::Prepare) => self.has_files(work, 0),
             // New files beyond the pool.
-            (_, Moment::Transactions) => self.has_files(&work.locations[0], work.files),
+            (_, Moment::Transactions) => self.has_files(work, work.files),
             (Self::Prompt(_), Moment::Delete) => running.output().contains("\nDeleting files..."),
             (Self::Run(_), Moment::Delete) => has_ended(&running.errors(), "transactions"),
         });
     }
 
-    /// Whether a run in a location has made some files there beyond a number.
-    fn has_files(self, location: &Path, beyond: u64) -> bool {
+    /// Whether a run has made some files in its first location beyond a number.
+    fn has_files(self, work: &Work, beyond: u64) -> bool {
+        let location = &work.locations[0];
         let some = |directory: &Path| {
+            let places = match work.subdirectories {
+                1 => vec![directory.to_owned()],
+                several => (0..several)
+                    .map(|number| directory.join(format!("s{number}")))
+                    .collect(),
+            };
             // Not the very first, and of several at least one that was not deleted again.
-            let inner = (0..20).map(|number| directory.join(format!("s{number}")));
-            let places = inner.chain([directory.to_owned()]);
             places
-                .into_iter()
+                .iter()
                 .any(|place| (101..110).any(|number| place.join((beyond + number).to_string()).exists()))
         };
         match self {
