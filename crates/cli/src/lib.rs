@@ -1,7 +1,7 @@
-//! The binary `postmark`: what was said becomes what is meant, is performed, and is shown.
+//! The binary `postmark`: reads options, performs the run and shows its report.
 //!
-//! [`said`] is the arguments and configuration files, [`specified`] what they come to, [`perform`] wires storage,
-//! clock and signals to a run, [`archive`] keeps runs, [`classic`] is the face of the original.
+//! [`options`] are the arguments and configuration files, [`run_spec`] is the complete description they make, [`perform`] wires
+//! storage, clock and signals to a run, [`archive`] keeps runs, [`classic`] is the interface of the original.
 
 // Nobody imports it: a comment stands where it says more than the name.
 #![allow(missing_docs)]
