@@ -199,7 +199,7 @@ enum Benchmark {
         #[arg(long)]
         workload: String,
         #[arg(long)]
-        at: PathBuf,
+        target: PathBuf,
         #[arg(long)]
         prepared: bool,
     },
@@ -213,8 +213,13 @@ impl Arguments {
 
 /// Does what is asked. Whether the limits that are to be checked hold.
 fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
-    if let Benchmark::Ours { workload, at, prepared } = &arguments.what {
-        return ours::perform(workload, at, *prepared).map(|()| true);
+    if let Benchmark::Ours {
+        workload,
+        target,
+        prepared,
+    } = &arguments.what
+    {
+        return ours::perform(workload, target, *prepared).map(|()| true);
     }
     process::watch_signals()?;
     let strict_pairs = arguments.pairs.unwrap_or(15);
