@@ -29,10 +29,12 @@ pub mod sizing;
 pub mod verify_log;
 
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
+use document::harmless;
 use runner::SystemClock;
 
 use apart::Side;
@@ -45,6 +47,11 @@ pub fn main() -> ExitCode {
     let code = program(&side);
     side.tell(code);
     ExitCode::from(code)
+}
+
+fn is_missing(file: &Path) -> bool {
+    file.symlink_metadata()
+        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// All that is done, and the exit status.
@@ -65,6 +72,19 @@ fn program(side: &Side) -> u8 {
             "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
         );
         return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
+    }
+    // A word that is no file is a command that was mistyped: the prompt would take what follows for its own commands.
+    if let Some(file) = said
+        .file
+        .as_deref()
+        .filter(|file| !file.as_os_str().is_empty() && is_missing(file))
+    {
+        let word = harmless::path(file);
+        let mut commands = options::command();
+        let known = options::similar(&word, commands.get_subcommands().map(clap::Command::get_name));
+        let meant = known.map_or_else(String::new, |known| format!(": did you mean 'postmark {known}'?"));
+        let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
+        return options::refuse(commands.error(ErrorKind::InvalidSubcommand, told));
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())

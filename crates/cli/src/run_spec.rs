@@ -19,7 +19,7 @@ pub use error::SpecError;
 pub use like::options as options_like;
 
 use crate::earlier::{self, Called};
-use crate::options::WorkArguments;
+use crate::options::{WorkArguments, similar};
 use crate::output::Input;
 use crate::problem::Problem;
 use crate::sizing;
@@ -66,8 +66,12 @@ fn specify_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Re
     let preset = match &arguments.preset {
         None => None,
         Some(name) => {
-            let preset = presets::find(name, &machine());
-            Some(preset.ok_or_else(|| SpecError::NoPreset(name.clone()))?)
+            let machine = machine();
+            let preset = presets::find(name, &machine);
+            Some(preset.ok_or_else(|| {
+                let all = presets::all(&machine);
+                SpecError::NoPreset(name.clone(), similar(name, all.iter().map(|preset| preset.name)))
+            })?)
         }
     };
     let said = Options {

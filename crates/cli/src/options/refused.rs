@@ -3,14 +3,25 @@
 use std::error::Error;
 use std::io::Write;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use document::harmless::{harmless, lines};
+
+use super::similar::called_here;
 
 /// Tells why, or gives the help or version that was asked for, and the exit status.
 pub fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
         // Help and version are ours alone.
         error.exit();
+    }
+    let tip = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => called_here(word),
+        _ => None,
+    };
+    if tip.is_some() {
+        // What the library would guess: the option whose letters are most alike.
+        error.remove(ContextKind::SuggestedArg);
+        error.remove(ContextKind::Usage);
     }
     let said: Vec<(ContextKind, ContextValue)> = error
         .context()
@@ -23,6 +34,9 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     if let Some(cause) = error.source().map(ToString::to_string) {
         // It names the word again, in its own way.
         told = told.replace(&cause, &harmless(&cause));
+    }
+    if let Some(tip) = tip {
+        told = told.replacen("\n", &format!("\n\n  tip: {}\n", harmless(&tip)), 1);
     }
     // A closed standard error is no reason to stop.
     let _ = write!(std::io::stderr(), "{}", lines(&plain(&told)));

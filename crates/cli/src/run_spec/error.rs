@@ -12,8 +12,8 @@ use crate::options::WeightWithoutLocation;
 #[non_exhaustive]
 pub enum SpecError {
     /// There is no such preset.
-    #[error("there is no preset '{0}': 'postmark presets' lists them")]
-    NoPreset(String),
+    #[error("invalid value '{0}' for --preset: no preset has this name ({hint}'postmark presets' lists them)", hint = meant(*.1))]
+    NoPreset(String, Option<&'static str>),
     /// The configuration file cannot be read.
     #[error("cannot read the configuration file {}: {cause}", harmless::path(.path))]
     CannotRead {
@@ -89,4 +89,9 @@ impl From<Contradiction> for SpecError {
     fn from(contradiction: Contradiction) -> Self {
         Self::Contradictory(Box::new(contradiction))
     }
+}
+
+/// The question whether another word was meant.
+fn meant(known: Option<&str>) -> String {
+    known.map_or_else(String::new, |known| format!("did you mean '{known}'? "))
 }

@@ -180,6 +180,27 @@ fn options() {
     }
 }
 
+/// What users of other programs type, and slips.
+#[test]
+fn mistakes_are_met_with_what_is_meant() {
+    let place = Place::new();
+    for (words, told) in [
+        (
+            &["frobnicate"][..],
+            "'frobnicate' is neither a command nor a classic configuration file",
+        ),
+        (&["plna"], "did you mean 'postmark plan'?"),
+        (&["run", "--threads", "4"], "tip: --workers N"),
+        (&["run", "--duration=60"], "tip: --for TIME"),
+        (&["run", "/mnt/x"], "tip: --target /mnt/x"),
+        (&["run", "--preset", "Mail"], "did you mean 'mail'?"),
+    ] {
+        let ended = place.say(words);
+        ended.code(2).says(told);
+        ended.assert(ended.output.is_empty(), "it says something on standard output");
+    }
+}
+
 #[test]
 fn configuration_files() {
     let place = Place::new();

@@ -1,0 +1,56 @@
+//! What was meant by a word that is not known.
+
+/// Words that are less alike than that are not offered; of 0 to 1.
+const SIMILAR_MIN: f64 = 0.75;
+
+/// Of all words the one that is most like it, whatever its case; nothing where none is.
+pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let rated = all
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(&word, &known.to_lowercase()), known));
+    let best = rated.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    (best.0 >= SIMILAR_MIN).then_some(best.1)
+}
+
+/// What other programs call it, and what it is called here. The longest way to say it stands in the manual.
+const ELSEWHERE: [(&str, &str); 13] = [
+    ("--threads", "--workers N"),
+    ("--jobs", "--workers N"),
+    ("--numjobs", "--workers N"),
+    ("--duration", "--for TIME, like --for 60s"),
+    ("--runtime", "--for TIME, like --for 60s"),
+    ("--time", "--for TIME, like --for 60s"),
+    ("--dir", "--target PATH"),
+    ("--directory", "--target PATH"),
+    ("--path", "--target PATH"),
+    ("--location", "--target PATH"),
+    ("--nrfiles", "--files N"),
+    ("--fsync", "--durability fsync"),
+    ("--runs", "one run a command; 'postmark list' has all of them"),
+];
+
+/// What to say in place of an option of another program, or of a path behind no option.
+pub fn called_here(word: &str) -> Option<String> {
+    let name = word.split_once('=').map_or(word, |(name, _)| name);
+    if let Some((_, here)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {
+        return Some((*here).to_owned());
+    }
+    (word.contains('/') && !word.starts_with('-')).then(|| format!("--target {word}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_met_with_what_is_meant() {
+        let commands = ["run", "plan", "presets", "published"];
+        assert_eq!(similar("plna", commands), Some("plan"));
+        assert_eq!(similar("Presets", commands), Some("presets"));
+        assert_eq!(similar("frobnicate", commands), None);
+        assert_eq!(called_here("--threads=8").as_deref(), Some("--workers N"));
+        assert_eq!(called_here("/mnt/x").as_deref(), Some("--target /mnt/x"));
+        assert_eq!(called_here("--frobnicate"), None);
+    }
+}
