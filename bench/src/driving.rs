@@ -133,7 +133,7 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
             let mounted = MountedVolume::new("ext4")?;
             let noise = Noise::begin();
             let mut command = Command::new(ours);
-            command.args(["run", "--quiet"]).args(words.split(' '));
+            command.args(["run", "--quiet", "--full"]).args(words.split(' '));
             command.args(["--steady", rule, "--round", "10s", "--for", "150s", "--target"]);
             let text = output(command.arg(mounted.path()))?;
             println!("{what}, rule {rule}, fresh ext4 ({}); {}", mounted.how, noise.end());

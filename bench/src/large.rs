@@ -171,17 +171,14 @@ fn show(phase: &PhaseSummary) {
 
 fn show_operation(operation: &OperationSummary) {
     let micros = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e3));
-    let percentile = |percent: f64| {
-        let found = operation.percentiles.iter().find(|found| found.percent == percent);
-        micros(found.map(|found| found.ns))
-    };
+    let times = &operation.latency_ns;
     println!(
         "    {:8} {:>9}  latency in microseconds: p50 {}, p99 {}, p99.9 {}, greatest {}",
         operation.action.name(),
         operation.operations.count,
-        percentile(50.0),
-        percentile(99.0),
-        percentile(99.9),
-        micros(operation.max_ns)
+        micros(times.p50),
+        micros(times.p99),
+        micros(times.p99_9),
+        micros(times.max)
     );
 }

@@ -3,6 +3,7 @@
 mod archive;
 mod published;
 mod refused;
+mod similar;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -19,6 +20,7 @@ pub use self::archive::{
 };
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
+pub use similar::similar;
 
 /// The benchmark for small files and metadata: PostMark, built anew.
 #[derive(Debug, Parser)]
@@ -160,6 +162,9 @@ pub struct RunArguments {
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
     pub format: ReportFormat,
+    /// Report everything in text and Markdown, not only what fits on one screen.
+    #[arg(long)]
+    pub full: bool,
     /// Write the report to this file instead of standard output (which - is).
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

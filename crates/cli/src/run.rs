@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use document::{Rendering, harmless};
+use document::{Rendering, SCREEN_WIDTH, WIDTH, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec, SystemClock};
 
@@ -73,6 +73,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
     }
+    let targets = specified.spec.targets.len();
+    if targets > 1 && !arguments.quiet {
+        tell(format_args!(
+            "one pool is spread over {targets} targets by their weights; to compare them, run once for each"
+        ));
+    }
     arrange(&mut specified.spec, &arguments, words);
     let live = match open("--live", arguments.live.as_deref()) {
         Ok(live) => live,
@@ -121,7 +127,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         && std::io::stdout().is_terminal();
     let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
     let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
-    let delivered = deliver_within(limit, output, &render(&record, arguments.format));
+    let delivered = deliver_within(limit, output, &render(&record, arguments.format, arguments.full));
     // Also where nobody could be given the report.
     let is_missed = match watchers.keeper {
         Some(keeper) => keep(keeper, &record, is_seen, arguments.quiet)?,
@@ -176,7 +182,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
     let archive = harmless::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
         Archiving::Archived(number) => {
-            let told = format!("archived as run {number} in {archive} (postmark show {number})");
+            let told = format!("archived as run {number} in {archive} (postmark show {number} --full)");
             if is_seen {
                 print(&format!("{told}\n"))?;
             } else if !quiet {
@@ -288,9 +294,10 @@ fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str) -> Re
     })
 }
 
-pub(crate) fn render(record: &Record, format: ReportFormat) -> String {
+pub(crate) fn render(record: &Record, format: ReportFormat, full: bool) -> String {
     match format {
-        ReportFormat::Document(format) => format.show(&report::text::report(record)),
+        ReportFormat::Document(format) if full => format.show(&report::text::report(record), WIDTH),
+        ReportFormat::Document(format) => format.show(&report::text::short(record), SCREEN_WIDTH),
         ReportFormat::Json => record.to_json(),
         ReportFormat::Classic => classic(record, report::classic::ClassicFormat::Verbose),
         ReportFormat::Terse => classic(record, report::classic::ClassicFormat::Terse),

@@ -16,7 +16,7 @@ pub mod units;
 pub use csv::{csv, csv_rows};
 pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
-pub use text::{WIDTH, text};
+pub use text::{SCREEN_WIDTH, WIDTH, text};
 
 /// Declares [`Rendering`].
 macro_rules! formats {
@@ -45,12 +45,12 @@ macro_rules! formats {
                 }
             }
 
-            /// A document in it.
-            pub fn show(self, document: &Document) -> String {
-                let show: fn(&Document) -> String = match self {
+            /// A document in it, in lines of so many characters where it has such lines.
+            pub fn show(self, document: &Document, width: usize) -> String {
+                let show: fn(&Document, usize) -> String = match self {
                     $(Self::$variant => $show,)+
                 };
-                show(document)
+                show(document, width)
             }
         }
     };
@@ -58,9 +58,9 @@ macro_rules! formats {
 
 formats! {
     /// Tables for people
-    Text = "text", |document| text(document, WIDTH);
+    Text = "text", text;
     /// The same for pages that others write
-    Markdown = "markdown", markdown;
+    Markdown = "markdown", |document, _| markdown(document);
 }
 
 /// Holds words together.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::units::{bytes, grouped, microseconds, percent, rate, seconds};
+use crate::units::{bytes, grouped, latency, microseconds, percent, rate, seconds};
 
 /// A number with its unit, which says how many digits people are shown. Programs are given the number as it is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub enum Number {
     Milliseconds(u64),
     /// Given in nanoseconds, shown in microseconds.
     Microseconds(f64),
+    /// Given in nanoseconds, shown in the unit that suits it.
+    Latency(f64),
     /// In the power of 1,024 that suits it.
     Bytes(f64),
     /// From 0 to 1, shown in percent.
@@ -36,6 +38,7 @@ impl fmt::Display for Number {
             Self::Seconds(ns) => f.write_str(&seconds(*ns)),
             Self::Milliseconds(ns) => write!(f, "{:.3}", *ns as f64 / 1e6),
             Self::Microseconds(ns) => f.write_str(&microseconds(*ns)),
+            Self::Latency(ns) => f.write_str(&latency(*ns)),
             Self::Bytes(number) => f.write_str(&bytes(*number)),
             Self::Share(fraction) => f.write_str(&percent(*fraction)),
             Self::Decimal(number, digits) => write!(f, "{number:.digits$}"),
@@ -52,6 +55,7 @@ impl Number {
             }
             Self::Rate(number)
             | Self::Microseconds(number)
+            | Self::Latency(number)
             | Self::Bytes(number)
             | Self::Share(number)
             | Self::Decimal(number, _) => number.to_string(),

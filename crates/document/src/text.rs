@@ -9,6 +9,8 @@ use crate::{Block, Document, NO_BREAK};
 
 /// So many characters fit in a line, if nothing else is known.
 pub const WIDTH: usize = 100;
+/// So many characters fit in a line of any terminal.
+pub const SCREEN_WIDTH: usize = 80;
 /// What stands before what a name has, in characters.
 const KEY_WIDTH: usize = 12;
 /// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless its cells do.

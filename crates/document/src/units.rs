@@ -19,20 +19,40 @@ pub fn counted(number: u64, name: &str) -> String {
     format!("{} {name}{plural}", grouped(number))
 }
 
-/// Bytes in the power of 1,024 that leaves one to four digits before the point.
-pub fn bytes(number: f64) -> String {
+/// The power of 1,024 that leaves one to four digits before the point, and its unit.
+fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
-    let mut value = number;
+    let mut value = bytes;
     let mut unit = 0;
     while value >= 1024.0 && unit + 1 < units.len() {
         value /= 1024.0;
         unit += 1;
     }
-    if unit == 0 && value.fract() == 0.0 {
-        format!("{value:.0} B")
-    } else {
-        format!("{value:.2} {}", units[unit])
+    (value, units[unit])
+}
+
+/// Bytes in the power of 1,024 that leaves one to four digits before the point.
+pub fn bytes(number: f64) -> String {
+    match scaled(number) {
+        (value, "B") if value.fract() == 0.0 => format!("{value:.0} B"),
+        (value, unit) => format!("{value:.2} {unit}"),
     }
+}
+
+/// Bytes a second, with three digits that count.
+pub fn throughput(per_second: f64) -> String {
+    let (value, unit) = scaled(per_second);
+    format!("{} {unit}/s", three_digits(value))
+}
+
+/// A value with three digits that count, or as many as it has before the point.
+fn three_digits(value: f64) -> String {
+    let digits = match value {
+        value if value < 9.995 => 2,
+        value if value < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.digits$}")
 }
 
 /// A rate a second, with as many digits as it is likely to be worth.
@@ -64,6 +84,17 @@ pub fn microseconds(ns: f64) -> String {
     }
 }
 
+/// A latency in the unit that suits it, with three digits that count.
+pub fn latency(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns < 999.5 => (ns, "ns"),
+        ns if ns < 999.5e3 => (ns / 1e3, "µs"),
+        ns if ns < 999.5e6 => (ns / 1e6, "ms"),
+        ns => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(value))
+}
+
 /// A share in percent.
 pub fn percent(fraction: f64) -> String {
     format!("{:.1} %", fraction * 100.0)
@@ -71,7 +102,7 @@ pub fn percent(fraction: f64) -> String {
 
 /// Sentences in which a unit stays with its number, wherever they are broken.
 pub fn bound(sentences: &str) -> String {
-    const UNITS: [&str; 8] = ["%", "s", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
+    const UNITS: [&str; 10] = ["%", "s", "ms", "µs", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
     let mut text = String::new();
     for word in sentences.split_whitespace() {
         let bare = word.trim_end_matches(|last: char| last != '%' && last.is_ascii_punctuation());
@@ -106,11 +137,24 @@ mod tests {
         );
         assert_eq!(bytes(512.0), "512 B");
         assert_eq!(bytes(4_302_954.0), "4.10 MiB");
+        assert_eq!(throughput(512.0), "512 B/s");
+        assert_eq!(throughput(40_002_954.0), "38.1 MiB/s");
         assert_eq!(rate(None), "-");
         assert_eq!(rate(Some(12.345)), "12.35");
         assert_eq!(rate(Some(51_234.6)), "51,235");
         assert_eq!(seconds(1_500_000), "0.001500");
         assert_eq!(microseconds(12_345.0), "12.35");
+        for (ns, shown) in [
+            (0.0, "0.00 ns"),
+            (999.4, "999 ns"),
+            (999.6, "1.00 µs"),
+            (12_345.0, "12.3 µs"),
+            (99_951.0, "100 µs"),
+            (1_053_000.0, "1.05 ms"),
+            (31_000_000_000.0, "31.0 s"),
+        ] {
+            assert_eq!(latency(ns), shown);
+        }
         assert_eq!(percent(0.123), "12.3 %");
     }
 

@@ -34,13 +34,48 @@ pub struct Histogram {
     pub(crate) max_ns: u64,
 }
 
-/// A duration that a share of all do not exceed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Percentile {
-    /// The share, in percent.
-    pub percent: f64,
-    /// The duration, in nanoseconds.
-    pub ns: u64,
+/// What reports show of durations, in nanoseconds. A percentile is given where at least [`BEYOND_MIN`] durations lie beyond it:
+/// with fewer, it is the luck of a few.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencySummary {
+    /// The arithmetic mean, exactly; nothing where nothing was measured.
+    pub mean: Option<f64>,
+    /// The median; nothing where fewer than ten durations lie beyond it.
+    pub p50: Option<u64>,
+    /// The 90th percentile; nothing where fewer than ten durations lie beyond it.
+    pub p90: Option<u64>,
+    /// The 95th percentile; nothing where fewer than ten durations lie beyond it.
+    pub p95: Option<u64>,
+    /// The 99th percentile; nothing where fewer than ten durations lie beyond it.
+    pub p99: Option<u64>,
+    /// The 99.9th percentile; nothing where fewer than ten durations lie beyond it.
+    pub p99_9: Option<u64>,
+    /// The 99.99th percentile; nothing where fewer than ten durations lie beyond it.
+    pub p99_99: Option<u64>,
+    /// The maximum, exactly; nothing where nothing was measured.
+    pub max: Option<u64>,
+}
+
+/// So many durations lie beyond a percentile that is shown.
+pub const BEYOND_MIN: u64 = 10;
+
+impl LatencySummary {
+    /// Of so many durations with this mean and this maximum.
+    pub(crate) fn of(count: u64, mean: Option<f64>, max: Option<u64>, percentile: impl Fn(f64) -> Option<u64>) -> Self {
+        // A tenth of a percent is no binary fraction: a millionth of a duration is let pass.
+        let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
+        let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN as f64);
+        Self {
+            mean,
+            p50: shown(50.0),
+            p90: shown(90.0),
+            p95: shown(95.0),
+            p99: shown(99.0),
+            p99_9: shown(99.9),
+            p99_99: shown(99.99),
+            max,
+        }
+    }
 }
 
 impl Default for Histogram {
@@ -67,8 +102,6 @@ impl Histogram {
     pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
     /// Durations from this on are counted as overflow: 2^40 ns, 18.3 minutes.
     pub const RANGE_NS: u64 = 1 << RANGE_BITS;
-    /// The percentiles that reports show.
-    pub const PERCENTS: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
     /// An empty one, as it is read.
     fn without_room() -> Self {
@@ -174,9 +207,11 @@ impl Histogram {
         nearest_rank(buckets, self.count(), (self.min_ns, self.max_ns), percent)
     }
 
-    /// The percentiles that reports show; none of none.
-    pub fn percentiles(&self) -> Vec<Percentile> {
-        percentiles(|percent| self.percentile(percent))
+    /// What reports show.
+    pub fn summary(&self) -> LatencySummary {
+        LatencySummary::of(self.count(), self.mean_ns(), self.max_ns(), |percent| {
+            self.percentile(percent)
+        })
     }
 }
 
@@ -243,19 +278,6 @@ pub(crate) fn is_possible(
         return Err("the sum of a histogram's durations is not that of as many between the least and the greatest");
     }
     Ok(())
-}
-
-/// The percentiles that reports show, of what gives any.
-pub(crate) fn percentiles(of: impl Fn(f64) -> Option<u64>) -> Vec<Percentile> {
-    Histogram::PERCENTS
-        .iter()
-        .filter_map(|percent| {
-            Some(Percentile {
-                percent: *percent,
-                ns: of(*percent)?,
-            })
-        })
-        .collect()
 }
 
 /// The buckets among which all used ones are, where these are the least and the greatest duration.
@@ -399,6 +421,25 @@ mod tests {
         let mut sum = a.clone();
         sum.merge(b);
         sum
+    }
+
+    #[test]
+    fn a_percentile_is_shown_where_ten_durations_lie_beyond_it() {
+        for (count, p50, p99, p99_9) in [
+            (0, false, false, false),
+            (19, false, false, false),
+            (20, true, false, false),
+            (999, true, false, false),
+            (1_000, true, true, false),
+            (10_000, true, true, true),
+        ] {
+            let mut histogram = Histogram::default();
+            (0..count).for_each(|ns| histogram.record(ns));
+            let summary = histogram.summary();
+            let shown = [summary.p50, summary.p99, summary.p99_9].map(|ns| ns.is_some());
+            assert_eq!(shown, [p50, p99, p99_9], "{count}");
+            assert_eq!(summary.max, histogram.max_ns());
+        }
     }
 
     proptest! {

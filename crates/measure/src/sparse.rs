@@ -16,7 +16,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::histogram::{
-    BUCKETS, Histogram, PRECISION_BITS, Percentile, RANGE_BITS, is_possible, nearest_rank, percentiles, used,
+    BUCKETS, Histogram, LatencySummary, PRECISION_BITS, RANGE_BITS, is_possible, nearest_rank, used,
 };
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -158,9 +158,11 @@ impl SparseHistogram {
         nearest_rank(self.buckets(), self.count(), (self.min_ns, self.max_ns), percent)
     }
 
-    /// The percentiles that reports show; none of none.
-    pub fn percentiles(&self) -> Vec<Percentile> {
-        percentiles(|percent| self.percentile(percent))
+    /// What reports show.
+    pub fn summary(&self) -> LatencySummary {
+        LatencySummary::of(self.count(), self.mean_ns(), self.max_ns(), |percent| {
+            self.percentile(percent)
+        })
     }
 
     /// How many bytes its buckets take, in memory as in JSON.
@@ -415,7 +417,7 @@ mod tests {
         fn it_says_what_the_dense_one_says(values in durations(), percent in 0.0_f64..=100.0) {
             let (dense, sparse) = (dense(&values), of(&values));
             prop_assert_eq!(sparse.percentile(percent), dense.percentile(percent));
-            prop_assert_eq!(sparse.percentiles(), dense.percentiles());
+            prop_assert_eq!(sparse.summary(), dense.summary());
             prop_assert_eq!((sparse.count(), sparse.overflow()), (dense.count(), dense.overflow()));
             prop_assert_eq!((sparse.min_ns(), sparse.max_ns()), (dense.min_ns(), dense.max_ns()));
             prop_assert_eq!(sparse.mean_ns(), dense.mean_ns());

@@ -6,9 +6,12 @@ mod paper;
 pub(crate) mod phase;
 pub(crate) mod reads;
 mod shares;
+mod totals;
+
+use std::collections::BTreeMap;
 
 use measure::Histogram;
-pub use measure::Percentile;
+pub use measure::LatencySummary;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Pace;
@@ -18,10 +21,11 @@ pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
 pub use self::phase::{
-    ClaimWaitSummary, OperationSummary, PhaseSummary, ServiceSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
+    ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };
 pub use self::reads::{ServedBySummary, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
+pub use self::totals::{OperationTotal, TransactionsSummary};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 use crate::sweep::SweepSummary;
 use crate::verdict::Verdict;
@@ -57,6 +61,10 @@ pub struct Summary {
     /// The paper's list; nothing for workloads that have other operations than the paper's, of sweeps, and where the program
     /// ended before the run did: what it had done beyond the phases in the record is not known.
     pub paper: Option<PaperFigures>,
+    /// The transactions, all roles and operations together; nothing where none were begun, and of a sweep, whose steps have them.
+    pub transactions: Option<TransactionsSummary>,
+    /// The operations of the transactions by name, all roles together; empty where there are no transactions.
+    pub operations: BTreeMap<String, OperationTotal>,
     /// Every phase apart.
     pub phases: Vec<PhaseSummary>,
     /// What an open loop came to; nothing of a closed one, and of a sweep, whose steps have it.
@@ -83,11 +91,14 @@ impl Summary {
             .iter()
             .flat_map(|sweep_step| &sweep_step.phases);
         let elapsed_ns = phases.iter().chain(of_sweep_steps).map(PhaseRecord::measured_ns).sum();
+        let (transactions, operations) = totals::totals(record);
         Self {
             partial: record.actual.outcome != Outcome::Complete,
             shares: shares(&record.spec.workload),
             elapsed_ns,
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
+            transactions,
+            operations,
             phases: phases.iter().map(phase::summary).collect(),
             arrivals: arrivals(record),
             sweep: record

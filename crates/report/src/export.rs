@@ -2,31 +2,48 @@
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
-use record::summary::Percentile;
+use record::summary::{LatencySummary, TransactionsSummary};
 use record::{ListedRun, Load, OperationSummary, Record, Summary, SweepStepSummary};
 
-/// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty.
-pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,storage,workers,state,verdict,phase,role,operation,\
-    operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
+use crate::text::kind;
 
-/// A run's lines, without a header (RFC 4180).
+/// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty. `step` and `load` are of
+/// sweeps: the load is in transactions a second where `step_by` is `rate`, in workers where it is `workers`.
+pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,verdict,tags,step,step_by,load,\
+    workers,phase,role,operation,operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
+
+/// A run's lines, without a header (RFC 4180): its transactions, its operations by phase, and the steps of a sweep by load.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
-    let run = run(entry);
+    let run = run(entry, record);
     let summary = Summary::of(record);
-    let mut rows = Vec::new();
+    let workers: Cell = Number::Ordinal(entry.headline.workers.into()).into();
+    let no_step = [Cell::Empty, Cell::Empty, Cell::Empty, workers];
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    rows.extend(
+        summary
+            .transactions
+            .iter()
+            .map(|all| [&run[..], &no_step, &transactions(all)].concat()),
+    );
     for phase in &summary.phases {
-        let of_kind = |of_kind| [run.clone(), operation(phase.phase.name(), of_kind)].concat();
+        let of_kind = |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
-    let sweep_steps = summary
+    let mut steps: Vec<_> = summary
         .sweep
         .iter()
-        .flat_map(|sweep| sweep.sweep_steps.iter().enumerate());
-    rows.extend(sweep_steps.map(|(number, sweep_step)| [run.clone(), self::sweep_step(number, sweep_step)].concat()));
+        .flat_map(|sweep| sweep.sweep_steps.iter().enumerate())
+        .collect();
+    steps.sort_by(|(_, one), (_, other)| load(one).total_cmp(&load(other)));
+    rows.extend(
+        steps
+            .into_iter()
+            .map(|(number, step)| [&run[..], &self::step(number, step)].concat()),
+    );
     csv_rows(&rows, "\r\n")
 }
 
-fn run(entry: &ListedRun) -> Vec<Cell> {
+fn run(entry: &ListedRun, record: &Record) -> Vec<Cell> {
     let headline = &entry.headline;
     vec![
         entry.number.map(Number::Ordinal).into(),
@@ -35,61 +52,95 @@ fn run(entry: &ListedRun) -> Vec<Cell> {
         headline.host.as_str().into(),
         headline.file_system().into(),
         headline.preset.as_deref().into(),
+        Cell::ours(kind(&record.spec.workload)),
         headline.storage.as_str().into(),
-        Number::Ordinal(headline.workers.into()).into(),
         Cell::ours(headline.state.name()),
         Cell::ours(headline.verdict.name()),
+        entry.tags.join(" ").into(),
     ]
 }
 
+fn transactions(all: &TransactionsSummary) -> Vec<Cell> {
+    let bytes = all.read_bytes.count + all.written_bytes.count;
+    let counts = [all.rate.count, bytes, all.failed];
+    row(
+        "transactions",
+        "all",
+        "transaction",
+        counts,
+        all.rate.per_second,
+        &all.latency_ns,
+    )
+}
+
 fn operation(phase: &str, of_kind: &OperationSummary) -> Vec<Cell> {
-    let percentile = |percent: f64| {
-        let same = |known: &&Percentile| (known.percent - percent).abs() < 1e-9;
-        of_kind.percentiles.iter().find(same).map(|known| known.ns)
-    };
-    let mut cells = [phase, of_kind.role.name(), of_kind.action.name()]
-        .map(Cell::ours)
-        .to_vec();
+    let counts = [of_kind.operations.count, of_kind.bytes.count, of_kind.failed];
+    let (role, action) = (of_kind.role.name(), of_kind.action.name());
+    row(
+        phase,
+        role,
+        action,
+        counts,
+        of_kind.operations.per_second,
+        &of_kind.latency_ns,
+    )
+}
+
+/// Operations, bytes and failures of a kind of operation, and its latencies.
+fn row(
+    phase: &str,
+    role: &str,
+    action: &str,
+    [operations, bytes, failed]: [u64; 3],
+    per_second: Option<f64>,
+    times: &LatencySummary,
+) -> Vec<Cell> {
+    let mut cells = [phase, role, action].map(Cell::ours).to_vec();
     cells.extend([
-        Number::Count(of_kind.operations.count).into(),
-        of_kind.operations.per_second.map(Number::Rate).into(),
-        Number::Count(of_kind.bytes.count).into(),
-        Number::Count(of_kind.failed).into(),
+        Number::Count(operations).into(),
+        per_second.map(Number::Rate).into(),
+        Number::Count(bytes).into(),
+        Number::Count(failed).into(),
     ]);
-    cells.extend(times(
-        of_kind.mean_ns,
-        [50.0, 99.0, 99.9].map(percentile),
-        of_kind.max_ns,
-    ));
+    cells.extend(self::times(times.mean, [times.p50, times.p99, times.p99_9, times.max]));
     cells
+}
+
+/// What a step asks for: transactions a second, or workers; a closed loop's step is the first.
+fn load(step: &SweepStepSummary) -> f64 {
+    match step.load {
+        Load::Closed => 0.0,
+        Load::Rate(rate) => rate,
+        Load::Workers(workers) => workers.into(),
+    }
 }
 
 /// The transactions of a step, of all roles and kinds together.
-fn sweep_step(number: usize, sweep_step: &SweepStepSummary) -> Vec<Cell> {
-    let load = match sweep_step.load {
-        Load::Closed => "closed".to_owned(),
-        Load::Rate(rate) => format!("{rate}/s"),
-        Load::Workers(workers) => format!("{workers} workers"),
+fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
+    let (by, load) = match step.load {
+        Load::Closed => ("closed", Cell::Empty),
+        Load::Rate(rate) => ("rate", Number::Rate(rate).into()),
+        Load::Workers(workers) => ("workers", Number::Ordinal(workers.into()).into()),
     };
-    let mut cells = vec![Cell::ours(format!("step {}: {load}", number + 1))];
-    cells.extend(["all", "transaction"].map(Cell::ours));
+    let mut cells = vec![Number::Ordinal(number as u64 + 1).into(), Cell::ours(by), load];
+    cells.push(Number::Ordinal(step.workers.into()).into());
+    cells.extend(["transactions", "all", "transaction"].map(Cell::ours));
     cells.extend([
-        Number::Count(sweep_step.transactions).into(),
-        sweep_step.achieved_per_second.map(Number::Rate).into(),
+        Number::Count(step.transactions).into(),
+        step.achieved_per_second.map(Number::Rate).into(),
         Cell::Empty,
-        Number::Count(sweep_step.failed).into(),
+        Number::Count(step.failed).into(),
     ]);
     cells.extend(times(
-        sweep_step.mean_ns,
-        [sweep_step.p50_ns, sweep_step.p99_ns, sweep_step.p999_ns],
-        sweep_step.max_ns,
+        step.mean_ns,
+        [step.p50_ns, step.p99_ns, step.p999_ns, step.max_ns],
     ));
     cells
 }
 
-/// Mean, percentiles, greatest; in nanoseconds.
-fn times(mean_ns: Option<f64>, percentiles: [Option<u64>; 3], max_ns: Option<u64>) -> [Cell; 5] {
-    let [p50, p99, p99_9] = percentiles.map(|ns| ns.map(Number::Seconds).into());
-    let max = max_ns.map(Number::Seconds).into();
-    [mean_ns.map(Number::Microseconds).into(), p50, p99, p99_9, max]
+/// Mean, percentiles, maximum; in nanoseconds.
+fn times(mean_ns: Option<f64>, others: [Option<u64>; 4]) -> Vec<Cell> {
+    let mut cells = vec![mean_ns.map(Number::Microseconds).into()];
+    cells.extend(others.map(|ns| ns.map(Number::Seconds).into()));
+    cells
 }

@@ -5,6 +5,7 @@ mod heading;
 mod machine;
 mod overhead;
 mod phases;
+mod short;
 mod sweep;
 mod times;
 mod verdict;
@@ -16,6 +17,7 @@ use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
 pub(crate) use self::heading::{how, kind, workload_lines};
+pub use self::short::short;
 use crate::environment;
 
 /// The whole report as text.

@@ -48,7 +48,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         let told = "--with-published is a part of the report for people: give --format text, or take 'postmark published beside'";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
-    let mut text = render(&record, arguments.format);
+    let mut text = render(&record, arguments.format, arguments.full);
     if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &head);
     }

@@ -182,6 +182,9 @@ pub struct ShowArguments {
     /// How the report looks.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
     pub format: ReportFormat,
+    /// Report everything in text and Markdown, not only what fits on one screen.
+    #[arg(long)]
+    pub full: bool,
     /// Write the report to this file instead of standard output.
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -215,7 +215,7 @@ const LITTLE: [&str; 6] = ["--files", "20", "--transactions", "20", "--no-overhe
 fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
     let (directory, name) = scene();
     for format in ["text", "json", "classic", "terse"] {
-        let run = [&["run", "--format", format][..], &LITTLE, &["NAME"]].concat();
+        let run = [&["run", "--full", "--format", format][..], &LITTLE, &["NAME"]].concat();
         let (output, errors, code) = said(&words(&run, &name), directory.path());
         assert_eq!(code, Some(0), "{errors}");
         match format {
@@ -271,7 +271,7 @@ fn refusals_name_hostile_files_without_harm() {
         (&["clean", "NAME"][..], &gone, 1),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &gone, 2),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &name, 2),
-        (&["NAME"][..], &gone, 0),
+        (&["NAME"][..], &gone, 2),
     ] {
         let (output, errors, ended) = said(&words(given, name), directory.path());
         assert_eq!(ended, Some(code), "{given:?}: {output}{errors}");

@@ -46,7 +46,9 @@ fn a_sweep_of_rates_finds_its_limit() {
 fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
     let at = directory();
     let text = answer(
-        &split("run --quiet --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 --warm-up 200ms --for 10s"),
+        &split(
+            "run --quiet --full --mix read=2,create=1,delete=1 --files 100 --sweep workers=1,2 --warm-up 200ms --for 10s",
+        ),
         at.path(),
     );
     for words in [
@@ -85,7 +87,7 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
         .as_u64()
         .unwrap();
     assert!((9_000..=11_000).contains(&measured), "five rounds of 2,000: {measured}");
-    let text = answer(&split(words), at.path());
+    let text = answer(&split(&format!("{words} --full")), at.path());
     for words in [
         "Steady      STEADY by the rule snia after",
         "rounds, transactions a second",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::{Histogram, Percentile};
+use measure::{Histogram, LatencySummary};
 use observe::Fact;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -101,44 +101,25 @@ pub struct OperationSummary {
     pub failed: u64,
     /// Operations that found their file removed by a worker elsewhere.
     pub missed: u64,
-    /// Mean latency in nanoseconds.
-    pub mean_ns: Option<f64>,
-    /// Latency percentiles.
-    pub percentiles: Vec<Percentile>,
-    /// The greatest latency in nanoseconds.
-    pub max_ns: Option<u64>,
-    /// Times from issued to completed, where latencies are from due; nothing in a closed loop, where they are the latencies.
-    pub service: Option<ServiceSummary>,
+    /// Latencies; from the due time in an open loop.
+    pub latency_ns: LatencySummary,
+    /// Times from issue to completion, where latencies are from the due time; nothing in a closed loop, where they are the latencies.
+    pub service_ns: Option<LatencySummary>,
     /// Latencies past the histogram's range.
     pub overflow: u64,
     /// The steps that the operations were made of, where these were timed.
     pub steps: Vec<StepSummary>,
 }
 
-/// Times from issued to completed. Mean and greatest are nothing where no operation was completed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ServiceSummary {
-    /// Mean in nanoseconds.
-    pub mean_ns: Option<f64>,
-    /// Percentiles.
-    pub percentiles: Vec<Percentile>,
-    /// The greatest in nanoseconds.
-    pub max_ns: Option<u64>,
-}
-
-/// One step of operations of one kind. Mean and greatest are nothing where it was not done.
+/// One step of operations of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
     /// Which step.
     pub step: String,
     /// How often.
     pub count: u64,
-    /// Mean duration in nanoseconds.
-    pub mean_ns: Option<f64>,
-    /// Percentiles of its duration.
-    pub percentiles: Vec<Percentile>,
-    /// The greatest duration in nanoseconds.
-    pub max_ns: Option<u64>,
+    /// Its durations.
+    pub duration_ns: LatencySummary,
 }
 
 /// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own time.
@@ -172,19 +153,15 @@ pub struct Spread {
     pub max_per_second: f64,
 }
 
-/// Waits for files that other workers had claimed. Mean and longest are nothing where nobody had to.
+/// Waits for files that other workers had claimed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaitSummary {
     /// Who waited.
     pub role: Role,
     /// How often somebody had to.
     pub count: u64,
-    /// Mean wait in nanoseconds.
-    pub mean_ns: Option<f64>,
-    /// Percentiles of the waits.
-    pub percentiles: Vec<Percentile>,
-    /// The longest in nanoseconds.
-    pub max_ns: Option<u64>,
+    /// How long.
+    pub wait_ns: LatencySummary,
 }
 
 pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
@@ -285,14 +262,8 @@ fn operation(record: &OperationRecord, duration_ns: u64) -> OperationSummary {
         bytes: Rate::over(meter.bytes, duration_ns),
         failed: meter.failed,
         missed: meter.missed,
-        mean_ns: meter.latency.mean_ns(),
-        percentiles: meter.latency.percentiles(),
-        max_ns: meter.latency.max_ns(),
-        service: meter.service.as_ref().map(|service| ServiceSummary {
-            mean_ns: service.mean_ns(),
-            percentiles: service.percentiles(),
-            max_ns: service.max_ns(),
-        }),
+        latency_ns: meter.latency.summary(),
+        service_ns: meter.service.as_ref().map(Histogram::summary),
         overflow: meter.latency.overflow(),
         steps: record.steps.iter().map(step).collect(),
     }
@@ -302,9 +273,7 @@ fn step(record: &StepRecord) -> StepSummary {
     StepSummary {
         step: record.step.clone(),
         count: record.latency.count(),
-        mean_ns: record.latency.mean_ns(),
-        percentiles: record.latency.percentiles(),
-        max_ns: record.latency.max_ns(),
+        duration_ns: record.latency.summary(),
     }
 }
 
@@ -314,9 +283,7 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     (wait.count() > 0).then(|| ClaimWaitSummary {
         role: record.role,
         count: wait.count(),
-        mean_ns: wait.mean_ns(),
-        percentiles: wait.percentiles(),
-        max_ns: wait.max_ns(),
+        wait_ns: wait.summary(),
     })
 }
 

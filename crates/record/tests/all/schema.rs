@@ -170,6 +170,10 @@ fn a_document_without_one_of_its_fields_is_refused() {
         let mut removed = 0;
         for place in all_places(&document) {
             let (object, field) = place.rsplit_once('/').unwrap();
+            if object == "/summary/operations" {
+                // By name: what a run did not do is not there.
+                continue;
+            }
             let mut without = document.clone();
             let Some(Value::Object(fields)) = without.pointer_mut(object) else {
                 continue;

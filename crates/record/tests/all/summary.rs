@@ -224,7 +224,14 @@ fn roles_and_segments_are_merged_where_they_do_the_same() {
     let steps: Vec<_> = create
         .steps
         .iter()
-        .map(|step| (step.step.as_str(), step.count, step.mean_ns, step.max_ns))
+        .map(|step| {
+            (
+                step.step.as_str(),
+                step.count,
+                step.duration_ns.mean,
+                step.duration_ns.max,
+            )
+        })
         .collect();
     assert_eq!(
         steps,
@@ -244,6 +251,37 @@ fn roles_and_segments_are_merged_where_they_do_the_same() {
 }
 
 #[test]
+fn the_transactions_stand_under_short_names() {
+    let mut record = kept();
+    let segments = vec![
+        vec![
+            operation(Role::Writer, Action::Append, 1_500, &[]),
+            operation(Role::Reader, Action::Read, 400, &[]),
+        ],
+        vec![operation(Role::Writer, Action::Read, 600, &[])],
+    ];
+    let workers = vec![worker(0, Role::Writer, 4, 2_000, 2_500)];
+    record.actual.phases = vec![phase(Phase::Transactions, segments, workers)];
+    let summary = Summary::of(&record);
+    let all = summary.transactions.unwrap();
+    assert_eq!((all.rate.count, all.rate.per_second), (2_000, Some(500.0)));
+    assert_eq!((all.read_bytes.count, all.written_bytes.count), (100_000, 150_000));
+    assert_eq!(summary.operations.len(), 2);
+    let read = &summary.operations["read"];
+    assert_eq!(
+        (read.rate.count, read.rate.per_second),
+        (1_000, Some(250.0)),
+        "of both roles"
+    );
+    // Ten of a thousand lie beyond the one, and one beyond the other.
+    assert_eq!((read.latency_ns.p99, read.latency_ns.p99_9), (Some(1_000), None));
+    let json = serde_json::to_value(&summary).unwrap();
+    assert_eq!(json["transactions"]["per_second"], 500.0);
+    assert_eq!(json["operations"]["read"]["latency_ns"]["p99"], 1_000);
+    assert!(json["operations"]["read"]["latency_ns"]["p99_9"].is_null());
+}
+
+#[test]
 fn waits_of_those_who_never_waited_are_left_out() {
     let mut transactions = phase(Phase::Transactions, vec![Vec::new()], Vec::new());
     transactions.claim_waits = [(Role::Writer, &[][..]), (Role::Reader, &[100, 200, 600])]
@@ -255,7 +293,7 @@ fn waits_of_those_who_never_waited_are_left_out() {
     let waits = summary_of(transactions).claim_waits;
     assert_eq!(waits.len(), 1);
     assert_eq!((waits[0].role, waits[0].count), (Role::Reader, 3));
-    assert_eq!((waits[0].mean_ns, waits[0].max_ns), (Some(300.0), Some(600)));
+    assert_eq!((waits[0].wait_ns.mean, waits[0].wait_ns.max), (Some(300.0), Some(600)));
 }
 
 #[test]

@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x2c8d_5d54_61ec_c19f,
+        0x2955_2f29_f48f_b56e,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0x1e58_99b4_0be0_c7c9,
+        0xf598_ca3f_80b0_c9ca,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x79f0_ca8d_d47f_2e9b,
+        0x5056_fb21_4889_7fb6,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x7f93_2561_095d_846a,
+        0x8a6b_a4f0_5d22_a229,
     ),
 ];
 

@@ -13,7 +13,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     }
     checks(document, record);
     left_undone(document, record, summary);
-    errors(document, record);
+    errors(document, record, usize::MAX);
     for stalled in &record.actual.stalled {
         self::stalled(document, stalled);
     }
@@ -108,8 +108,9 @@ fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
     }
 }
 
-fn errors(document: &mut Document, record: &Record) {
-    for error in &record.actual.errors {
+/// What failed, by kind; at most so many of them.
+pub(super) fn errors(document: &mut Document, record: &Record, max: usize) {
+    for error in record.actual.errors.iter().take(max) {
         document.line(format!(
             "Error: {} of {}, step {}: {}; {} time(s), {} moved before it",
             error.operation,
@@ -123,9 +124,13 @@ fn errors(document: &mut Document, record: &Record) {
             ))
         ));
     }
+    let more = record.actual.errors.len().saturating_sub(max);
+    if more > 0 {
+        document.line(format!("Errors of other kinds: {more} (--full)"));
+    }
 }
 
-fn stalled(document: &mut Document, stalled: &Stalled) {
+pub(super) fn stalled(document: &mut Document, stalled: &Stalled) {
     let who = stalled
         .worker
         .map_or_else(|| "the run itself".to_owned(), |worker| format!("worker {worker}"));

@@ -71,7 +71,7 @@ fn operations(document: &mut Document, summary: &Summary) {
 }
 
 /// What an open loop came to, beside what was requested of it.
-fn arrivals(document: &mut Document, summary: &Summary) {
+pub(super) fn arrivals(document: &mut Document, summary: &Summary) {
     let Some(found) = &summary.arrivals else {
         return;
     };

@@ -2,8 +2,8 @@
 
 use document::units::percent;
 use document::{Cell, Document, Number, Table};
-use record::summary::{Percentile, StepSummary};
-use record::{Histogram, Phase, Record, Role, Summary};
+use record::summary::{LatencySummary, StepSummary};
+use record::{Phase, Record, Role, Summary};
 
 use super::role;
 
@@ -54,12 +54,10 @@ fn latencies(document: &mut Document, summary: &Summary) {
             } else {
                 name.to_owned()
             };
-            let times = (operation.mean_ns, &operation.percentiles[..], operation.max_ns);
-            table.row(latency_cells(first, operation.action.name(), times));
-            if let Some(service) = &operation.service {
+            table.row(latency_cells(first, operation.action.name(), &operation.latency_ns));
+            if let Some(service) = &operation.service_ns {
                 is_open = true;
-                let times = (service.mean_ns, &service.percentiles[..], service.max_ns);
-                table.row(latency_cells(String::new(), "  service", times));
+                table.row(latency_cells(String::new(), "  service", service));
             }
         }
     }
@@ -104,15 +102,19 @@ fn slowest(document: &mut Document, record: &Record) {
     }
 }
 
-/// Mean, percentiles, greatest.
-type Times<'a> = (Option<f64>, &'a [Percentile], Option<u64>);
-
-fn latency_cells(first: String, action: &str, (mean_ns, percentiles, max_ns): Times<'_>) -> Vec<Cell> {
-    let mut cells = vec![first.into(), action.into(), mean(mean_ns)];
-    cells.extend(percentiles.iter().map(|percentile| whole(Some(percentile.ns))));
-    // An operation that only failed has no latencies.
-    cells.resize(cells.len().max(3 + Histogram::PERCENTS.len()), Cell::Missing);
-    cells.push(whole(max_ns));
+fn latency_cells(first: String, action: &str, times: &LatencySummary) -> Vec<Cell> {
+    let LatencySummary {
+        p50,
+        p90,
+        p95,
+        p99,
+        p99_9,
+        p99_99,
+        max,
+        ..
+    } = *times;
+    let mut cells = vec![first.into(), action.into(), mean(times.mean)];
+    cells.extend([p50, p90, p95, p99, p99_9, p99_99, max].map(whole));
     cells
 }
 
@@ -122,15 +124,6 @@ fn mean(ns: Option<f64>) -> Cell {
 
 fn whole(ns: Option<u64>) -> Cell {
     mean(ns.map(|ns| ns as f64))
-}
-
-/// Some of the percentiles, where there is no room for all.
-fn some(percentiles: &[Percentile], percents: &[f64]) -> Vec<Cell> {
-    let find = |percent: &f64| {
-        let found = percentiles.iter().find(|known| known.percent == *percent);
-        whole(found.map(|found| found.ns))
-    };
-    percents.iter().map(find).collect()
 }
 
 fn steps(document: &mut Document, summary: &Summary) {
@@ -165,9 +158,9 @@ fn steps(document: &mut Document, summary: &Summary) {
 fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<Cell> {
     let mut cells = vec![first.into(), action.into(), step.step.as_str().into()];
     cells.push(Number::Count(step.count).into());
-    cells.push(mean(step.mean_ns));
-    cells.extend(some(&step.percentiles, &[50.0, 99.0, 99.9]));
-    cells.push(whole(step.max_ns));
+    let times = &step.duration_ns;
+    cells.push(mean(times.mean));
+    cells.extend([times.p50, times.p99, times.p99_9, times.max].map(whole));
     cells
 }
 
@@ -177,14 +170,14 @@ fn claim_waits(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
         let mut name = phase.phase.name();
         for waits in &phase.claim_waits {
-            let mut cells = vec![
+            let cells = vec![
                 std::mem::take(&mut name).into(),
                 format!("{}s", waits.role.name()).into(),
                 Number::Count(waits.count).into(),
-                mean(waits.mean_ns),
+                mean(waits.wait_ns.mean),
+                whole(waits.wait_ns.p99),
+                whole(waits.wait_ns.max),
             ];
-            cells.extend(some(&waits.percentiles, &[99.0]));
-            cells.push(whole(waits.max_ns));
             table.row(cells);
         }
     }

@@ -1,7 +1,7 @@
 //! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
 
 use crate::reason::{describe, in_short, what_to_do};
-use document::units::{bound, percent, seconds};
+use document::units::{bound, counted, percent, seconds};
 use document::{Block, Document};
 use record::{Fact, Level, Phase, Reason, Summary, Verdict};
 
@@ -12,10 +12,23 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         return document.list("Verdict", &format!("{}: ", level.name()), &looked_at(summary));
     }
     document.pair(0, "Verdict", level.name());
-    for reason in &verdict.reasons {
+    reasons(document, summary, usize::MAX);
+}
+
+/// Why the verdict is what it is, the worst first; at most so many reasons.
+pub(super) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
+    let Verdict { level, reasons, .. } = &summary.verdict;
+    for reason in reasons.iter().take(max) {
         document.push(Block::Item {
             depth: 1,
-            text: bound(&said(reason, level)),
+            text: bound(&said(reason, *level)),
+        });
+    }
+    let more = reasons.len().saturating_sub(max);
+    if more > 0 {
+        document.push(Block::Item {
+            depth: 1,
+            text: format!("{} (--full)", counted(more as u64, "reason") + " more"),
         });
     }
 }

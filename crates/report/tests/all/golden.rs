@@ -32,6 +32,17 @@ fn a_complete_run_is_reported_as_ever() {
 }
 
 #[test]
+fn the_answer_fits_on_one_screen() {
+    let text = document::text(&report::text::short(&kept()), document::SCREEN_WIDTH);
+    compare("short.txt", include_str!("../golden/short.txt"), &text);
+    assert!(text.lines().count() <= 40, "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= document::SCREEN_WIDTH),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_failed_run_says_what_failed_and_what_was_left() {
     let mut record = kept();
     record.actual.outcome = Outcome::Failed {

@@ -95,11 +95,20 @@ fn a_line_is_of_the_measured_transactions() {
         phases: vec![phase.clone()],
         of_run: None,
     };
-    sweep.actual.sweep_steps = vec![sweep_step(1, &slow), sweep_step(2, transactions), sweep_step(3, &slow)];
+    sweep.actual.sweep_steps = vec![sweep_step(2, transactions), sweep_step(1, &slow), sweep_step(3, &slow)];
     sweep.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
     assert_eq!(Headline::of(&sweep).transactions_per_second, Some(rate));
     let rows = export::csv(&entry(&sweep), &sweep);
-    assert_eq!(rows.lines().filter(|line| line.contains(",step ")).count(), 3, "{rows}");
+    let steps: Vec<&str> = rows
+        .lines()
+        .filter(|line| line.contains(",transactions,all,transaction,"))
+        .collect();
+    let by_load = [",2,workers,1,1,", ",1,workers,2,2,", ",3,workers,3,3,"];
+    assert_eq!(steps.len(), by_load.len(), "{rows}");
+    assert!(
+        steps.iter().zip(by_load).all(|(row, step)| row.contains(step)),
+        "{rows}"
+    );
     // Without transactions there is no rate.
     let mut none = record;
     none.actual.phases.truncate(1);
@@ -118,6 +127,7 @@ fn every_row_has_the_columns_of_its_header() {
     let header = export::CSV_HEADER.trim_end();
     assert!(rows.lines().count() >= 5);
     assert!(rows.lines().all(|line| columns(line) == columns(header)), "{rows}");
+    assert_eq!(rows.matches(",transactions,all,transaction,").count(), 1, "{rows}");
     let row = rows
         .lines()
         .find(|line| line.contains(",transactions,worker,read,"))

@@ -167,10 +167,12 @@ fn devices_and_descriptors_need_no_force() {
     let scene = scene();
     let path = |name: &str| scene.path().join(name);
     say(&scene, &format!("{LITTLE} --output /dev/null --live /dev/null")).code(0);
-    say(&scene, &format!("{LITTLE} --output -")).code(0).says("Fingerprint");
+    say(&scene, &format!("{LITTLE} --output -"))
+        .code(0)
+        .says(" transactions/s ");
     say(&scene, &format!("{LITTLE} --output /dev/stdout"))
         .code(0)
-        .says("Fingerprint");
+        .says(" transactions/s ");
     let to_file = |script: &str, words: &str| {
         let mut command = Running::command(program());
         command.args(words.split(' ')).current_dir(scene.path());
@@ -188,7 +190,11 @@ fn devices_and_descriptors_need_no_force() {
         fs::write(path("precious"), "mine\n").unwrap();
         to_file(script, &format!("{LITTLE} {words}")).code(0);
         // A run that is shorter than a second has no lines of seconds.
-        let told = if words.contains("--live") { "" } else { "Fingerprint" };
+        let told = if words.contains("--live") {
+            ""
+        } else {
+            " transactions/s "
+        };
         let text = read(&scene, "precious");
         assert!(text.starts_with("mine\n") && text.contains(told), "{words}: {text}");
     }

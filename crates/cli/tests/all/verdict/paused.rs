@@ -26,7 +26,7 @@ fn a_program_that_was_stopped_says_so() {
     ended
         .code(0)
         .says("The program did not run while the machine did")
-        .says("Verdict     INVALID");
+        .says("  INVALID\n");
 }
 
 #[test]

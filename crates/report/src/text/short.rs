@@ -1,0 +1,182 @@
+//! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything else is in the whole report.
+
+use document::units::{bound, latency, percent, rate, throughput};
+use document::{Document, Number, Table, kept};
+use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
+use record::{Fact, Level, Phase, Record, Summary};
+
+use super::findings::{self, clean_up};
+use super::heading::{how, kind};
+use super::{advice, outcome, phases, sweep, verdict};
+use crate::environment;
+
+/// More reasons of a verdict are in the whole report.
+const REASONS_MAX: usize = 4;
+/// More kinds of errors are in the whole report.
+const ERRORS_MAX: usize = 3;
+
+/// The report on one screen.
+pub fn short(record: &Record) -> Document {
+    let summary = Summary::of(record);
+    let mut report = Document::default();
+    let document = &mut report;
+    document.words(bound(&what(record, &summary)));
+    outcome(document, record);
+    document.words(answer(&summary));
+    if summary.verdict.level == Level::Valid {
+        document.note("VALID is about this run; how runs differ from one another is not known from one");
+    } else {
+        verdict::reasons(document, &summary, REASONS_MAX);
+    }
+    document.gap();
+    sweep::render(document, &summary);
+    phases::arrivals(document, &summary);
+    operations(document, &summary);
+    others(document, &summary);
+    facts(document, record, &summary);
+    findings::errors(document, record, ERRORS_MAX);
+    for stalled in &record.actual.stalled {
+        findings::stalled(document, stalled);
+    }
+    if let Some(removed) = record.actual.clean_up.as_ref().filter(|removed| removed.incomplete) {
+        clean_up(document, "", removed);
+    }
+    for note in &record.hints {
+        document.line(format!("Note: {note}"));
+    }
+    for advice in advice(record) {
+        document.line(format!("Note: {advice}"));
+    }
+    report
+}
+
+/// The work, where it was done, and by whom.
+fn what(record: &Record, summary: &Summary) -> String {
+    let spec = &record.spec;
+    let work = spec.preset.clone().unwrap_or_else(|| kind(&spec.workload));
+    let workers = match spec.workload.workers.count() {
+        1 => "1 worker".to_owned(),
+        several => format!("{several} workers"),
+    };
+    let mut words = vec![spec.storage.to_string(), workers];
+    words.extend(how(spec));
+    if let Some(transactions) = measured(summary) {
+        words.push(format!("{} measured", latency(transactions.duration_ns as f64)));
+    }
+    let places = environment::places(record);
+    format!(
+        "PostMark {}: {work} on {places}; {}",
+        record.tool.version,
+        words.join(", ")
+    )
+}
+
+/// The transactions, where any time was measured.
+fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
+    summary
+        .transactions
+        .as_ref()
+        .filter(|transactions| transactions.duration_ns > 0)
+}
+
+/// Rates, the latency that 1 % exceed, and the verdict.
+fn answer(summary: &Summary) -> String {
+    let mut words = Vec::new();
+    if let Some(transactions) = measured(summary) {
+        let TransactionsSummary {
+            rate: done,
+            read_bytes,
+            written_bytes,
+            latency_ns,
+            ..
+        } = transactions;
+        words.push(format!("{} transactions/s", rate(done.per_second)));
+        for (what, moved) in [("read", read_bytes), ("written", written_bytes)] {
+            if let Some(per_second) = moved.per_second.filter(|_| moved.count > 0) {
+                words.push(format!("{what} {}", throughput(per_second)));
+            }
+        }
+        words.extend(latency_ns.p99.map(|ns| format!("p99 {}", latency(ns as f64))));
+    }
+    words.push(summary.verdict.level.name().to_owned());
+    apart(&words)
+}
+
+/// Facts in one line, two blanks between them: one that holds, and one at which a line may end.
+fn apart(facts: &[String]) -> String {
+    let facts: Vec<String> = facts.iter().map(|fact| kept(fact)).collect();
+    facts.join("\u{a0} ")
+}
+
+fn operations(document: &mut Document, summary: &Summary) {
+    if summary.operations.is_empty() {
+        return;
+    }
+    let mut table = Table::new(1, &["", "ops/s", "mean", "p50", "p99", "p99.9", "max"]);
+    for (name, total) in &summary.operations {
+        let OperationTotal { rate, latency_ns, .. } = total;
+        let LatencySummary {
+            mean,
+            p50,
+            p99,
+            p99_9,
+            max,
+            ..
+        } = *latency_ns;
+        let mut cells = vec![name.as_str().into(), rate.per_second.map(Number::Rate).into()];
+        let mean = mean.map(Number::Latency).into();
+        cells.push(mean);
+        cells.extend([p50, p99, p99_9, max].map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
+        table.row(cells);
+    }
+    document.table(table);
+    document.gap();
+}
+
+/// The phases beside the transactions.
+fn others(document: &mut Document, summary: &Summary) {
+    let others = summary.phases.iter().filter(|phase| phase.phase != Phase::Transactions);
+    let words: Vec<String> = others
+        .map(|phase| {
+            let done = phase.last_done.done;
+            format!("{} {} files/s", phase.phase.name(), rate(done.per_second))
+        })
+        .collect();
+    if !words.is_empty() {
+        document.line(
+            words
+                .iter()
+                .map(|words| kept(words))
+                .collect::<Vec<_>>()
+                .join("\u{a0}\u{a0} "),
+        );
+    }
+}
+
+/// Who served the reads, when writes were acknowledged, and what the program itself cost.
+fn facts(document: &mut Document, record: &Record, summary: &Summary) {
+    let mut words = Vec::new();
+    if let Some(served) = summary.served_by.as_ref().filter(|served| served.read_bytes > 0) {
+        words.push(match (&served.device_bytes, served.fraction) {
+            (Fact::Known(_), Some(fraction)) => {
+                format!("reads: {} from cache", percent((1.0 - fraction).max(0.0)))
+            }
+            _ => "reads: served by cache or device is not known".to_owned(),
+        });
+    }
+    if record.spec.storage.touches() {
+        words.push(format!("durability: {}", record.spec.durability));
+    }
+    if let Some(fraction) = summary.overhead.as_ref().and_then(|overhead| overhead.fraction) {
+        words.push(format!("overhead: {}", percent(fraction)));
+    }
+    if !words.is_empty() {
+        document.line(
+            words
+                .iter()
+                .map(|words| kept(words))
+                .collect::<Vec<_>>()
+                .join("\u{a0}\u{a0} "),
+        );
+    }
+}
