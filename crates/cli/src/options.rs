@@ -49,8 +49,37 @@ pub struct CommandLine {
 
 /// The whole command line.
 pub fn command() -> clap::Command {
-    CommandLine::command().mut_subcommands(spec::with_switches)
+    let command = CommandLine::command().mut_subcommands(spec::with_switches);
+    command.mut_subcommand("run", |run| {
+        run.mut_args(|arg| {
+            let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
+            arg.hide_short_help(!is_first)
+        })
+        .after_help(format!("{EXAMPLES}\n'postmark run --help' has all options."))
+        .before_long_help(EXAMPLES)
+        .after_long_help("docs/measurement.md defines every operation, policy and number.")
+    })
 }
+
+/// The options that `run -h` shows.
+const FIRST: [&str; 10] = [
+    "preset",
+    "target",
+    "files",
+    "size",
+    "transactions",
+    "for",
+    "workers",
+    "durability",
+    "format",
+    "full",
+];
+
+const EXAMPLES: &str = "Examples:
+  postmark run --preset mail --for 60s --target /mnt/disk
+  postmark run --files 20k --transactions 100k --workers 4 --target /mnt/disk
+  postmark run --preset mail --sweep auto --slo 'p99<10ms' --target /mnt/disk
+";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

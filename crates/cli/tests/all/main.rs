@@ -6,6 +6,7 @@ mod architecture;
 mod archived;
 mod circles;
 mod differential;
+mod documents;
 mod filesystems;
 mod hostile;
 mod hung;
