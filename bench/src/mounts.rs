@@ -182,7 +182,7 @@ pub fn touch_memory() {
     std::hint::black_box(&memory);
 }
 
-/// Lets what was written before sync, so that it does not disturb what follows.
+/// Syncs what was written before, so that it does not disturb what follows.
 pub fn sync(path: &Path) -> Result<(), Box<dyn Error>> {
     output(Command::new("sync").arg("-f").arg(path)).map(drop)
 }

@@ -94,8 +94,8 @@ impl Rates {
     }
 }
 
-/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where it
-/// is to sync, what it has made is gone from memory and device when the run begins, whatever that one does.
+/// Performs the same work with so many files in each pool and transactions of each worker, and removes it again; where
+/// file systems are synced between phases, what it has made is gone from memory and device when the run begins, whatever that one does.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),

@@ -29,7 +29,7 @@ pub mod sizing;
 pub mod verify_log;
 
 use std::io::IsTerminal as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::FromArgMatches;
@@ -49,9 +49,23 @@ pub fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-fn is_missing(file: &Path) -> bool {
-    file.symlink_metadata()
-        .is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+/// Whether a word is neither a command, nor an option, nor a file: the prompt would take what follows for its own commands.
+fn is_mistyped(word: &Path) -> bool {
+    let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
+    let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    !word.as_os_str().is_empty()
+        && !is_option
+        && options::command().find_subcommand(word).is_none()
+        && word.symlink_metadata().is_err_and(is_missing)
+}
+
+fn refuse_mistyped(word: &Path) -> u8 {
+    let word = harmless::path(word);
+    let mut command = options::command();
+    let known = options::similar(&word, command.get_subcommands().map(clap::Command::get_name));
+    let meant = known.map_or_else(String::new, |known| format!(": did you mean 'postmark {known}'?"));
+    let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
+    options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
 
 /// All that is done, and the exit status.
@@ -60,7 +74,12 @@ fn program(side: &Side) -> u8 {
     let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => return options::refuse(error),
+        Err(error) => {
+            // The library takes a mistyped command for the file, and refuses what stands behind it.
+            let first = std::env::args_os().nth(1).map(PathBuf::from);
+            let mistyped = first.filter(|word| error.kind() == ErrorKind::UnknownArgument && is_mistyped(word));
+            return mistyped.map_or_else(|| options::refuse(error), |word| refuse_mistyped(&word));
+        }
     };
     if let Some(command) = said
         .file
@@ -73,18 +92,8 @@ fn program(side: &Side) -> u8 {
         );
         return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
     }
-    // A word that is no file is a command that was mistyped: the prompt would take what follows for its own commands.
-    if let Some(file) = said
-        .file
-        .as_deref()
-        .filter(|file| !file.as_os_str().is_empty() && is_missing(file))
-    {
-        let word = harmless::path(file);
-        let mut commands = options::command();
-        let known = options::similar(&word, commands.get_subcommands().map(clap::Command::get_name));
-        let meant = known.map_or_else(String::new, |known| format!(": did you mean 'postmark {known}'?"));
-        let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
-        return options::refuse(commands.error(ErrorKind::InvalidSubcommand, told));
+    if let Some(word) = said.file.as_deref().filter(|word| is_mistyped(word)) {
+        return refuse_mistyped(word);
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())

@@ -166,7 +166,7 @@ pub struct Check {
 /// What the reads of the transactions got from the device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedBy {
-    /// Bytes that the process's reads got from the device from storage (`read_bytes` of proc(5), `/proc/PID/io`).
+    /// Bytes that the process's reads got from storage (`read_bytes` of proc(5), `/proc/PID/io`).
     pub device_bytes: Fact<u64>,
     /// Bytes that its operations read.
     pub read_bytes: u64,

@@ -13,6 +13,7 @@ pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workl
     workers,phase,role,operation,operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns\r\n";
 
 /// A run's lines, without a header (RFC 4180): its transactions, its operations by phase, and the steps of a sweep by load.
+/// Latencies and failures of the line `transaction` are of its operations.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry, record);
     let summary = Summary::of(record);

@@ -294,7 +294,7 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
             MEASURED_LEAST_NS / 1_000_000
         )
     } else if operations < OPERATIONS_MIN {
-        format!("fewer than {OPERATIONS_MIN} operations have no 99th percentile")
+        format!("fewer than {OPERATIONS_MIN} operations tell little of a latency")
     } else {
         format!(
             "less than {} s tells little of how it goes on (write-back, journals)",

@@ -22,7 +22,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     };
     let against = match sizing.working_set {
         WorkingSet::OfCache(factor) => format!("{factor} times"),
-        WorkingSet::Bytes(_) => "against".to_owned(),
+        WorkingSet::Bytes(_) => "beside".to_owned(),
     };
     format!(
         "Chose {}{each} of {} on average, {} in all, {} the cache of {} ({})",

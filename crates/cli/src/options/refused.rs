@@ -14,8 +14,12 @@ pub fn refuse(mut error: clap::Error) -> u8 {
         // Help and version are ours alone.
         error.exit();
     }
+    // Only they have the options that a tip names.
+    let is_work = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "run" || word == "plan");
     let tip = match error.get(ContextKind::InvalidArg) {
-        Some(ContextValue::String(word)) if error.kind() == ErrorKind::UnknownArgument => called_here(word),
+        Some(ContextValue::String(word)) if is_work && error.kind() == ErrorKind::UnknownArgument => called_here(word),
         _ => None,
     };
     if tip.is_some() {

@@ -1,4 +1,5 @@
-//! The commands of README and of the first pages are run as they stand, in their order: paths, sizes and times are made small.
+//! The commands of README and of the first page that begin with the program's name, or hand something to it, are run in their
+//! order: paths, sizes and times are made small.
 
 use std::fs;
 use std::path::Path;

@@ -71,12 +71,12 @@ fn what(record: &Record, summary: &Summary) -> String {
     )
 }
 
-/// The transactions, where any time was measured.
+/// The transactions, where any were measured.
 fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
     summary
         .transactions
         .as_ref()
-        .filter(|transactions| transactions.duration_ns > 0)
+        .filter(|transactions| transactions.duration_ns > 0 && transactions.rate.count > 0)
 }
 
 /// Rates, the latency that 1 % exceed, and the verdict.
@@ -156,10 +156,11 @@ fn others(document: &mut Document, summary: &Summary) {
 /// Who served the reads, when writes were acknowledged, and what the program itself cost.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
-    if let Some(served) = summary.served_by.as_ref().filter(|served| served.read_bytes > 0) {
+    let served_by = summary.served_by.as_ref().filter(|_| record.spec.storage.touches());
+    if let Some(served) = served_by.filter(|served| served.read_bytes > 0) {
         words.push(match (&served.device_bytes, served.fraction) {
             (Fact::Known(_), Some(fraction)) => {
-                format!("reads: {} from cache", percent((1.0 - fraction).max(0.0)))
+                format!("reads: {} served by the device", percent(fraction))
             }
             _ => "reads: served by cache or device is not known".to_owned(),
         });

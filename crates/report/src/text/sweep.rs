@@ -41,7 +41,7 @@ fn load(load: Load) -> String {
 
 fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
     let header = [
-        "SweepStep",
+        "Step",
         "load",
         "",
         "per second",
@@ -165,14 +165,14 @@ fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummar
         .and_then(|(place, p99)| Some((sweep_steps.get(place)?, p99)))
     {
         Some((nearest, p99)) => document.sentence(
-            "Slo",
+            "SLO",
             format!(
                 "{asked}: NOT MET by any step; the nearest is {} with p99 {} µs",
                 load(nearest.load),
                 microseconds(p99 as f64)
             ),
         ),
-        None => limit(document, "Slo", &slo.limit, &asked),
+        None => limit(document, "SLO", &slo.limit, &asked),
     }
 }
 

@@ -190,6 +190,7 @@ fn mistakes_are_met_with_what_is_meant() {
             "'frobnicate' is neither a command nor a classic configuration file",
         ),
         (&["plna"], "did you mean 'postmark plan'?"),
+        (&["plna", "--files", "3"], "did you mean 'postmark plan'?"),
         (&["run", "--threads", "4"], "tip: --workers N"),
         (&["run", "--duration=60"], "tip: --for TIME"),
         (&["run", "/mnt/x"], "tip: --target /mnt/x"),
