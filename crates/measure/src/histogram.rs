@@ -34,7 +34,7 @@ pub struct Histogram {
     pub(crate) max_ns: u64,
 }
 
-/// What reports show of durations, in nanoseconds. A percentile is given where at least [`BEYOND_MIN`] durations lie beyond it:
+/// What reports show of durations, in nanoseconds. A percentile is given where at least ten durations lie beyond it:
 /// with fewer, it is the luck of a few.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
@@ -57,14 +57,14 @@ pub struct LatencySummary {
 }
 
 /// So many durations lie beyond a percentile that is shown.
-pub const BEYOND_MIN: u64 = 10;
+const BEYOND_MIN: f64 = 10.0;
 
 impl LatencySummary {
     /// Of so many durations with this mean and this maximum.
     pub(crate) fn of(count: u64, mean: Option<f64>, max: Option<u64>, percentile: impl Fn(f64) -> Option<u64>) -> Self {
         // A tenth of a percent is no binary fraction: a millionth of a duration is let pass.
         let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
-        let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN as f64);
+        let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN);
         Self {
             mean,
             p50: shown(50.0),

@@ -10,7 +10,7 @@ mod slowest;
 mod sparse;
 pub mod steady;
 
-pub use histogram::{BEYOND_MIN, Histogram, LatencySummary};
+pub use histogram::{Histogram, LatencySummary};
 pub use knee::Knee;
 pub use meter::Meter;
 pub use slices::{Merge, SLICE_NS, SLICES_MAX, Slice, SliceMeter, Slices};

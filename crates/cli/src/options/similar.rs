@@ -13,7 +13,7 @@ pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option
     (best.0 >= SIMILAR_MIN).then_some(best.1)
 }
 
-/// What other programs call it, and what it is called here. The longest way to say it stands in the manual.
+/// What other programs call it, and what it is called here.
 const ELSEWHERE: [(&str, &str); 13] = [
     ("--threads", "--workers N"),
     ("--jobs", "--workers N"),

@@ -123,9 +123,8 @@ fn operations(document: &mut Document, summary: &Summary) {
             max,
             ..
         } = *latency_ns;
-        let mut cells = vec![name.as_str().into(), rate.per_second.map(Number::Rate).into()];
-        let mean = mean.map(Number::Latency).into();
-        cells.push(mean);
+        let rate = rate.per_second.map(Number::Rate);
+        let mut cells = vec![name.as_str().into(), rate.into(), mean.map(Number::Latency).into()];
         cells.extend([p50, p99, p99_9, max].map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
         table.row(cells);
     }
@@ -143,13 +142,7 @@ fn others(document: &mut Document, summary: &Summary) {
         })
         .collect();
     if !words.is_empty() {
-        document.line(
-            words
-                .iter()
-                .map(|words| kept(words))
-                .collect::<Vec<_>>()
-                .join("\u{a0}\u{a0} "),
-        );
+        document.words(apart(&words));
     }
 }
 
@@ -172,12 +165,6 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
         words.push(format!("overhead: {}", percent(fraction)));
     }
     if !words.is_empty() {
-        document.line(
-            words
-                .iter()
-                .map(|words| kept(words))
-                .collect::<Vec<_>>()
-                .join("\u{a0}\u{a0} "),
-        );
+        document.words(apart(&words));
     }
 }
