@@ -43,6 +43,25 @@ fn the_answer_fits_on_one_screen() {
 }
 
 #[test]
+fn the_screen_says_what_the_device_served() {
+    let screen = |device_bytes| {
+        let mut record = kept();
+        record.actual.served_by = Some(ServedBy {
+            device_bytes,
+            read_bytes: 4_096,
+        });
+        document::text(&report::text::short(&record), document::SCREEN_WIDTH)
+    };
+    let known = screen(Fact::Known(512));
+    assert!(
+        known.contains("reads: 12.5 % served by the device  durability: none\n"),
+        "{known}"
+    );
+    let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
+    assert!(unknown.contains("served by cache or device is not known"), "{unknown}");
+}
+
+#[test]
 fn a_failed_run_says_what_failed_and_what_was_left() {
     let mut record = kept();
     record.actual.outcome = Outcome::Failed {
