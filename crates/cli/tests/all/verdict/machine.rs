@@ -76,7 +76,7 @@ fn ns_per_operation(record: &Record) -> f64 {
 
 /// Attributes in memory are asked for nearly as fast as the program can ask.
 #[test]
-fn a_target_that_is_as_fast_as_the_program_shows_the_program() {
+fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
     const WORK: &str = "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
     let scene = Scene::in_memory();
     let location = scene.directory("location");
@@ -91,10 +91,16 @@ fn a_target_that_is_as_fast_as_the_program_shows_the_program() {
         (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
         "{fraction}: {own:?} of {all_ns} ns"
     );
-    assert!(
-        has!(verdict, Reason::Overhead { .. }),
-        "{own:?} of {all_ns} ns for each are the program's: {verdict:#?}"
-    );
+    // How much it is depends on the machine. The rule looks at nothing else: the same run is reported where the program's
+    // part is a fifth, and not where it is a twentieth.
+    for (part, reported) in [(0.2, true), (0.05, false)] {
+        let mut record = ran.record.clone();
+        let mut own = own.clone();
+        own.ns_per_operation = all_ns * part;
+        record.actual.overhead = Fact::Known(own);
+        let verdict = Verdict::of(&record);
+        assert_eq!(has!(verdict, Reason::Overhead { .. }), reported, "{part}: {verdict:#?}");
+    }
     // Where there is nothing else it is no reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
