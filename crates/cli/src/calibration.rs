@@ -6,7 +6,7 @@ use campaign::calibration::{Uncalibrated, calibrate as time, expected};
 use document::harmless;
 use observe::{Class, Fact, Sources, Target};
 use report::sizing::sentence;
-use runner::{RunSpec, SystemClock};
+use runner::RunSpec;
 
 use crate::perform::{exit_code, perform};
 use crate::problem::Problem;
@@ -52,10 +52,10 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
         workload: specified.spec.workload.with_transactions(0),
         ..specified.spec.clone()
     };
-    let judged = crate::perform::judge(&specified.spec).and_then(|()| runner::judge_room(&pool));
+    let judged = runner::named::judge(&specified.spec).and_then(|()| runner::judge_room(&pool));
     judged.map_err(|refused| specified.explain(refused))?;
     // It shows nothing but who is stalled.
-    let mut perform = |short: &RunSpec| perform(short, &SystemClock, &mut Display::new(true));
+    let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
     let calibration = time(&specified.spec, &sizing, &mut perform).map_err(|why| match why {
         Uncalibrated::Refused(refused) => specified.explain(refused),
         Uncalibrated::Ended { why, record } => Problem::Calibration {

@@ -4,26 +4,26 @@ use std::io::Write;
 
 use document::harmless;
 use record::{Classic, Outcome, Record};
-use runner::{Clock, Place, RunSpec};
+use runner::{Events, Place, Refused, RunSpec};
 use spec::StorageName;
 
 use crate::classic::{ClassicProgress, Engine, PromptSettings, RunEnd};
-use crate::perform::{exit_code, left_something, perform};
+use crate::perform::{exit_code, left_something};
 
-/// Performs the prompt's runs with a clock: the machine's, or a test's.
+/// Performs the prompt's runs: with [`crate::perform::perform`], or as a test does.
 #[derive(Debug)]
-pub struct RunnerEngine<C> {
-    clock: C,
+pub struct RunnerEngine<P> {
+    perform: P,
     command_line: Vec<String>,
     room_check: bool,
     trusts_others: bool,
 }
 
-impl<C: Clock> RunnerEngine<C> {
+impl<P> RunnerEngine<P> {
     /// An engine of a session that was started with these words.
-    pub fn new(clock: C, command_line: Vec<String>) -> Self {
+    pub fn new(perform: P, command_line: Vec<String>) -> Self {
         Self {
-            clock,
+            perform,
             command_line,
             room_check: true,
             trusts_others: false,
@@ -43,7 +43,10 @@ impl<C: Clock> RunnerEngine<C> {
     }
 }
 
-impl<C: Clock> Engine for RunnerEngine<C> {
+impl<P> Engine for RunnerEngine<P>
+where
+    P: FnMut(&RunSpec, &mut dyn Events) -> Result<Record, Refused>,
+{
     fn run(
         &mut self,
         settings: &PromptSettings,
@@ -69,7 +72,7 @@ impl<C: Clock> Engine for RunnerEngine<C> {
             ..RunSpec::classic(workload.into(), targets, Place::Location)
         };
         let mut progress = ClassicProgress::new(transactions, output);
-        match perform(&spec, &self.clock, &mut progress) {
+        match (self.perform)(&spec, &mut progress) {
             Ok(record) => end(&record, output, &mut complain),
             Err(refused) => {
                 complain(refused.to_string());

@@ -35,7 +35,6 @@ use std::process::ExitCode;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use document::harmless;
-use runner::SystemClock;
 
 use apart::Side;
 use options::{Command, CommandLine};
@@ -109,7 +108,7 @@ fn program(side: &Side) -> u8 {
             if let Some(code) = apart {
                 return code;
             }
-            let mut engine = engine::RunnerEngine::new(SystemClock, words)
+            let mut engine = engine::RunnerEngine::new(perform::perform, words)
                 .with_room_check(!said.no_room_check)
                 .with_trust_in_others(said.allow_unsafe_target);
             return classic::start(said.edition.unwrap_or_default(), said.file.as_deref(), &mut engine);

@@ -1,8 +1,7 @@
 //! From a storage's name to a run on it.
 
 use record::{Outcome, Record};
-use runner::{Clock, Control, Events, Refused, Run, RunSpec, TakeControl};
-use spec::StorageName;
+use runner::{Control, Events, Refused, RunSpec, TakeControl};
 
 use crate::signals::InRun;
 
@@ -10,8 +9,8 @@ use crate::signals::InRun;
 ///
 /// # Errors
 /// Where the run was refused: nothing was touched.
-pub fn perform<C: Clock>(spec: &RunSpec, clock: &C, events: &mut dyn Events) -> Result<Record, Refused> {
-    perform_with(spec, clock, &mut Signals::default(), events)
+pub fn perform(spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Refused> {
+    perform_with(spec, &mut Signals::default(), events)
 }
 
 /// The process's signals for one run or for several in a row, taken when the first of them begins.
@@ -34,35 +33,17 @@ impl TakeControl for Signals {
 ///
 /// # Errors
 /// As [`perform`].
-pub fn perform_with<C: Clock>(
-    spec: &RunSpec,
-    clock: &C,
-    signals: &mut Signals,
-    events: &mut dyn Events,
-) -> Result<Record, Refused> {
-    let record = campaign::run(spec, &mut |spec, events| prepare(spec, clock, signals, events), events)?;
+pub fn perform_with(spec: &RunSpec, signals: &mut Signals, events: &mut dyn Events) -> Result<Record, Refused> {
+    let record = campaign::run(
+        spec,
+        &mut |spec, events| runner::named::prepare(spec, signals, events),
+        events,
+    )?;
     if let (Outcome::Interrupted { .. }, Some(signals)) = (&record.actual.outcome, &signals.0) {
         // The work has ended because of the signal: it is not to end what comes after.
         signals.followed();
     }
     Ok(record)
-}
-
-fn prepare<'e, C: Clock>(
-    spec: &RunSpec,
-    clock: &C,
-    signals: &mut Signals,
-    events: &'e mut dyn Events,
-) -> Result<Run<'e>, Refused> {
-    storage::named!(spec.storage, StorageName, storage => runner::prepare(spec, storage, clock, signals, events))
-}
-
-/// Whether a run on its storage would be refused; touches nothing.
-///
-/// # Errors
-/// Why it would be.
-pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
-    storage::named!(spec.storage, StorageName, storage => runner::judge(spec, storage))
 }
 
 /// Whether something that the run made, or may have made, is still there.

@@ -11,7 +11,6 @@ use workload::{Followed, Planner, Workload};
 
 use crate::calibration;
 use crate::options::{PlanArguments, PlanFormat};
-use crate::perform::judge;
 use crate::problem::{Problem, print};
 use crate::run_spec::{SpecError, Specified, specify, to_config};
 
@@ -47,7 +46,7 @@ pub fn text(specified: &Specified, format: PlanFormat) -> Result<String, Problem
             trusts_others: true,
             ..specified.spec.clone()
         };
-        judge(&spec).map_err(|refused| specified.explain(refused))?;
+        runner::named::judge(&spec).map_err(|refused| specified.explain(refused))?;
     }
     Ok(match format {
         PlanFormat::Toml => to_config(specified)?,

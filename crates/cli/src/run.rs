@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use document::{Rendering, SCREEN_WIDTH, WIDTH, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
-use runner::{Event, Events, RunSpec, SystemClock};
+use runner::{Event, Events, RunSpec};
 
 use crate::apart::Side;
 use crate::archive::{self, Archiving, Chosen, Keeper};
@@ -104,7 +104,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             let (sizing, notes) = (specified.sizing.clone(), specified.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
-        let performed = perform_with(&specified.spec, &SystemClock, &mut signals, &mut watchers);
+        let performed = perform_with(&specified.spec, &mut signals, &mut watchers);
         performed.map_err(|refused| specified.explain(refused))
     });
     watchers.display.finish();

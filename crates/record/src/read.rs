@@ -12,7 +12,7 @@ use std::fmt;
 
 use measure::{SLICES_MAX, SliceMeter};
 use serde::Deserialize;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use workload::{Action, Role};
 
 use crate::part::Completed;
@@ -94,8 +94,7 @@ struct ReadRun {
 
 /// A record from its JSON. The summary beside it is not read: it follows from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
-    count(text)?;
-    let ReadRun { record } = serde_json::from_str(text).map_err(|error| no_record(text, &error))?;
+    let ReadRun { record } = read(text)?;
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
         field: format!("record.{field}"),
         why: told(&why),
@@ -105,11 +104,22 @@ pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
 
 /// A part of a record from its JSON. Its numbers are held against one another when the record is put together and read again.
 pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
+    read(text)
+}
+
+/// What a text within the limits says, or the place that is wrong.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     count(text)?;
-    serde_json::from_str(text).map_err(|error| ReadError::NoRecord {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let read = serde_path_to_error::deserialize(&mut deserializer).map_err(|placed| ReadError::NoRecord {
+        field: told(&placed.path().to_string()),
+        why: told(&placed.inner().to_string()),
+    })?;
+    deserializer.end().map_err(|error| ReadError::NoRecord {
         field: ".".to_owned(),
         why: told(&error.to_string()),
-    })
+    })?;
+    Ok(read)
 }
 
 /// Whether a text keeps the limits.
@@ -129,22 +139,6 @@ fn count(text: &str) -> Result<(), ReadError> {
         field: ".".to_owned(),
         why: told(&error.to_string()),
     })
-}
-
-/// Reads once more, to know the place.
-fn no_record(text: &str, error: &serde_json::Error) -> ReadError {
-    let again = serde_path_to_error::deserialize::<_, ReadRun>(&mut serde_json::Deserializer::from_str(text));
-    match again {
-        Err(placed) => ReadError::NoRecord {
-            field: told(&placed.path().to_string()),
-            why: told(&placed.inner().to_string()),
-        },
-        // It is behind the record.
-        Ok(_) => ReadError::NoRecord {
-            field: ".".to_owned(),
-            why: told(&error.to_string()),
-        },
-    }
 }
 
 /// Harmless, and the beginning and the end of what is long.

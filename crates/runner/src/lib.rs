@@ -8,6 +8,7 @@ pub mod clock;
 pub mod control;
 pub mod events;
 pub mod memory;
+pub mod named;
 pub mod refused;
 pub mod room;
 pub mod run;

@@ -94,7 +94,7 @@ fn judge(specified: &Specified) {
     let _ = (workload.directories(), workload.content_bytes_max(), workload.grows());
     if specified.spec.storage == StorageName::Null {
         // Only its answer matters: it may be refused.
-        let _ = cli::perform::judge(&specified.spec);
+        let _ = runner::named::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
     // The original draws once more for each block that it writes.

@@ -14,8 +14,9 @@ use cli::classic::prompt::Plain;
 use cli::classic::{Interpreter, PromptSettings};
 use cli::engine::RunnerEngine;
 use record::Edition;
-use runner::{Clock, SystemClock};
+use runner::{Clock, Control, Events, RunSpec, SystemClock};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use spec::StorageName;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
@@ -240,7 +241,8 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
-    let mut engine = RunnerEngine::new(clock, vec!["postmark".to_owned()]);
+    let perform = |spec: &RunSpec, events: &mut dyn Events| storage::named!(spec.storage, StorageName, storage => runner::run(spec, storage, &clock, &mut Control::default, events));
+    let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
     let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);
     let code = interpreter

@@ -1,0 +1,31 @@
+//! Runs on the storage that their spec names, with the clock of the system. The one loop is compiled here for each of these
+//! storages, so that the crates above need not be optimised.
+
+use spec::StorageName;
+
+use crate::clock::SystemClock;
+use crate::control::TakeControl;
+use crate::events::Events;
+use crate::refused::Refused;
+use crate::run::Run;
+use crate::{RunSpec, looked, run};
+
+/// Prepares a run, as [`run::prepare`] does.
+///
+/// # Errors
+/// Where the run was refused: nothing was touched.
+pub fn prepare<'e>(
+    spec: &RunSpec,
+    take_control: &mut dyn TakeControl,
+    events: &'e mut dyn Events,
+) -> Result<Run<'e>, Refused> {
+    storage::named!(spec.storage, StorageName, storage => run::prepare(spec, storage, &SystemClock, take_control, events))
+}
+
+/// Whether a run on its storage would be refused, as [`looked::judge`] finds. Touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
+    storage::named!(spec.storage, StorageName, storage => looked::judge(spec, storage))
+}
