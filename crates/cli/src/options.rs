@@ -277,6 +277,9 @@ pub struct WorkArguments {
     /// In which archive it is looked for; what the command says of archives.
     #[arg(skip)]
     pub like_in: Option<PathBuf>,
+    /// Whether the original's number of transactions ends a run where nothing else does.
+    #[arg(skip)]
+    pub by_number: bool,
     /// The rest.
     #[command(flatten)]
     pub options: Options,

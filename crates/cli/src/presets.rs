@@ -22,22 +22,26 @@ pub fn list() -> Result<u8, Problem> {
             document.below(format!("edition {}; from {}", classic.edition, preset.source));
             continue;
         }
-        let (files, transactions) = (workload.files(), workload.transactions());
+        let files = workload.files();
         let workers = match workload.workers {
             Workers::Private { workers } => {
                 let workers = several(workers, "worker");
-                format!("{workers}, each with {files} files and {transactions} transactions")
+                format!("{workers}, each with {files} files")
             }
             Workers::Shared { writers, readers } => {
                 let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
-                format!("{files} files, {writers} and {readers}, each with {transactions} transactions")
+                format!("{files} files, {writers} and {readers}")
             }
         };
         let durability = preset
             .how
             .durability
             .map_or(String::new(), |policy| format!(", {policy}"));
-        document.below(format!("on this machine: {workers}{durability}"));
+        let time = preset
+            .how
+            .run_for_s
+            .map_or(String::new(), |seconds| format!(", {seconds} s"));
+        document.below(format!("on this machine: {workers}{durability}{time}"));
         document.below(format!("from {}", preset.source));
     }
     print(&document::text(&document, WIDTH))?;

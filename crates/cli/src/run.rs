@@ -26,6 +26,8 @@ use crate::run_spec::{SpecError, Specified, specify};
 /// Where what was said is wrong, the run was refused, or the report could not be delivered.
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
+    // The original's reports are of a number of transactions.
+    arguments.work.by_number = matches!(arguments.format, ReportFormat::Classic | ReportFormat::Terse);
     let mut specified = specify(&arguments.work)?;
     judge(&arguments, &specified)?;
     let dry_format = match (arguments.dry_run, arguments.format) {

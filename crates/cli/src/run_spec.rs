@@ -84,6 +84,7 @@ fn specify_over(arguments: &WorkArguments, file: Options, weights: &[u32]) -> Re
         file,
         preset: preset.as_ref(),
         weights: if arguments.weight.is_empty() { weights } else { &[] },
+        run_for_s: (!arguments.by_number).then_some(presets::RUN_FOR_S),
         read: &config::text_of,
     };
     let resolved = spec::resolve(&asked).map_err(|contradiction| match contradiction {

@@ -52,7 +52,7 @@ impl RunSpec {
             }
         }
         if self.keeping.keep && is_shared && self.workload.transactions() > 0 {
-            return Err(Contradiction::KeepShared(self.workload.transactions()));
+            return Err(Contradiction::KeepShared);
         }
         let is_bounded = |mix: &workload::Mix| mix.layout.entries_max.is_some();
         if keeps && is_shared && self.workload.mix().is_some_and(is_bounded) {

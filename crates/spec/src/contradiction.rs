@@ -190,10 +190,10 @@ pub enum Contradiction {
     )]
     VerifyText,
     #[error(
-        "--keep with a shared pool and {0} transactions: where its files then are depends on who was faster, and a later run could not take \
+        "--keep with a shared pool and transactions: where its files then are depends on who was faster, and a later run could not take \
          it: prepare it with --transactions 0 --keep, or give --workers instead of writers and readers"
     )]
-    KeepShared(u64),
+    KeepShared,
     #[error("--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out")]
     KeepBounded,
 

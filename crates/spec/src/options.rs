@@ -77,10 +77,10 @@ options! {
     /// 100GiB. A short run on the target tells how long that will take.
     #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true, help_heading = "Work")]
     working_set: WorkingSet,
-    /// Transactions of each worker, like 100k; a mix has one operation in each [default: 500].
+    /// Transactions of each worker, like 100k; a mix has one operation in each.
     #[arg(long, value_name = "N", help_heading = "Work")]
     transactions: Count,
-    /// How long the transactions go on, like 2m, instead of --transactions (or at most, where both are said).
+    /// How long the transactions are measured, like 2m; with --transactions too, whichever ends first [default: 10s without --transactions].
     #[arg(long = "for", value_name = "TIME", help_heading = "Driving")]
     #[serde(rename = "for")]
     run_for: Time,

@@ -4,6 +4,7 @@
 //! the original's defaults.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use workload::Workload;
 use workload::presets::Preset;
@@ -15,7 +16,7 @@ use crate::limits::LOCATIONS_MAX;
 use crate::note::Note;
 use crate::options::{Options, TargetOption};
 use crate::run_spec::RunSpec;
-use crate::values::{Count, WorkingSet};
+use crate::values::{Count, Time, WorkingSet};
 use crate::work::{self, Read};
 
 /// What was asked for, layer by layer.
@@ -28,6 +29,9 @@ pub struct Asked<'a> {
     pub preset: Option<&'a Preset>,
     /// The shares of the earlier run's locations: they are a part of the work, places are not.
     pub weights: &'a [u32],
+    /// How long the transactions are performed, in seconds, where neither options nor a preset say when they end; nothing where the
+    /// original's number ends them.
+    pub run_for_s: Option<u64>,
     /// How a histogram's file is read.
     pub read: &'a Read<'a>,
 }
@@ -50,8 +54,14 @@ pub struct Resolved {
 /// What is contradicted.
 pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let mut options = options_of(asked)?;
-    if drive::ends_otherwise(&options) && options.transactions.is_none() {
-        options.transactions = Some(Count(Workload::ENDLESS));
+    if options.transactions.is_none() {
+        if !drive::ends_otherwise(&options) {
+            let seconds = asked.preset.map_or(asked.run_for_s, |preset| preset.how.run_for_s);
+            options.run_for = seconds.map(|seconds| Time::of(Duration::from_secs(seconds)));
+        }
+        if drive::ends_otherwise(&options) {
+            options.transactions = Some(Count(Workload::ENDLESS));
+        }
     }
     refuse_of_null(&options)?;
     let locations = locations(asked, &options)?;

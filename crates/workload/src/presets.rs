@@ -1,8 +1,7 @@
 //! Workloads with a name, each with what it stands for and where its figures come from.
 //!
 //! [`classic`](self) ones are numbers that somebody has published. The mixes are of today and are sized by the machine
-//! that they run on: small enough that a run takes seconds to a minute on a solid state disk, so their pools fit the
-//! page cache. Whoever wants to measure beyond it gives a larger pool (`--files`) or a cold cache.
+//! that they run on, and end after [`RUN_FOR_S`]. Their pools are made in seconds on a solid state disk, and fit the page cache. Whoever wants to measure beyond it gives a larger pool (`--files`) or a cold cache.
 
 mod classic;
 mod mixes;
@@ -31,7 +30,13 @@ impl Machine {
 pub struct Manner {
     /// The policy of durability.
     pub durability: Option<&'static str>,
+    /// How long the transactions are performed, in seconds, where no option says when they end; nothing where the workload's number
+    /// ends them.
+    pub run_for_s: Option<u64>,
 }
+
+/// How long a run measures where nothing says when it ends, in seconds.
+pub const RUN_FOR_S: u64 = 10;
 
 /// A workload that has a name.
 #[derive(Clone, Debug)]

@@ -57,6 +57,7 @@ fn meaning(text: &str) -> Option<Specified> {
         return None;
     }
     let arguments = WorkArguments {
+        by_number: false,
         preset: None,
         like: None,
         like_in: None,

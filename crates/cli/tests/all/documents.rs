@@ -67,9 +67,11 @@ fn scaled(command: &str, target: &Path) -> String {
         }
     }
     command = words.join(" ");
-    if command.starts_with("postmark run") && command.contains(" --preset ") && !command.contains(" --files ") {
-        command.push_str(" --files 100");
-        if !command.contains(" --for ") {
+    if command.starts_with("postmark run") {
+        if command.contains(" --preset ") && !command.contains(" --files ") {
+            command.push_str(" --files 100");
+        }
+        if !command.contains(" --for ") && !command.contains(" --transactions ") {
             command.push_str(" --for 200ms");
         }
     }

@@ -142,7 +142,7 @@ fn a_run_is_set_beside_what_was_published() {
     let text = answer(&split("published beside run.json"), place.path());
     assert!(text.contains("this run") && text.contains("paper-session"), "{text}");
     let other = run
-        .replace("--preset default", "--files 77")
+        .replace("--preset default", "--files 77 --transactions 500")
         .replace("run.json", "other.json");
     answer(&split(&other), place.path());
     let said = ended(&split("published beside other.json --format csv"), place.path());

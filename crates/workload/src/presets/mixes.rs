@@ -1,7 +1,7 @@
 //! Mixes of today, each sized by the machine. What is published is named as its source; all else is our own choice,
 //! and says so.
 
-use super::{Machine, Manner, Preset};
+use super::{Machine, Manner, Preset, RUN_FOR_S};
 use crate::contents::{ContentKind, ContentSpec};
 use crate::intent::Action;
 use crate::layout::{Layout, Shape};
@@ -23,6 +23,14 @@ pub(super) fn all(machine: &Machine) -> Vec<Preset> {
         build_tree(machine),
         ai_samples(machine),
     ]
+}
+
+/// They measure for the same time. What is synced differs.
+fn manner(durability: Option<&'static str>) -> Manner {
+    Manner {
+        durability,
+        run_for_s: Some(RUN_FOR_S),
+    }
 }
 
 /// One worker for each processor, within bounds.
@@ -76,7 +84,7 @@ fn mail(machine: &Machine) -> Preset {
     let sizes = lognormal(8 * KIB, 1.3, 512, MIB);
     let mix = Mix {
         files: files(machine, 512, 16 * MIB, 64 * MIB, &sizes, workers),
-        transactions: 2_000,
+        transactions: Workload::ENDLESS,
         weights: weights(&[
             (Action::Deliver, 4),
             (Action::Read, 6),
@@ -107,9 +115,7 @@ fn mail(machine: &Machine) -> Preset {
             Workers::Private { workers },
             ContentKind::Compressible { ratio: 2.0 },
         ),
-        how: Manner {
-            durability: Some("fsync+dir"),
-        },
+        how: manner(Some("fsync+dir")),
     }
 }
 
@@ -125,7 +131,7 @@ fn varmail(machine: &Machine) -> Preset {
     let workers = 16;
     let mix = Mix {
         files: files(machine, 512, 16 * MIB, 64 * MIB, &sizes, workers),
-        transactions: 1_000,
+        transactions: Workload::ENDLESS,
         weights: weights(&[
             (Action::Delete, 1),
             (Action::Create, 1),
@@ -147,9 +153,7 @@ fn varmail(machine: &Machine) -> Preset {
                  append and deletion, appends up to 16 KiB, calls of 1 MiB, fsync); a directory each and exponential \
                  for its gamma sizes are our own choice",
         workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
-        how: Manner {
-            durability: Some("fsync"),
-        },
+        how: manner(Some("fsync")),
     }
 }
 
@@ -160,7 +164,7 @@ fn news(machine: &Machine) -> Preset {
     let sizes = lognormal(3 * KIB, 1.0, KIB, 128 * KIB);
     let mix = Mix {
         files: files(machine, 256, 32 * MIB, 128 * MIB, &sizes, 1),
-        transactions: 10_000,
+        transactions: Workload::ENDLESS,
         weights: weights(&[
             (Action::Create, 10),
             (Action::Link, 1),
@@ -187,7 +191,7 @@ fn news(machine: &Machine) -> Preset {
             Workers::Shared { writers: 1, readers },
             ContentKind::Compressible { ratio: 2.0 },
         ),
-        how: Manner::default(),
+        how: manner(None),
     }
 }
 
@@ -198,7 +202,7 @@ fn web_cache(machine: &Machine) -> Preset {
     let sizes = lognormal(11_579, 1.318, 1, MIB);
     let mix = Mix {
         files: files(machine, 128, 64 * MIB, 256 * MIB, &sizes, workers),
-        transactions: 10_000,
+        transactions: Workload::ENDLESS,
         weights: weights(&[
             (Action::Read, 10),
             (Action::Create, 4),
@@ -223,7 +227,7 @@ fn web_cache(machine: &Machine) -> Preset {
                  popularity: Zipf, exponents of 0.64 to 0.83 in Breslau et al. 1999; weights and directories are our \
                  own choice",
         workload: whole(mix, Workers::Private { workers }, ContentKind::Incompressible),
-        how: Manner::default(),
+        how: manner(None),
     }
 }
 
@@ -233,7 +237,7 @@ fn build_tree(machine: &Machine) -> Preset {
     let sizes = lognormal(4 * KIB, 1.5, 1, MIB);
     let mix = Mix {
         files: files(machine, 256, 32 * MIB, 128 * MIB, &sizes, workers),
-        transactions: 20_000,
+        transactions: Workload::ENDLESS,
         weights: weights(&[
             (Action::Stat, 60),
             (Action::Read, 15),
@@ -269,11 +273,11 @@ fn build_tree(machine: &Machine) -> Preset {
             Workers::Private { workers },
             ContentKind::Compressible { ratio: 3.0 },
         ),
-        how: Manner::default(),
+        how: manner(None),
     }
 }
 
-/// A pool of a 32nd of the memory, 128 MiB to 1 GiB; twice as many files are read as there are.
+/// A pool of a 32nd of the memory, 128 MiB to 1 GiB.
 fn ai_samples(machine: &Machine) -> Preset {
     let readers = machine.processors.saturating_mul(2).clamp(4, 64);
     // The mean is the median times exp(sigma squared / 2): 114.9 kB.
@@ -281,7 +285,7 @@ fn ai_samples(machine: &Machine) -> Preset {
     let files = files(machine, 32, 128 * MIB, 1024 * MIB, &sizes, 1);
     let mix = Mix {
         files,
-        transactions: (2 * files).div_ceil(readers.into()),
+        transactions: Workload::ENDLESS,
         weights: weights(&[(Action::Read, 1)]),
         popularity: Popularity::Shuffled,
         size_max_bytes: sizes.high(),
@@ -298,7 +302,7 @@ fn ai_samples(machine: &Machine) -> Preset {
     Preset {
         name: "ai-samples",
         what: "loading samples to train a model: two readers for each processor read whole files of a large set, \
-               shuffled anew in each of two epochs",
+               in an order that is drawn again for each epoch",
         source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's pictures); their spread \
                  and directories are our own choice",
         workload: whole(
@@ -306,6 +310,6 @@ fn ai_samples(machine: &Machine) -> Preset {
             Workers::Shared { writers: 0, readers },
             ContentKind::Incompressible,
         ),
-        how: Manner::default(),
+        how: manner(None),
     }
 }

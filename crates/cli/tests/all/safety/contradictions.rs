@@ -31,7 +31,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         "run --writers 2 --keep",
         &["--keep", "shared", "--transactions 0 --keep", "--workers"],
     ),
-    ("run --preset news --keep", &["--keep", "10000 transactions"]),
+    ("run --preset news --keep", &["--keep", "--transactions 0 --keep"]),
     // How large the pool is.
     (
         "run --working-set 2x --files 10",
