@@ -46,12 +46,12 @@ pub(crate) fn pack(text: &str) -> Vec<u8> {
 /// Where the bytes are not what was packed.
 pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
     let Some((length, packed)) = bytes.split_first_chunk::<8>() else {
-        return Err("it is cut off".to_owned());
+        return Err("it is truncated".to_owned());
     };
     let length = u64::from_le_bytes(*length);
     // What is longer would not be read.
     if length > BYTES_MAX as u64 {
-        return Err(format!("it would have {length} bytes"));
+        return Err(format!("its length would be {length} bytes"));
     }
     let mut text = String::new();
     // What is cut off ends like what is whole: only its length tells.

@@ -12,19 +12,18 @@ use rusqlite::ErrorCode;
 #[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum ArchiveError {
     /// There is none.
-    #[error("there is no archive at {}: the first run makes it (--archive names another)", .path.display())]
+    #[error("there is no archive at {} (the first run creates it; --archive FILE names another)", .path.display())]
     Missing { path: PathBuf },
     /// A name of its path is a symbolic link that leads nowhere.
     #[error(
-        "cannot open the archive {}: {} is a symbolic link to {}, which does not exist: mount or make that, remove the link, or give \
-         another with --archive FILE",
+        "cannot open the archive {}: the symbolic link {} points to {}, which does not exist (mount or create that, remove the link, or use another with --archive FILE)",
         .path.display(),
         .link.display(),
         .to.display()
     )]
     DanglingLink { path: PathBuf, link: PathBuf, to: PathBuf },
     /// The file, or its directory, cannot be opened or made.
-    #[error("cannot {doing} the archive {}: {cause}: give another with --archive FILE, or --archive none", .path.display())]
+    #[error("cannot {doing} the archive {}: {cause} (use another with --archive FILE, or --archive none)", .path.display())]
     File {
         doing: &'static str,
         path: PathBuf,
@@ -32,35 +31,32 @@ pub enum ArchiveError {
     },
     /// It is a file of somebody else's.
     #[error(
-        "{} is no archive of postmark ({what}); nothing in it was changed: give another with --archive FILE, or --archive none",
+        "{} is not an archive of postmark: {what} (the file is unchanged; use another with --archive FILE, or --archive none)",
         .path.display()
     )]
     Foreign { path: PathBuf, what: String },
     /// It is ours, and not whole.
     #[error(
-        "the archive {} is damaged ({what}): take a copy of it that is whole, or move it away, and the next run makes a new one; \
-         'sqlite3 FILE .recover' saves what can be read; --archive FILE or --archive none do without it",
+        "the archive {} is damaged: {what}. Restore a copy, or move the file away: the next run creates a new archive ('sqlite3 FILE .recover' saves what is readable; --archive FILE or --archive none work without it)",
         .path.display()
     )]
     Damaged { path: PathBuf, what: String },
     /// A newer program has written it.
     #[error(
-        "the archive {} has version {found}, and this program knows up to {}; nothing in it was changed: use a newer postmark, or \
-         give another with --archive FILE",
+        "the archive {} has version {found}, and this program reads versions up to {} (use a newer postmark, or another archive with --archive FILE)",
         .path.display(),
         crate::VERSION
     )]
     Newer { path: PathBuf, found: u32 },
     /// Somebody moved, replaced or removed it.
-    #[error("the archive {} was moved, replaced or removed while it was open: what was written is not in it", .path.display())]
+    #[error("the archive {} was moved, replaced or removed while it was open: the changes are lost", .path.display())]
     Gone { path: PathBuf },
     /// Another process did not let go of it.
-    #[error("the archive {} is locked by another process: end that, or try again", .path.display())]
+    #[error("the archive {} is locked by another process (end that process, or try again)", .path.display())]
     Busy { path: PathBuf },
     /// The file, what lies beside it, or their file system cannot be written to.
     #[error(
-        "cannot {doing} the archive {}: {cause}: make room there, or get the right to write; or copy it, with its -wal or -journal \
-         where there is one, and give the copy with --archive FILE",
+        "cannot {doing} the archive {}: {cause} (free some space or get write permission; or copy it, with its -wal or -journal file, and use the copy with --archive FILE)",
         .path.display()
     )]
     NotWritable {
@@ -70,8 +66,7 @@ pub enum ArchiveError {
     },
     /// The device, or what leads to it, failed. That says nothing of what is in the file.
     #[error(
-        "cannot {doing} the archive {}: {cause}: its device or file system fails, look at the kernel's messages (dmesg); --archive FILE \
-         names an archive elsewhere",
+        "cannot {doing} the archive {}: {cause} (its device or file system fails: see the kernel's log with dmesg; --archive FILE names another)",
         .path.display()
     )]
     InputOutput {
@@ -81,14 +76,13 @@ pub enum ArchiveError {
     },
     /// What is to be added is there already.
     #[error(
-        "cannot {doing} the archive {}: it has a run or a submission with the same identity already, which was left as it is: \
-         'postmark list' shows the runs that are there",
+        "cannot {doing} the archive {}: it already has a run or submission with the same identity ('postmark list' shows the runs)",
         .path.display()
     )]
     There { doing: &'static str, path: PathBuf },
     /// SQLite could not do it.
     #[error(
-        "cannot {doing} the archive {}: {cause}: try again, or give another with --archive FILE",
+        "cannot {doing} the archive {}: {cause} (try again, or use another with --archive FILE)",
         .path.display()
     )]
     Database {
@@ -97,24 +91,26 @@ pub enum ArchiveError {
         cause: String,
     },
     /// The record of a run that is not in the archive could not be left in a file beside it.
-    #[error("cannot {doing} {}, for a record that the archive does not take: {cause}", .path.display())]
+    #[error("cannot {doing} {}, for a record that the archive does not accept: {cause}", .path.display())]
     Beside {
         doing: &'static str,
         path: PathBuf,
         cause: std::io::Error,
     },
     /// No run has this name.
-    #[error("there is no run '{name}' in the archive {}: 'postmark list' shows them", .path.display())]
+    #[error("there is no run '{name}' in the archive {} ('postmark list' shows the runs)", .path.display())]
     NoRun { name: String, path: PathBuf },
     /// Several runs have it.
-    #[error("'{name}' may be run {first} or run {second}, or others: give more digits, or the number")]
+    #[error(
+        "'{name}' is ambiguous: it is the beginning of run {first}, run {second} and maybe others (write more digits, or the number)"
+    )]
     Ambiguous { name: String, first: u64, second: u64 },
     /// Its run goes on.
-    #[error("run {number} goes on: wait for its end")]
+    #[error("run {number} is still running (wait until it ends)")]
     Going { number: u64 },
     /// A word of a run's line is none that this program has.
     #[error(
-        "run {number} of the archive {} has the {what} '{}', which this program does not know: use a newer postmark",
+        "run {number} of the archive {} has the unknown {what} '{}' (use a newer postmark)",
         .path.display(),
         document::harmless::harmless(word)
     )]
@@ -143,15 +139,15 @@ impl ArchiveError {
         match cause.sqlite_error_code() {
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged {
                 path,
-                what: "its pages contradict one another".to_owned(),
+                what: "its pages are inconsistent".to_owned(),
             },
             Some(ErrorCode::NotADatabase) => Self::Damaged {
                 path,
-                what: "it does not begin as a database of SQLite".to_owned(),
+                what: "it does not begin like an SQLite database".to_owned(),
             },
             Some(ErrorCode::Unknown) => Self::Damaged {
                 path,
-                what: "a table or a column is not as the program made it".to_owned(),
+                what: "a table or a column differs from what the program created".to_owned(),
             },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::ConstraintViolation) => Self::There { doing, path },
@@ -176,10 +172,10 @@ impl ArchiveError {
                     doing,
                     path,
                     cause: match known {
-                        ErrorCode::OutOfMemory => "the system has no memory for it".to_owned(),
-                        ErrorCode::TooBig => "a record is longer than SQLite takes".to_owned(),
+                        ErrorCode::OutOfMemory => "the system is out of memory".to_owned(),
+                        ErrorCode::TooBig => "a record is longer than SQLite allows".to_owned(),
                         ErrorCode::OperationInterrupted => "it was interrupted".to_owned(),
-                        _ => format!("SQLite answered with its code {code}"),
+                        _ => format!("SQLite returned error code {code}"),
                     },
                 },
             },
@@ -187,14 +183,14 @@ impl ArchiveError {
         }
     }
 
-    /// What does not come of SQLite itself: a value is not of its column's type.
+    /// What does not come of SQLite itself: a value has another type than its column.
     fn of_another(path: PathBuf, doing: &'static str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
         match cause {
             FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) | Utf8Error(..) => {
                 Self::Damaged {
                     path,
-                    what: "a value is not of its column's type".to_owned(),
+                    what: "a value has another type than its column".to_owned(),
                 }
             }
             other => Self::Database {
@@ -235,8 +231,8 @@ impl ArchiveError {
             (!digits.is_empty()).then_some(digits)
         };
         let what = match lines.iter().find_map(page) {
-            Some(number) => format!("page {number} is not as SQLite writes it"),
-            None => "its pages contradict one another".to_owned(),
+            Some(number) => format!("page {number} is malformed"),
+            None => "its pages are inconsistent".to_owned(),
         };
         Self::Damaged { path, what }
     }
@@ -245,8 +241,8 @@ impl ArchiveError {
 /// What is in the way of writing.
 fn denied(code: ErrorCode) -> Option<&'static str> {
     match code {
-        ErrorCode::ReadOnly => Some("it can only be read"),
-        ErrorCode::CannotOpen => Some("a file of it cannot be opened or made"),
+        ErrorCode::ReadOnly => Some("it is read-only"),
+        ErrorCode::CannotOpen => Some("one of its files cannot be opened or created"),
         ErrorCode::DiskFull => Some("its file system is full"),
         ErrorCode::PermissionDenied => Some("the system does not permit it"),
         _ => None,
@@ -259,7 +255,7 @@ fn beside(code: i32) -> Option<&'static str> {
     match code {
         SQLITE_IOERR_LOCK => Some("it cannot be locked"),
         SQLITE_IOERR_SHMMAP | SQLITE_IOERR_SHMOPEN | SQLITE_IOERR_SHMSIZE => {
-            Some("the shared memory of its log cannot be had beside it")
+            Some("the shared-memory file of its log cannot be created beside it")
         }
         _ => None,
     }
@@ -271,10 +267,10 @@ fn call(code: i32) -> &'static str {
     match code {
         ffi::SQLITE_IOERR_READ | ffi::SQLITE_IOERR_SHORT_READ | ffi::SQLITE_IOERR_MMAP => "reading it failed",
         ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_TRUNCATE => "writing to it failed",
-        ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => "bringing it to the device failed",
+        ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC => "syncing it failed",
         ffi::SQLITE_IOERR_FSTAT | ffi::SQLITE_IOERR_ACCESS => "examining it failed",
         ffi::SQLITE_IOERR_DELETE => "removing its journal failed",
-        _ => "its input or output failed",
+        _ => "its I/O failed",
     }
 }
 
@@ -282,7 +278,7 @@ fn call(code: i32) -> &'static str {
 fn answer(path: &Path, what: &str) -> String {
     match read_through(path) {
         Err(error) => format!("{what}: {error}"),
-        Ok(()) => format!("{what} with an error of input or output"),
+        Ok(()) => format!("{what} with an I/O error"),
     }
 }
 
@@ -329,7 +325,10 @@ mod tests {
             let told = of(code).to_string();
             assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
             // What was being done, the answer, and what to do.
-            assert!(told.matches(": ").count() >= 1 || told.contains("damaged"), "{told}");
+            assert!(
+                told.matches(": ").count() >= 1 || told.contains("damaged") || told.contains("locked"),
+                "{told}"
+            );
         }
         assert!(matches!(of(ffi::SQLITE_CONSTRAINT_UNIQUE), ArchiveError::There { .. }));
     }
@@ -366,7 +365,7 @@ mod tests {
             "{unread}"
         );
         let damaged = told("*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11");
-        assert!(damaged.contains("is damaged (page 7 is not"), "{damaged}");
-        assert!(told("*** in database main ***\nnonsense").contains("contradict one another"));
+        assert!(damaged.contains("is damaged: page 7 is malformed"), "{damaged}");
+        assert!(told("*** in database main ***\nnonsense").contains("inconsistent"));
     }
 }

@@ -59,7 +59,7 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     };
     // What is no file is not opened: a pipe would wait for its other end.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
-        return Err(foreign("it is no regular file"));
+        return Err(foreign("it is not a regular file"));
     }
     let mut file = File::open(path).map_err(failed)?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
@@ -74,10 +74,10 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let bytes = file.metadata().map_err(failed)?.len();
     let known = header.len().min(MAGIC.len());
     if header[..known] != MAGIC[..known] {
-        return Err(foreign("it is no database of SQLite"));
+        return Err(foreign("it is not an SQLite database"));
     }
     if header.len() < HEADER_BYTES {
-        return Err(damaged(format!("it is cut off after {bytes} bytes")));
+        return Err(damaged(format!("it is truncated after {bytes} bytes")));
     }
     let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
     if number(68) != APPLICATION {
@@ -98,11 +98,11 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
         bytes if bytes >= 512 && bytes.is_power_of_two() => u64::from(bytes),
-        bytes => return Err(damaged(format!("its pages have {bytes} bytes"))),
+        bytes => return Err(damaged(format!("its page size is {bytes} bytes"))),
     };
     let whole = u64::from(number(28)) * page_bytes;
     if is_told && bytes < whole && !has_journal {
-        return Err(damaged(format!("it is cut off: it has {bytes} of {whole} bytes")));
+        return Err(damaged(format!("it is truncated: it has {bytes} of {whole} bytes")));
     }
     Ok(Look::Archive {
         bytes,

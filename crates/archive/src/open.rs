@@ -203,7 +203,7 @@ impl Archive {
             Ok(true) => Err(ArchiveError::NotWritable {
                 doing: "write to",
                 path: self.path.clone(),
-                cause: "it can only be read".to_owned(),
+                cause: "it is read-only".to_owned(),
             }),
             Err(cause) => Err(self.failed("write to", cause)),
         }

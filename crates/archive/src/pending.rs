@@ -196,7 +196,7 @@ impl Archive {
         };
         let facts = file.metadata().map_err(|error| format!("cannot examine it: {error}"))?;
         if !facts.is_file() {
-            return Err("it is no regular file".to_owned());
+            return Err("it is not a regular file".to_owned());
         }
         let owners = [
             Some(rustix::process::geteuid().as_raw()),
@@ -209,10 +209,10 @@ impl Archive {
         let read = file.take(BYTES_MAX as u64 + 1).read_to_end(&mut text);
         read.map_err(|error| format!("cannot read it: {error}"))?;
         if text.len() > BYTES_MAX {
-            return Err(format!("it has more than the {BYTES_MAX} bytes that a record may have"));
+            return Err(format!("it is larger than a record can be ({BYTES_MAX} bytes)"));
         }
         let bytes = text.len();
-        let text = String::from_utf8(text).map_err(|_| "it is no text".to_owned())?;
+        let text = String::from_utf8(text).map_err(|_| "it is not UTF-8".to_owned())?;
         let record = Record::from_json(&text).map_err(|error| format!("its record cannot be read: {error}"))?;
         if record.id != waiting.id {
             return Err(format!("it has the record of another run, {}", record.id));
@@ -238,12 +238,12 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
         Imported::New(number) | Imported::There(number) | Imported::Completed(number) => number,
         Imported::Conflict(number) => {
             return left(format!(
-                "run {number} of the archive has the same identity and another record"
+                "run {number} of the archive has the same identity but another record"
             ));
         }
         Imported::Unreadable(number) => {
             return left(format!(
-                "run {number} of the archive has the same identity and cannot be read"
+                "run {number} of the archive has the same identity but cannot be read"
             ));
         }
     };
@@ -253,7 +253,7 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
         Ok(true) => std::fs::remove_file(&waiting.path),
         Ok(false) => {
             return left(format!(
-                "run {number} is in the archive; the file was replaced meanwhile"
+                "run {number} is in the archive, and another process replaced the file"
             ));
         }
         Err(error) => Err(error),

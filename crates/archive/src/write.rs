@@ -19,7 +19,7 @@ pub struct Tag(String);
 /// A word is no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a tag has 1 to {} characters, none of them a blank, a comma or a control character",
+    "expected 1 to {} characters without blanks, commas or control characters",
     Tag::LENGTH_MAX
 )]
 pub struct InvalidTag;
@@ -76,7 +76,7 @@ impl Archive {
             ..Headline::of(head)
         };
         let packed = content::pack(&content::text(head));
-        self.change("begin a run in", |transaction| {
+        self.change("add a run to", |transaction| {
             insert(transaction, &headline, Some(writer), &packed)
         })
     }
@@ -188,7 +188,7 @@ impl Archive {
     /// # Errors
     /// Where nothing could be written.
     pub fn remove_tags(&mut self, number: u64, tags: &[Tag]) -> Result<Vec<Tag>, ArchiveError> {
-        self.change("take tags from a run in", |transaction| {
+        self.change("remove tags of a run in", |transaction| {
             let mut missing = Vec::new();
             for tag in tags {
                 let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
@@ -205,7 +205,7 @@ impl Archive {
     /// # Errors
     /// Where nothing could be written.
     pub fn set_note(&mut self, number: u64, note: Option<&str>) -> Result<(), ArchiveError> {
-        self.change("note something in", |transaction| {
+        self.change("write a note in", |transaction| {
             let update = "UPDATE run SET note = ?2 WHERE number = ?1";
             transaction.execute(update, params![signed(number), note]).map(drop)
         })

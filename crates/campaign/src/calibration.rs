@@ -31,7 +31,7 @@ pub enum Uncalibrated {
     /// The run would be refused.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// A short run did not come to its end.
+    /// A short run did not complete.
     #[error("the calibration {why}")]
     Ended {
         /// How it ended instead, and what it has left.
@@ -122,7 +122,7 @@ fn perform_short(
         Outcome::Complete => return Ok(record),
         Outcome::Interrupted { signal } => format!("was interrupted by signal {signal}; nothing was measured"),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => format!("failed: {why}"),
-        Outcome::Unfinished => "did not come to its end".to_owned(),
+        Outcome::Unfinished => "did not complete".to_owned(),
     };
     for left in record.actual.clean_up.iter().flat_map(|clean_up| &clean_up.left) {
         why.push_str(&format!("; not removed: {}: {}", left.path, left.why));

@@ -35,8 +35,7 @@ fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
 
 fn not_a_name(word: &str) -> Problem {
     let told = format!(
-        "'{word}' names no run: give its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows \
-         the numbers)"
+        "invalid run '{word}': expected its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows the numbers)"
     );
     SpecError::Contradiction(told).into()
 }

@@ -27,8 +27,7 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
             return Err(SpecError::Contradiction(format!(
-                "--working-set {}: {} lies in memory, where files are in the cache and nowhere else: give --target a directory on a \
-                 disk, or say --files",
+                "cannot use --working-set {}: the target {} lies in memory, so its files are always in the cache (use a --target on a disk, or --files)",
                 sizing.working_set,
                 harmless::path(directory)
             )));

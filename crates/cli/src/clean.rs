@@ -31,7 +31,7 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             }
         };
         if cleaned.is_empty() {
-            print(&format!("{}: nothing of a killed run is here\n", harmless::path(path)))?;
+            print(&format!("{}: no files of a killed run\n", harmless::path(path)))?;
         }
         for done in &cleaned {
             let (text, is_left) = describe(done);
@@ -57,7 +57,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             let place = format!("{}: ", harmless::path(directory));
             report::text::clean_up(&mut document, &place, clean_up);
             for other in others {
-                document.below(format!("The same run also used {other}: clean it, too"));
+                document.below(format!("The same run also used {other}: clean that directory too"));
             }
             if *others_more > 0 {
                 document.below(format!("and {others_more} more"));
@@ -68,7 +68,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             let directory = harmless::path(directory);
             let line = |name: &String| {
                 let name = harmless::harmless(name);
-                format!("{directory}: removed {name}, which a run that was killed at its start had left\n")
+                format!("{directory}: removed {name}, left by a run that was killed at its start\n")
             };
             (names.iter().map(line).collect(), false)
         }
@@ -76,7 +76,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             let process = process.map_or_else(String::new, |process| format!(" (process {process})"));
             (
                 format!(
-                    "{}: a run is going on there{process}; nothing was touched\n",
+                    "{}: in use by a run{process}; nothing was changed\n",
                     harmless::path(directory)
                 ),
                 true,
@@ -84,23 +84,21 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
         }
         Cleaned::InHands { directory, process } => (
             format!(
-                "{}: nothing was touched: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its \
-                 pool: wait for that, then clean again\n",
+                "{}: in use: the run's process ({process}) has ended, and another process cleans the directory or uses its pool; nothing was changed (wait, then clean again)\n",
                 harmless::path(directory)
             ),
             true,
         ),
         Cleaned::Kept { directory } => (
             format!(
-                "{}: a pool that was kept for a later run (--reuse); nothing was touched: to remove it, give this directory \
-                 itself\n",
+                "{}: a pool kept for a later run (--reuse); nothing was changed (to remove it, clean this directory itself)\n",
                 harmless::path(directory)
             ),
             false,
         ),
         Cleaned::Untouched { directory, why } => (
             format!(
-                "{}: nothing was touched: {}\n",
+                "{}: nothing was changed: {}\n",
                 harmless::path(directory),
                 harmless::harmless(why)
             ),

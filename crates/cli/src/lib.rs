@@ -62,7 +62,7 @@ fn refuse_mistyped(word: &Path) -> u8 {
     let word = harmless::path(word);
     let mut command = options::command();
     let known = options::similar(&word, command.get_subcommands().map(clap::Command::get_name));
-    let meant = known.map_or_else(String::new, |known| format!(": did you mean 'postmark {known}'?"));
+    let meant = known.map_or_else(String::new, |known| format!(" (did you mean 'postmark {known}'?)"));
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
     options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
@@ -87,7 +87,7 @@ fn program(side: &Side) -> u8 {
     {
         let name = command.get_name();
         let told = format!(
-            "options of '{name}' stand behind it, those before it are the classic prompt's (./{name} is a file called {name})"
+            "options of '{name}' must follow it: options before it are those of the classic prompt (write ./{name} for a file with this name)"
         );
         return options::refuse(options::command().error(ErrorKind::ArgumentConflict, told));
     }

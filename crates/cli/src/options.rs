@@ -1,4 +1,4 @@
-//! What was said: the arguments and the configuration file, word for word, with nothing filled in.
+//! The command line as clap parses it, without defaults that depend on other options.
 
 mod archive;
 mod published;
@@ -22,28 +22,29 @@ pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
 pub use similar::similar;
 
-/// The benchmark for small files and metadata: PostMark, built anew.
+/// Benchmark for file systems: many small files and their metadata.
 #[derive(Debug, Parser)]
 #[command(
     name = "postmark",
     version,
     args_conflicts_with_subcommands = true,
-    after_help = "Without a command: the classic prompt, or the commands in FILE (./run for a file called run)."
+    after_help = "Without a command, postmark starts the classic prompt or performs the commands in FILE.
+Write ./run for a file with the name run."
 )]
 pub struct CommandLine {
-    /// A command.
+    /// The command.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// The edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
+    /// Edition of the classic prompt: 1.0 or 1.5 [default: 1.5].
     #[arg(long)]
     pub edition: Option<Edition>,
-    /// Do not let the classic prompt refuse a target that has no room for the run.
+    /// Let the classic prompt use a target without enough free space for the run.
     #[arg(long)]
     pub no_room_check: bool,
-    /// As root, let the classic prompt use a target that other users can rename or replace.
+    /// Let the classic prompt, as root, use a target that other users can rename or replace.
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// A classic configuration file.
+    /// Classic configuration file: commands of the classic prompt.
     pub file: Option<PathBuf>,
 }
 
@@ -55,9 +56,9 @@ pub fn command() -> clap::Command {
             let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));
             arg.hide_short_help(!is_first)
         })
-        .after_help(format!("{EXAMPLES}\n'postmark run --help' has all options."))
+        .after_help(format!("{EXAMPLES}\n'postmark run --help' lists all options."))
         .before_long_help(EXAMPLES)
-        .after_long_help("docs/measurement.md defines every operation, policy and number.")
+        .after_long_help(AFTER_OPTIONS)
     })
 }
 
@@ -75,6 +76,15 @@ const FIRST: [&str; 10] = [
     "full",
 ];
 
+/// What holds for the values of many options.
+const AFTER_OPTIONS: &str = "Numbers and sizes:
+  Counts and sizes take a unit: k (or K), M and G are powers of 1000;
+  Ki, Mi and Gi are powers of 1024. B may follow: 10kB is 10000 bytes,
+  4KiB is 4096 bytes.
+  Times need a unit: ns, us, ms, s, m (minutes) or h.
+
+docs/measurement.md defines every operation, policy and number.";
+
 const EXAMPLES: &str = "Examples:
   postmark run --preset mail --for 60s --target /mnt/disk
   postmark run --files 20k --transactions 100k --workers 4 --target /mnt/disk
@@ -84,46 +94,46 @@ const EXAMPLES: &str = "Examples:
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Perform a workload on a target and report.
+    /// Run a workload on a target and report the results.
     Run(RunArguments),
-    /// Say what a run would do, without touching the target.
+    /// Show what a run would do, without writing to the target.
     Plan(PlanArguments),
-    /// List the workloads that have a name, with where they come from.
+    /// List the presets: workloads with a name, and their sources.
     Presets,
-    /// List the runs that were archived.
+    /// List archived runs.
     List(ListArguments),
-    /// Show the report of a run that was archived, or of a record in a file.
+    /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),
-    /// Give words to a run, by which list and export find it.
+    /// Add tags to an archived run, or remove them.
     Tag(TagArguments),
-    /// Note something of a run.
+    /// Set the note of an archived run.
     Note(NoteArguments),
-    /// Remove runs from the archive.
+    /// Delete archived runs.
     Delete(DeleteArguments),
-    /// Write runs that were archived for other programs, documents or machines.
+    /// Export archived runs as JSON, CSV or Markdown.
     Export(ExportArguments),
-    /// Add records of other machines to the archive.
+    /// Import records from other machines into the archive.
     Import(ImportArguments),
-    /// Print the JSON Schema of what `run --format json` writes.
+    /// Print the JSON Schema of the output of 'run --format json'.
     Schema,
-    /// Show results that were published from 1997 to 2004, and what others have submitted.
+    /// Show published results (1997 to 2004) and submissions of other users.
     Published(PublishedArguments),
-    /// Remove what killed runs have left in directories.
+    /// Remove the files of killed runs.
     Clean(CleanArguments),
-    /// After a crash, compare an acknowledgement log with what is there.
+    /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
 }
 
-/// How a report looks.
+/// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
     /// The report as a document.
     Document(Rendering),
     /// The whole record with its summary.
     Json,
-    /// The original's verbose report; no sync and no check, which its whole seconds would have in them.
+    /// The original's verbose report; the run has no sync and no check, because its whole seconds would include them.
     Classic,
-    /// The original's terse report: one line of 13 numbers, likewise.
+    /// The original's terse report: one line of 13 numbers.
     Terse,
 }
 
@@ -151,67 +161,70 @@ impl ValueEnum for ReportFormat {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let (name, about) = match self {
             Self::Document(format) => (format.name(), format.about().trim()),
-            Self::Json => ("json", "The whole record with its summary"),
+            Self::Json => ("json", "The complete record with its summary, as JSON"),
             Self::Classic => (
                 "classic",
-                "The original's verbose report; no sync and no check, which its whole seconds would have in them",
+                "The verbose report of the original PostMark, in whole seconds (the run leaves out the sync and the check)",
             ),
-            Self::Terse => ("terse", "The original's terse report: one line of 13 numbers, likewise"),
+            Self::Terse => (
+                "terse",
+                "The terse report of the original PostMark: 13 numbers on one line (the run leaves out the sync and the check)",
+            ),
         };
         Some(PossibleValue::new(name).help(about))
     }
 }
 
-/// How a plan looks.
+/// The format of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
-    /// Tables for people.
+    /// Tables to read.
     Text,
-    /// Everything, for programs.
+    /// The complete plan, as JSON.
     Json,
-    /// The complete workload as a configuration file.
+    /// The complete workload, as a configuration file.
     Toml,
 }
 
 /// The arguments of `run`.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// What is to be done, and where.
+    /// The workload and its target.
     #[command(flatten)]
     pub work: WorkArguments,
-    /// Show what would be done and stop, as `plan`.
+    /// Show what the run would do, as 'plan' does, and stop.
     #[arg(long)]
     pub dry_run: bool,
-    /// Do not refuse a target that has no room for the run.
+    /// Run on a target without enough free space.
     #[arg(long)]
     pub no_room_check: bool,
-    /// As root, use a target that other users can rename or replace.
+    /// As root, use a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// How the report looks.
+    /// Format of the report.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
     pub format: ReportFormat,
-    /// Report everything in text and Markdown, not only what fits on one screen.
+    /// Print the complete report (text and Markdown), not only one screen.
     #[arg(long)]
     pub full: bool,
-    /// Write the report to this file instead of standard output (which - is).
+    /// Write the report to this file; - is standard output [default: -].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write a line of JSON for each second to this file or pipe, or to standard output with -.
+    /// Write one line of JSON for each second to this file or pipe; - is standard output.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
-    /// Write over the files that options for output name, where they exist already.
+    /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,
-    /// Keep the run in this archive, or with none in none [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
-    /// folder].
+    /// Archive that keeps the run; none keeps it nowhere [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data
+    /// directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
-    /// Exit with status 3 where the verdict is INVALID. A run that failed exits with 1 all the same, and one that a signal
-    /// ended with 128 and its number.
+    /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that a signal ended exits with
+    /// status 128 plus the signal's number.
     #[arg(long)]
     pub strict: bool,
-    /// Show no progress.
+    /// Do not show progress.
     #[arg(long)]
     pub quiet: bool,
 }
@@ -219,13 +232,13 @@ pub struct RunArguments {
 /// The arguments of `plan`.
 #[derive(Debug, Args)]
 pub struct PlanArguments {
-    /// What would be done, and where.
+    /// The workload and its target.
     #[command(flatten)]
     pub work: WorkArguments,
-    /// How the plan looks.
+    /// Format of the plan.
     #[arg(long, value_enum, default_value_t = PlanFormat::Text)]
     pub format: PlanFormat,
-    /// Where the run of --like is looked for.
+    /// The archive with the run of --like.
     #[command(flatten)]
     pub archive: ArchiveArgument,
 }
@@ -233,7 +246,7 @@ pub struct PlanArguments {
 /// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Directories that runs were performed in.
+    /// Target directories of killed runs.
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
@@ -241,56 +254,60 @@ pub struct CleanArguments {
 /// The arguments of `verify-log`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// The directory that the run was performed in.
+    /// Target directory of the run.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// The run's acknowledgement log.
     #[arg(long, value_name = "FILE")]
     pub ack_log: PathBuf,
-    /// How the answer looks.
+    /// Format of the answer.
     #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
     pub format: VerifyFormat,
 }
 
-/// How the answer of `verify-log` looks.
+/// The format of the answer of `verify-log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VerifyFormat {
-    /// Lines for people.
+    /// Lines to read.
     Text,
-    /// Everything, for programs.
+    /// The complete answer, as JSON.
     Json,
 }
 
-/// What is to be done, and where: a preset, a file, options; what is more particular holds.
+/// The workload and its target. Options override a configuration file, and a file overrides a preset.
 #[derive(Debug, Args)]
 pub struct WorkArguments {
-    /// Begin with a workload that has a name (see `postmark presets`).
+    /// Start from a preset ('postmark presets' lists them).
+    ///
+    /// Other options override its values.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// Take what the options do not say from a configuration file in TOML, with the options' names.
+    /// Read options from a configuration file in TOML. Its keys are the names of the options; the command line overrides them.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Do what an earlier run did, in the same way, but for what the options say. RUN is its number in the archive, at
-    /// least four digits of its identity, last, the file that it wrote with --format json, or - for standard input. The place is not taken over, nor is a --ack-log: give them anew.
+    /// Repeat an earlier run. Other options override its values. RUN is its number in the archive, at least four digits of its
+    /// identity, the word last, a file that a run wrote with --format json, or - for standard input. --target and --ack-log are
+    /// not repeated: give them again.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
     pub like: Option<PathBuf>,
-    /// In which archive it is looked for; what the command says of archives.
+    /// The archive with that run, from the command's own options.
     #[arg(skip)]
     pub like_in: Option<PathBuf>,
-    /// Whether the original's number of transactions ends a run where nothing else does.
+    /// Whether the original's number of transactions ends a run without another limit.
     #[arg(skip)]
     pub by_number: bool,
-    /// The rest.
+    /// All other options.
     #[command(flatten)]
     pub options: Options,
-    /// A directory to work in; with several, each --target can be followed by its --weight
-    /// [default: the working directory].
+    /// Directory to measure [default: the working directory].
+    ///
+    /// Repeat the option to spread one pool over several directories.
     #[arg(long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
-    /// The share of the files that the --target before it gets [default: 1].
+    /// Share of the files for the --target before this option, relative to the others [default: 1].
     #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
-    /// Locations with their weights, paired in the order of the words.
+    /// Locations with their weights, paired in the order of the arguments.
     #[arg(skip = Ok(Vec::new()))]
     pub locations: Result<Vec<TargetOption>, WeightWithoutLocation>,
 }
@@ -302,14 +319,14 @@ fn weight(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "expected a whole number from 1 to 4294967295")
 }
 
-/// How many of something that is listed, or which.
+/// A whole number: a count or the number of an entry.
 fn whole(text: &str) -> Result<u64, &'static str> {
     text.trim().parse().map_err(|_| "expected a whole number, like 20")
 }
 
 /// A `--weight` stands where no `--target` does before it, or a second one behind the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--weight {0} has no --target of its own before it: say --target PATH --weight {0}")]
+#[error("--weight {0} must follow a --target of its own (write --target PATH --weight {0})")]
 pub struct WeightWithoutLocation(u32);
 
 impl WorkArguments {

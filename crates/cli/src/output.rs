@@ -73,7 +73,7 @@ impl<'a> Outputs<'a> {
         for input in inputs {
             if let Some(archive) = archive.filter(|archive| is_one(archive.path(), &input.path)) {
                 return refuse(format!(
-                    "{} {}: the archive {} is the same file: give another --archive",
+                    "{} {}: the archive {} is the same file (use another --archive)",
                     input.option,
                     harmless::path(&input.path),
                     harmless::path(archive.path())
@@ -106,7 +106,7 @@ impl<'a> Outputs<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 if let Ok(to) = fs::read_link(path) {
                     return refuse(format!(
-                        "{option} {shown}: this is a symbolic link to {}, which does not exist: remove the link, or give another file",
+                        "cannot write {option} {shown}: the symbolic link points to {}, which does not exist (remove the link, or use another file)",
                         harmless::path(&to)
                     ));
                 }
@@ -133,13 +133,13 @@ impl<'a> Outputs<'a> {
         let is_it = |other: &&Input| is_one(&other.path, path);
         if let Some(input) = self.inputs.iter().find(is_it) {
             return refuse(format!(
-                "{option} {shown}: this file is read ({}), and would be written over: give another file",
+                "cannot write {option} {shown}: the run reads this file ({}) (use another file)",
                 input.option
             ));
         }
         match self.others.iter().find(is_it) {
             Some(other) => refuse(format!(
-                "{option} {shown}: {} writes to the same file: give another one",
+                "cannot write {option} {shown}: {} writes to the same file (use another one)",
                 other.option
             )),
             None => Ok(()),
@@ -189,7 +189,7 @@ impl<'a> Outputs<'a> {
             let is_itself = other.option == option && other.path == path;
             if holds_data(&facts) && !is_itself && fs::metadata(&other.path).is_ok_and(is_same) {
                 return refuse(format!(
-                    "{option} {}: {} names the same file: give another one",
+                    "cannot write {option} {}: {} names the same file (use another one)",
                     harmless::path(&path),
                     other.option
                 ));
@@ -213,7 +213,7 @@ fn refuse<T>(text: String) -> Result<T, SpecError> {
 
 fn exists(option: &str, path: &Path) -> SpecError {
     SpecError::Contradiction(format!(
-        "{option} {}: the file exists, and nothing was written: give another file, or --force to write over this one",
+        "cannot write {option} {}: the file exists (use another file, or --force to overwrite it)",
         harmless::path(path)
     ))
 }

@@ -57,7 +57,7 @@ pub fn text(specified: &Specified, format: PlanFormat) -> Result<String, Problem
                 let planned = planned(&specified.spec.workload);
                 plan.gap();
                 plan.line(format!(
-                    "The transactions have no end of their own: this is of the first {planned} of each worker."
+                    "The transactions end by time, so this plan covers the first {planned} transactions of each worker."
                 ));
             }
             for note in &specified.notes {
@@ -94,8 +94,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
     let drawn = workload.classic().map_or(0, |classic| 2 * classic.size_high_bytes);
     if drawn.saturating_mul(workload.streams().into()) > DRAWS_MAX {
         return Err(SpecError::Contradiction(format!(
-            "plan: the classic work draws {drawn} numbers for its text before the first file of each of {} workers, which takes minutes: \
-             give smaller files or fewer workers",
+            "cannot plan this workload in reasonable time: the classic generator draws {drawn} numbers for the text of each of {} workers (use smaller files or fewer workers)",
             workload.streams()
         ))
         .into());
@@ -106,8 +105,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         .saturating_mul(workload.workers.count().into());
     if first > FIRST_MAX {
         return Err(SpecError::Contradiction(format!(
-            "plan: the fingerprint is of the first {INTENTS_IN_FINGERPRINT} operations of each worker, and {first} of all {} take minutes: \
-             give fewer workers, or fewer files and transactions",
+            "cannot plan this workload in reasonable time: its fingerprint covers {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer workers, or fewer files and transactions)",
             workload.workers.count()
         ))
         .into());

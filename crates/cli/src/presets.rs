@@ -12,7 +12,7 @@ use crate::run_spec::machine;
 /// Where the list cannot be delivered.
 pub fn list() -> Result<u8, Problem> {
     let mut document = Document::default();
-    document.line("Workloads that have a name: postmark run --preset NAME");
+    document.line("Presets, for postmark run --preset NAME:");
     for preset in presets::all(&machine()) {
         let workload = &preset.workload;
         document.gap();

@@ -23,7 +23,7 @@ pub enum Problem {
     #[error("{0}")]
     Refused(#[from] runner::Refused),
     /// The storage that goes with the work lacks something.
-    #[error("{lack} ({default} is the default of this work)")]
+    #[error("{lack}; {default} is the default of this workload")]
     Lacking {
         lack: contract::Unsupported,
         default: &'static str,
@@ -102,7 +102,7 @@ pub enum PublishedProblem {
     #[error("{}: {problem}", harmless::path(.path))]
     Submission { path: PathBuf, problem: SubmissionError },
     /// A file has something that is no JSON.
-    #[error("{}: document {place}: {problem}", harmless::path(.path))]
+    #[error("{}: JSON document {place}: {problem}", harmless::path(.path))]
     Document {
         path: PathBuf,
         /// From 1.
@@ -111,7 +111,7 @@ pub enum PublishedProblem {
     },
     /// There is no submission with this number.
     #[error(
-        "there is no submission {0} in the archive: 'postmark published submissions' shows the numbers (S3 has number 3)"
+        "there is no submission {0} in the archive ('postmark published submissions' shows the numbers; S3 is number 3)"
     )]
     NoSuchSubmission(u64),
 }

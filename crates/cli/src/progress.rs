@@ -56,7 +56,7 @@ impl Display {
                 // Nobody may be reading.
                 let _ = writeln!(
                     std::io::stderr(),
-                    "postmark: removing what the run has made; another signal ends that at once and leaves the rest for 'postmark clean'"
+                    "postmark: removing the files of the run; another signal stops that and leaves the rest for 'postmark clean'"
                 );
             };
             match &self.bar {
@@ -179,7 +179,7 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
         .worker
         .map_or_else(|| "the run".to_owned(), |worker| format!("worker {worker}"));
     format!(
-        "{who} has been in '{}' of {} for {:.1} s",
+        "{who} is stalled in '{}' of {} for {:.1} s so far",
         harmless(&stalled.operation),
         harmless(&stalled.path),
         stalled.ns as f64 / 1e9
@@ -246,13 +246,13 @@ mod tests {
         };
         assert_eq!(
             stalled_line(&stalled),
-            "worker 3 has been in 'append' of /mnt/w3/17 for 61.2 s"
+            "worker 3 is stalled in 'append' of /mnt/w3/17 for 61.2 s so far"
         );
         stalled.worker = None;
         stalled.path = "/mnt/\u{1b}[2J\n17".to_owned();
         assert_eq!(
             stalled_line(&stalled),
-            "the run has been in 'append' of /mnt/\\x1b[2J\\n17 for 61.2 s"
+            "the run is stalled in 'append' of /mnt/\\x1b[2J\\n17 for 61.2 s so far"
         );
     }
 

@@ -67,7 +67,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
     if let Chosen::Unknown(why) = &chosen {
         tell(format_args!(
-            "warning: {why}; this run is not archived: --format json --output FILE keeps its whole record"
+            "warning: {why}; this run is not archived (--format json --output FILE keeps its complete record)"
         ));
     }
     let keeper = place.map(Keeper::of).transpose()?.flatten();
@@ -78,7 +78,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let targets = specified.spec.targets.len();
     if targets > 1 && !arguments.quiet {
         tell(format_args!(
-            "one pool is spread over {targets} targets by their weights; to compare them, run once for each"
+            "one pool is spread over {targets} targets by their weights (to compare targets, run once for each)"
         ));
     }
     arrange(&mut specified.spec, &arguments, words);
@@ -195,8 +195,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
         Archiving::Beside { path, why, is_asked } => {
             let why = why.map_or_else(String::new, |why| format!("the run is not in the archive yet: {why}; "));
             let path = harmless::path(&path);
-            let told =
-                format!("{why}its record is in {path}, from where the next command that opens {archive} adds it");
+            let told = format!("{why}its record is in {path}; the next command that opens {archive} adds it");
             (told, is_asked)
         }
         Archiving::Lost(why) => (format!("the run was not archived: {why}"), true),
@@ -243,7 +242,7 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecErro
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
         return Err(SpecError::Contradiction(
-            "--live -: standard output then has its lines: give the report a file with --output FILE".to_owned(),
+            "--live - uses standard output: write the report to a file with --output FILE".to_owned(),
         ));
     }
     Ok(specified.spec.check_shown(format, arguments.live.is_some())?)
@@ -256,7 +255,7 @@ fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     };
     let report = output.map_or_else(String::new, |path| {
         let path = harmless::path(path);
-        format!("; {path} has the report of what was done until then")
+        format!("; the report of the part before is in {path}")
     });
     tell(format_args!("the run failed: {why}{report}"));
 }

@@ -173,7 +173,7 @@ impl Specified {
     fn with_sizing(&self, lack: String) -> String {
         match &self.sizing {
             Some(sizing) => format!(
-                "{lack}. {} Give a smaller --working-set than {}, too",
+                "{lack}. {} A --working-set smaller than {} may fit.",
                 report::sizing::sentence(sizing, &self.spec.workload, &self.spec.drive),
                 sizing.working_set
             ),

@@ -21,7 +21,11 @@ const FOLLOWED_MAX: u64 = 1 << 20;
 /// # Errors
 /// Where the factor is none, or cannot be kept to.
 pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), SpecError> {
-    let refuse = |text: String| Err(SpecError::Contradiction(format!("--working-set {working_set}: {text}")));
+    let refuse = |text: String| {
+        Err(SpecError::Contradiction(format!(
+            "cannot use --working-set {working_set}: {text}"
+        )))
+    };
     // Not a number is refused, too.
     let is_one = match working_set {
         WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
@@ -29,25 +33,25 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
     };
     if !is_one {
         return refuse(format!(
-            "expected times of the page cache, above 0 and up to {FACTOR_MAX}, like 4x, or bytes, like 100GiB"
+            "expected a multiple of the page cache, above 0 and up to {FACTOR_MAX}, like 4x, or bytes, like 100GiB"
         ));
     }
     let cache = match Host::read(&Sources::default()).cache_limit() {
         Fact::Known(cache) => cache,
         Fact::Unavailable(why) => {
             return refuse(format!(
-                "how large the page cache can be is not known: {why}: say --files instead"
+                "the size of the page cache is not available: {why} (use --files instead)"
             ));
         }
         Fact::NotApplicable => {
-            return refuse("how large the page cache can be is not known: say --files instead".to_owned());
+            return refuse("the size of the page cache is not available (use --files instead)".to_owned());
         }
     };
     let pools = u64::from(workload.streams());
     let of_each = working_set.bytes(cache.bytes).div_ceil(pools);
     let extent = match workload.holding(of_each, FOLLOWED_MAX) {
         Ok(Some(extent)) => extent,
-        Ok(None) => return refuse("files of this --size hold nothing: give sizes above 0".to_owned()),
+        Ok(None) => return refuse("all files of this --size are empty (use sizes above 0)".to_owned()),
         Err(error) => return refuse(error.to_string()),
     };
     let sized = workload.with_files(extent.files);
@@ -65,7 +69,7 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
     };
     if let Err(wrong) = sized.validate() {
         let chosen = sentence(&sizing, &sized, &Drive::default());
-        return refuse(format!("{chosen} And: {wrong}"));
+        return refuse(format!("{chosen} {wrong}"));
     }
     Ok((sized, sizing))
 }
@@ -128,14 +132,14 @@ mod tests {
         let refused = choose(WorkingSet::Bytes(1 << 30), &empty.into())
             .unwrap_err()
             .to_string();
-        assert!(refused.contains("hold nothing"), "{refused}");
+        assert!(refused.contains("are empty"), "{refused}");
         let mut narrow = Mix::default();
         narrow.layout.entries_max = Some(1_000);
         let refused = choose(WorkingSet::OfCache(0.5), &narrow.into())
             .unwrap_err()
             .to_string();
         assert!(
-            refused.contains("Chose") && refused.contains("entries-max 1000"),
+            refused.contains("Chose") && refused.contains("at most 1000 entries"),
             "{refused}"
         );
     }

@@ -30,13 +30,13 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
 fn text(verified: &Verified) -> Document {
     let mut document = Document::default();
     document.line(format!(
-        "Acknowledgement log of {}, durability {}, workers {}",
+        "Acknowledgement log of {}; durability {}; workers: {}",
         verified.tool, verified.policy, verified.workers
     ));
     for directory in &verified.directories {
         document.line(match directory {
             Some(directory) => format!("Directory {directory}"),
-            None => "Directory: removed, as the run had ended".to_owned(),
+            None => "Directory: removed, because the run had ended".to_owned(),
         });
     }
     let acknowledged = &verified.acknowledged;
@@ -55,19 +55,19 @@ fn text(verified: &Verified) -> Document {
         acknowledged.other,
     ));
     document.line(format!(
-        "Not acknowledged, so nothing is expected of them: {} operations",
+        "Not acknowledged (in flight at the crash, not checked): {} operations",
         verified.in_flight
     ));
     if !verified.complete_ack_log {
-        document.line("The acknowledgement log's last line is torn: it acknowledges nothing");
+        document.line("The last line of the acknowledgement log is incomplete and was ignored");
     }
     if !verified.contents_checked {
         document.line(
-            "Contents are text, the same in every file: only sizes were compared (give --contents incompressible)",
+            "Only sizes were checked, because all files have the same text (run with --contents incompressible to check contents)",
         );
     }
     if verified.may_be_removed {
-        document.line("The run had ended and may have removed its files: what is gone is no loss");
+        document.line("The run had ended and may have removed its files: missing files are not counted as lost");
     }
     losses(&mut document, verified);
     document
@@ -76,9 +76,11 @@ fn text(verified: &Verified) -> Document {
 fn losses(document: &mut Document, verified: &Verified) {
     let (losses, checked) = (verified.losses(), verified.checked);
     if losses == 0 {
-        return document.line(format!("Nothing is lost: {checked} paths are as acknowledged"));
+        return document.line(format!("No loss: all {checked} paths are as acknowledged"));
     }
-    document.warning(format!("LOST: {losses} of {checked} paths are not as acknowledged"));
+    document.warning(format!(
+        "LOST: {losses} of {checked} paths differ from what was acknowledged"
+    ));
     for lost in &verified.lost_counts {
         document.below(format!("{} of {}: {}", lost.kind.name(), lost.what.name(), lost.count));
     }

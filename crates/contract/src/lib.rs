@@ -103,10 +103,10 @@ pub enum Cause {
         expected: u64,
     },
     /// A write call took nothing, and gave no error.
-    #[error("a write call took no bytes and gave no error")]
+    #[error("a write call wrote no bytes and returned no error")]
     NothingWritten,
     /// The file has another size than it must have.
-    #[error("the file has {found} bytes and should have {expected}")]
+    #[error("the file has {found} bytes instead of {expected}")]
     WrongSize {
         /// Its size.
         found: u64,
@@ -114,10 +114,10 @@ pub enum Cause {
         expected: u64,
     },
     /// The symbolic link says something else than it must say.
-    #[error("the symbolic link does not say what it was made to say")]
+    #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
     /// The extended attribute is not what it must be.
-    #[error("the extended attribute is not what it was set to")]
+    #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
 }
 
@@ -361,10 +361,10 @@ pub enum OpenError {
         cause: std::io::Error,
     },
     /// The path leads to another directory than it must.
-    #[error("{} is another directory than when the run began: it was moved, replaced or mounted over", .0.display())]
+    #[error("{} is not the directory with which the run began: it was moved, replaced or mounted over", .0.display())]
     Moved(PathBuf),
     /// No memory for a buffer.
-    #[error("no memory for a buffer of {0} bytes: give smaller blocks")]
+    #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),
     /// The settings ask for what the storage does not have.
     #[error(transparent)]

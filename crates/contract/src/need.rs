@@ -17,7 +17,7 @@ pub struct Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// An operation.
-    #[error("the storage {storage} has no '{operation}': take --storage posix or raw")]
+    #[error("--storage {storage} cannot perform '{operation}' (use --storage posix or raw)")]
     Operation {
         /// The storage.
         storage: &'static str,
@@ -26,8 +26,8 @@ pub enum Unsupported {
     },
     /// A policy of durability.
     #[error(
-        "the storage {storage} has no durability '{durability}': take --storage posix or raw, or one of none, \
-         fdatasync, fsync, fsync+dir, batch:N"
+        "--storage {storage} cannot provide --durability {durability} (use --storage posix or raw, or a policy of none, \
+         fdatasync, fsync, fsync+dir, batch:N)"
     )]
     Durability {
         /// The storage.
@@ -36,7 +36,7 @@ pub enum Unsupported {
         durability: Durability,
     },
     /// Input and output past the page cache.
-    #[error("the storage {storage} has no direct input and output: take --storage posix")]
+    #[error("--storage {storage} cannot do direct I/O (use --storage posix)")]
     Direct {
         /// The storage.
         storage: &'static str,

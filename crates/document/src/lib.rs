@@ -57,9 +57,9 @@ macro_rules! formats {
 }
 
 formats! {
-    /// Tables for people
+    /// Tables to read
     Text = "text", text;
-    /// The same for pages that others write
+    /// The same tables, as Markdown
     Markdown = "markdown", |document, _| markdown(document);
 }
 

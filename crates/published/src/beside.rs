@@ -95,8 +95,7 @@ pub fn beside(library: &Library, record: &Record, say: Say) -> Result<Beside, Pu
     };
     let Some((shape, edition)) = shape else {
         beside.none = Some(
-            "the run is a mix of operations, and what was published is classic work: see --preset paper-1000-50000 and \
-             others"
+            "the run is a mix, and all published results are of the classic workload (use --preset paper-1000-50000 or another)"
                 .to_owned(),
         );
         return Ok(beside);
@@ -141,20 +140,20 @@ fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Confi
             }
         }
         return Some(format!(
-            "nothing was published of {}: there is something of {}",
+            "there are no published results for {} (there are some for {})",
             shape.label(),
             shapes.join("; ")
         ));
     }
     if !differences.is_empty() {
         return Some(format!(
-            "the run differs from what was published: {}",
+            "the run differs from the published configurations: {}",
             differences.join(", ")
         ));
     }
     Rates::of(summary)
         .is_none()
-        .then(|| "the run has no rates: its phases took no time".to_owned())
+        .then(|| "the run has no rates, because its phases took no time".to_owned())
 }
 
 fn against(row: &Row<'_>, made: Option<&Made>, ours: &Rates) -> Vec<Against> {
@@ -201,27 +200,23 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let sentence = |made: &&str| {
         match *made {
         made if made == edition.name() => format!(
-            "Comparable: rows that edition {made} made did the same operations on files of the same sizes as this run, in the \
-             same order."
+            "Comparable: rows of edition {made} have the same operations as this run, on files of the same sizes, in the same order."
         ),
         unknown @ ("?" | "1.0 or 1.5") => format!(
-            "Comparable as far as is known: nothing tells for certain which edition made the rows with '{unknown}', so whether \
-             their files had this run's sizes is unknown."
+            "Probably comparable: the edition of the rows with '{unknown}' is not certain, so their file sizes may differ from this run's."
         ),
         "neither" => {
-            "Hardly comparable: rows that fit neither edition are of other work, or misprinted ('postmark published show \
-                      TABLE' says what is known of them)."
+            "Hardly comparable: rows that fit neither edition have another workload or a misprint ('postmark published show TABLE' shows what is known)."
                 .to_owned()
         }
         made => format!(
-            "Comparable in transactions: rows that edition {made} made did as many of them, with other sizes, so rates of data \
-             differ between the editions even at the same speed."
+            "Comparable in transactions: rows of edition {made} have the same number of them with other file sizes, so data rates differ even at the same speed."
         ),
     }
     };
     let mut sentences: Vec<String> = editions.iter().map(sentence).collect();
     sentences.push(
-        "Transactions a second are of the transactions' time, rates of data of the whole time, here as there."
+        "Transactions/s are over the time of the transactions, data rates over the time of the whole run, in both."
             .to_owned(),
     );
     let wrong: Vec<&str> = rows
@@ -245,31 +240,24 @@ fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape, sa
     let pool_bytes = (files * mean_bytes) as f64;
     let mut sentences = vec![
         format!(
-            "Not comparable, the clock: the original counts whole seconds, at least one, and cuts rates to whole numbers. \
-             {} took {} s here; there a run of a few seconds, or a rate of a few a second, has an error of ten percent \
-             and more.",
+            "Not comparable, the clock: the original counts whole seconds, at least one, and truncates rates to whole numbers. {} took {} s in this run; in the published results, short runs and low rates have errors of 10 % and more.",
             counted(shape.transactions * u64::from(shape.processes), "transaction"),
             seconds(transactions_ns)
         ),
         format!(
-            "Not comparable, the cache: no published run emptied a cache or says what it held. The pool of about {} ({}) \
-             met memories of 128 to 832 MB then, where they are known, and meets this machine's now. This run's cache \
-             policy was '{}'.",
+            "Not comparable, the cache: no published run dropped its cache or reports its state. The machines of the published runs had 128 to 832 MB of memory, as far as known, for a pool of about {} ({}). This run's cache policy was '{}'.",
             bytes(pool_bytes),
             counted(files, "file"),
             record.spec.cache
         ),
         format!(
-            "Not comparable, durability: the original never syncs. What was on a disk at the end of a run was the file \
-             system's own decision, from UFS, which waited for the disk at every name, to Linux, which waited for nothing. \
-             This run's policy was '{}'.",
+            "Not comparable, durability: the original never syncs. File systems differed: UFS waited for the disk at every new name, Linux never waited. This run's policy was '{}'.",
             record.spec.durability
         ),
     ];
     sentences.extend(of_this_run(record, summary, say));
     sentences.push(
-        "So a factor tells how far whole systems are apart, processors and memory of their time included; it does not tell \
-         which file system is the better one."
+        "A factor therefore compares whole systems, with the processors and memory of their time; it does not show which file system is better."
             .to_owned(),
     );
     sentences
@@ -280,8 +268,7 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.storage != StorageName::Stdio {
         sentences.push(format!(
-            "The original reads and writes through the C library's buffered streams, in blocks of 512 bytes as published; \
-             this run's storage was {}.",
+            "The original reads and writes through buffered streams of the C library, with the published blocks of 512 bytes; this run's storage was {}.",
             record.spec.storage
         ));
     }
@@ -307,7 +294,10 @@ impl Beside {
             .known()
             .map_or_else(String::new, |edition| format!(", edition {edition}"));
         let mut document = Document::default();
-        document.title(format!("Beside what was published: {}{edition}", self.configuration));
+        document.title(format!(
+            "Comparison with published results: {}{edition}",
+            self.configuration
+        ));
         if let Some(none) = &self.none {
             document.words(format!("No published row: {none}."));
             return document;

@@ -219,7 +219,7 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> Made {
         (false, false) => {
             let cause = row.table.causes.iter().find(|cause| cause.system == row.system.name);
             Made::Neither {
-                cause: cause.map_or_else(|| "no cause is known".to_owned(), |cause| cause.why.clone()),
+                cause: cause.map_or_else(|| "the cause is not known".to_owned(), |cause| cause.why.clone()),
             }
         }
     }
@@ -262,9 +262,7 @@ pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&Made>) -> 
 pub(crate) fn told_of_converted(columns: &[&str]) -> Option<String> {
     (!columns.is_empty()).then(|| {
         format!(
-            "Converted: rates of {} were megabytes of 1,000 Kbytes, as edition 1.0 prints them, and were multiplied by 1,024: \
-             as published they are 2.4 % too high. Tables show them so; factors and times are computed with what the program \
-             printed.",
+            "Converted: rates of {} were megabytes of 1,000 Kbytes, as edition 1.0 prints them, but were multiplied by 1,024, so the published rates are 2.4 % too high. Tables show the published rates; factors and times use what the program printed.",
             columns.join(", ")
         )
     })

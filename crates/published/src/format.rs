@@ -21,7 +21,7 @@ pub enum PublishedFormat {
 
 /// The word given for a format is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("give text, csv, json or markdown")]
+#[error("expected text, csv, json or markdown")]
 pub struct UnknownFormat;
 
 impl FromStr for PublishedFormat {

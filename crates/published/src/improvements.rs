@@ -145,7 +145,7 @@ fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
 
 fn agreement(printed: &PrintedNumber, ends: Option<&(&Computed, &Computed)>, lost: &[&str]) -> Agreement {
     let of_lost = || Agreement::Unknown {
-        why: format!("rates of {} are not in the copy", lost.join(", ")),
+        why: format!("rates of {} are missing in the copy", lost.join(", ")),
     };
     let Some((low, high)) = ends else {
         return of_lost();

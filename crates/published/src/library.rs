@@ -23,13 +23,13 @@ const FILES: [(&str, &str); 5] = [
 #[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum PublishedError {
     /// A file of the data is not as it should be. The text says line and column.
-    #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
+    #[error("invalid data of the program, {file}: {problem} (this is a bug in postmark: please report it)")]
     Toml { file: String, problem: toml::de::Error },
     /// A file of the data contradicts itself.
-    #[error("in the program's own data, {file}: {problem}: this is a fault of the program")]
+    #[error("invalid data of the program, {file}: {problem} (this is a bug in postmark: please report it)")]
     Data { file: String, problem: String },
     /// There is no such source and no such table.
-    #[error("there is no published result '{given}': take one of {}", .names.join(", "))]
+    #[error("there is no published result '{given}' (use one of {})", .names.join(", "))]
     NoSuchName { given: String, names: Vec<String> },
     /// A published configuration cannot be planned.
     #[error("cannot plan the published configuration {configuration}: {problem}")]
@@ -303,7 +303,7 @@ mod tests {
                 "cells = [\"2000\",",
                 "has 1 labels and 5 cells for 1 and 6 headers",
             ),
-            ("\"4880\"", "\"488O\"", "'488O' is no number"),
+            ("\"4880\"", "\"488O\"", "'488O' is not a number"),
             (
                 "of = { system = \"tmpfs\" }",
                 "of = { system = \"tempfs\" }",
@@ -347,7 +347,7 @@ mod tests {
         );
         let error = library.take("paper-9\u{1b}[2J").unwrap_err().to_string();
         assert!(
-            error.contains("'paper-9\\x1b[2J': take one of paper, paper-1"),
+            error.contains("'paper-9\\x1b[2J' (use one of paper, paper-1"),
             "{error}"
         );
     }

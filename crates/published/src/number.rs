@@ -23,7 +23,7 @@ pub struct PrintedNumber {
 
 /// What was printed is no number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no number and no range of numbers: write it as printed, or {{ unavailable = \"why\" }}")]
+#[error("'{0}' is not a number or range of numbers (write it as printed, or {{ unavailable = \"why\" }})")]
 pub struct NotANumber(String);
 
 impl FromStr for PrintedNumber {

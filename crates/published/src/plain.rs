@@ -9,27 +9,25 @@ use workload::Workload;
 #[non_exhaustive]
 pub enum NotPlain {
     /// It was interrupted, or failed.
-    #[error("the run did not come to its end: its rates are of a part of the work")]
+    #[error("the run did not complete: its rates cover only a part of the workload")]
     Partial,
     /// Its rates are of steps.
-    #[error("the run climbed a sweep (--sweep): it has rates for each step, and none of its own")]
+    #[error("the run was a sweep (--sweep): it has rates for each step, not for the run")]
     Sweep,
     /// It waited between transactions.
-    #[error("the run was paced (--rate): it was as fast as it was told to be, not as fast as it could")]
+    #[error("the run had a fixed rate (--rate), so it does not show how fast the system is")]
     Paced,
     /// Its transactions had no number, or did not decide.
-    #[error(
-        "the run's transactions were ended by time or by a steady state (--for, --steady), and not by their number"
-    )]
+    #[error("the transactions ended by time or steady state (--for, --steady), not by their number")]
     EndedOtherwise,
     /// A part of its transactions is not in its rates.
-    #[error("the run was warmed up (--warm-up): its rates are of a part of its transactions")]
+    #[error("the run had a warm-up (--warm-up): its rates cover only a part of its transactions")]
     WarmedUp,
     /// Its files were there before.
-    #[error("the run took the pool of an earlier one (--reuse): it created no files at its beginning")]
+    #[error("the run used the pool of an earlier run (--reuse), so it created no files at its start")]
     Reused,
     /// Its files are still there.
-    #[error("the run left its pool for a later one (--keep): it deleted no files at its end")]
+    #[error("the run kept its pool for a later run (--keep), so it deleted no files at its end")]
     Kept,
 }
 

@@ -88,7 +88,7 @@ pub fn differences(workload: &Workload) -> Vec<String> {
     let mut found = Vec::new();
     let mut compare = |what: &str, ours: String, theirs: String| {
         if ours != theirs {
-            found.push(format!("{what} {ours} in place of {theirs}"));
+            found.push(format!("{what} {ours} instead of {theirs}"));
         }
     };
     let sizes = |one: &Classic| format!("{} to {} bytes", one.size_low_bytes, one.size_high_bytes);
@@ -104,10 +104,10 @@ pub fn differences(workload: &Workload) -> Vec<String> {
         theirs.weights.len().to_string(),
     );
     if shape.processes > 1 && workload.worker_seeds != plain.worker_seeds {
-        found.push("a seed for each worker in place of the same for all".to_owned());
+        found.push("a seed for each worker instead of one seed for all".to_owned());
     }
     if workload.contents.is_some() {
-        found.push("contents of its own".to_owned());
+        found.push("other contents".to_owned());
     }
     found
 }
@@ -137,15 +137,15 @@ mod tests {
             differences(&Workload::from(classic))
         };
         assert_eq!(named(|work| work.files = 7), [""; 0]);
-        assert_eq!(named(|work| work.seed = 7), ["seed 7 in place of 42"]);
+        assert_eq!(named(|work| work.seed = 7), ["seed 7 instead of 42"]);
         assert_eq!(
             named(|work| work.size_high_bytes = 20_000),
-            ["sizes 500 to 20000 bytes in place of 500 to 10000 bytes"]
+            ["sizes 500 to 20000 bytes instead of 500 to 10000 bytes"]
         );
         assert_eq!(
             named(|work| work.read_block_bytes = 4_096),
-            ["blocks 4096 and 512 bytes in place of 512 and 512 bytes"]
+            ["blocks 4096 and 512 bytes instead of 512 and 512 bytes"]
         );
-        assert_eq!(named(|work| work.weights = vec![1, 1]), ["locations 2 in place of 1"]);
+        assert_eq!(named(|work| work.weights = vec![1, 1]), ["locations 2 instead of 1"]);
     }
 }

@@ -271,7 +271,7 @@ fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Published
         of_table.into_iter().partition(|one| one.printed.is_known());
     let exact = printed.iter().filter(|one| one.agreement == Agreement::Exact).count();
     document.item(format!(
-        "Of {} printed improvements {exact} are what the printed rates give.",
+        "{exact} of {} printed improvements agree with the printed rates.",
         printed.len()
     ));
     for one in printed {
@@ -279,7 +279,7 @@ fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Published
             Agreement::Exact => continue,
             Agreement::WithinRounding => "within the rounding of the rates".to_owned(),
             Agreement::Differs { by } => format!("it differs by {by:+.2} percentage points"),
-            Agreement::Unknown { why } => format!("it cannot be checked, since {why}"),
+            Agreement::Unknown { why } => format!("it cannot be checked, because {why}"),
         };
         document.item(format!(
             "{}: printed {}; {}; {how}",
@@ -289,16 +289,16 @@ fn improvements(document: &mut Document, shown: &Contents<'_>, table: &Published
         ));
     }
     for one in missing {
-        document.item(format!("{}: not in the copy; {}", one.what, percents(one)));
+        document.item(format!("{}: missing in the copy; {}", one.what, percents(one)));
     }
 }
 
 fn percents(one: &Recomputed) -> String {
     if one.recomputed.is_empty() {
-        return "a rate that it needs is not, either".to_owned();
+        return "a rate that it needs is also missing".to_owned();
     }
     let percents: Vec<String> = one.recomputed.iter().map(|percent| format!("{percent:.2}")).collect();
-    format!("the rates that are known give {} %", percents.join(" to "))
+    format!("the known rates give {} %", percents.join(" to "))
 }
 
 /// A line for each cell.

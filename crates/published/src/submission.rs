@@ -112,26 +112,25 @@ pub struct Submission {
 #[expect(missing_docs, reason = "what is said of each says what its fields are")]
 pub enum SubmissionError {
     /// It is no JSON, or not of this schema.
-    #[error("this is no submission of a PostMark result: {0}")]
+    #[error("this is not a submission of a PostMark result: {0}")]
     Json(String),
     /// It is too long.
-    #[error(
-        "this is no submission of a PostMark result: it has {0} bytes, and no submission has more than {BYTES_MAX}"
-    )]
+    #[error("this is not a submission of a PostMark result: it has {0} bytes (at most {BYTES_MAX})")]
     TooLong(usize),
     /// It comes from a newer program.
-    #[error("this submission has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
+    #[error(
+        "the submission has schema version {found}, and this program reads versions up to {SCHEMA_VERSION} (use a newer postmark)"
+    )]
     Newer { found: u64 },
     /// Something in it cannot be.
     #[error("{field}: {problem}")]
     Wrong { field: &'static str, problem: String },
     /// The run's rates are not those that others have.
-    #[error("{0}: submit a plain run")]
+    #[error("{0} (submit a run without these options)")]
     NotPlain(#[from] NotPlain),
     /// The run has no such rates.
     #[error(
-        "the run has no rates that a table could compare (operations that the paper does not have, or phases without time): \
-         submit a run of the paper's operations"
+        "the run has no rates for a table of published results: it has other operations than the paper, or phases without time (submit a run with the operations of the paper)"
     )]
     NoRates,
 }
@@ -202,7 +201,7 @@ impl Submission {
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
         let Some(submission) = value.get_mut("submission").map(serde_json::Value::take) else {
             return Err(SubmissionError::Json(
-                "it has no 'submission'; the record of a run is none".to_owned(),
+                "it has no key 'submission' (the record of a run is not a submission)".to_owned(),
             ));
         };
         let schema = submission.get("schema").and_then(serde_json::Value::as_u64);
@@ -228,10 +227,7 @@ impl Submission {
             check_text(field, text, max)?;
         }
         if !is_fingerprint(self.fingerprint.as_str()) {
-            return wrong(
-                "fingerprint",
-                "it is none: 'xxh3-128:' and 32 hexadecimal digits are one",
-            );
+            return wrong("fingerprint", "expected 'xxh3-128:' and 32 hexadecimal digits");
         }
         if !self
             .rates
@@ -239,7 +235,7 @@ impl Submission {
             .iter()
             .all(|rate| rate.is_finite() && (0.0..=RATE_MAX).contains(rate))
         {
-            return wrong("rates", "give numbers from 0 on that a storage can reach");
+            return wrong("rates", "expected numbers from 0 that a storage can reach");
         }
         match self.workload.validate() {
             Ok(()) => Ok(()),
@@ -250,17 +246,17 @@ impl Submission {
 
 fn check_text(field: &'static str, text: &str, max: usize) -> Result<(), SubmissionError> {
     if text.trim().is_empty() {
-        return wrong(field, "it is empty: give a few words");
+        return wrong(field, "it is empty (write a few words)");
     }
     let length = text.chars().count();
     if length > max {
-        return wrong(field, format!("it has {length} characters: give at most {max}"));
+        return wrong(field, format!("it has {length} characters (at most {max})"));
     }
     match text.chars().find(|letter| is_harmful(*letter)) {
         Some(letter) => wrong(
             field,
             format!(
-                "it holds the character U+{:04X}, which is not visible or is obeyed by terminals: leave it out",
+                "it contains the invisible or control character U+{:04X} (remove it)",
                 u32::from(letter)
             ),
         ),

@@ -192,7 +192,7 @@ fn checked_fingerprint(workload: &Workload) -> Fact<String> {
     let workers = workload.workers.count();
     if files > FILES_CHECKED_MAX || workers > WORKERS_CHECKED_MAX {
         return Fact::Unavailable(format!(
-            "{} of {} are more than are planned here: fingerprints were not checked",
+            "{} of {} are too many to plan here, so fingerprints were not checked",
             counted(files, "file"),
             counted(workers.into(), "worker")
         ));
@@ -212,16 +212,16 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
     let has_work = submission.workload.canonical() == group.workload.canonical();
     match (has_fingerprint, has_work) {
         (true, true) => None,
-        (true, false) => Some("its workload is another than its fingerprint's".to_owned()),
+        (true, false) => Some("its workload does not match its fingerprint".to_owned()),
         (false, true) => Some(
-            "its fingerprint is not that of its workload: it was changed, or made by a program with other generators"
+            "its fingerprint does not match its workload: it was changed, or a program with other generators made it"
                 .to_owned(),
         ),
         (false, false) if ConfigurationShape::of(&submission.workload) == group.shape => {
             Some(differences(&submission.workload).join(", "))
         }
         (false, false) => Some(format!(
-            "it is called {}, and its workload is another: {}",
+            "its name is {}, but its workload differs: {}",
             submission.configuration,
             submission.workload.canonical()
         )),
@@ -297,7 +297,7 @@ pub fn show(groups: &[Group], format: PublishedFormat) -> String {
 fn blocks(groups: &[Group]) -> Document {
     let mut document = Document::default();
     if groups.is_empty() {
-        document.words("No submissions: postmark import FILE");
+        document.words("No submissions (add some with postmark import FILE)");
     }
     for group in groups {
         if !document.is_empty() {
@@ -314,14 +314,14 @@ fn blocks(groups: &[Group]) -> Document {
         part(&mut document, group, &published, &inside, items);
         if !others.is_empty() {
             document.heading(format!(
-                "{}, made by another edition, or by neither: other sizes of files",
+                "{}, made by another edition or by none: other file sizes",
                 group.label
             ));
             part(&mut document, group, &others, &[], Vec::new());
         }
         if !group.apart.is_empty() {
             document.heading(format!(
-                "{}, with other fingerprints: not comparable with those above",
+                "{}, with other fingerprints: not comparable with the runs above",
                 group.label
             ));
             let items = group.apart.iter();
@@ -390,7 +390,7 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     for head in heads.chain(submissions.iter().map(|one| one.head())) {
         table.column(head, false);
     }
-    let each = if processes > 1 { ", of each process" } else { "" };
+    let each = if processes > 1 { " per process" } else { "" };
     for (name, figure, ours) in FIGURES {
         let is_published = published.iter().any(|column| column.figure(figure).is_some());
         // The page has no times: only where others have printed some are ours of interest.

@@ -24,16 +24,16 @@ pub enum DocumentError {
     #[error("cannot read it: {0}")]
     Read(std::io::Error),
     /// It has nothing but white space.
-    #[error("there is nothing in it")]
+    #[error("it is empty")]
     Nothing,
     /// Something else than an object begins.
-    #[error("no JSON object begins here")]
+    #[error("expected a JSON object")]
     NoObject,
     /// The text ends within one.
-    #[error("it ends before its last bracket: it is cut off")]
+    #[error("it is truncated: the last bracket is missing")]
     CutOff,
     /// It is longer than any record.
-    #[error("it is longer than any record ({0} bytes)")]
+    #[error("it is too long for a record (more than {0} bytes)")]
     TooLong(usize),
     /// It is no text.
     #[error("it is not UTF-8")]
@@ -192,16 +192,12 @@ mod tests {
     #[test]
     fn what_is_no_document_is_told_once() {
         for (text, whole, told) in [
-            ("", 0, "nothing in it"),
-            (" \n", 0, "nothing in it"),
-            ("{}x{}", 1, "no JSON object"),
-            ("[{}]", 0, "no JSON object"),
-            ("{} {\"a\":\"}", 1, "cut off"),
-            (
-                "{\"a\":\"0123456789012345678901234567890123456789\"}{}",
-                0,
-                "longer than",
-            ),
+            ("", 0, "empty"),
+            (" \n", 0, "empty"),
+            ("{}x{}", 1, "expected a JSON object"),
+            ("[{}]", 0, "expected a JSON object"),
+            ("{} {\"a\":\"}", 1, "truncated"),
+            ("{\"a\":\"0123456789012345678901234567890123456789\"}{}", 0, "too long"),
         ] {
             let found = all(text);
             assert_eq!(found.len(), whole + 1, "{text}");

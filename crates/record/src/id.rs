@@ -14,7 +14,10 @@ pub struct RunId(u128);
 
 /// A text is no identity of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the identity of a run has {} hexadecimal digits in lower case", RunId::DIGITS)]
+#[error(
+    "expected {} hexadecimal digits in lower case as the identity of a run",
+    RunId::DIGITS
+)]
 pub struct InvalidRunId;
 
 impl RunId {

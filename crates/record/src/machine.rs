@@ -148,7 +148,7 @@ impl MachineOverTime {
             column.put(is_new, value.known().copied());
             match value {
                 Fact::Known(_) => {}
-                Fact::NotApplicable => note(&mut unknown, place, "there is no such thing here"),
+                Fact::NotApplicable => note(&mut unknown, place, "it does not exist on this machine"),
                 Fact::Unavailable(why) => note(&mut unknown, place, &why),
             }
         });

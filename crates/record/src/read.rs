@@ -47,7 +47,7 @@ const TOLD_MAX: usize = 300;
 #[non_exhaustive]
 pub enum ReadError {
     /// It is no JSON, or not of this schema.
-    #[error("this is no record of a PostMark run: {}{why}", at(.field))]
+    #[error("this is not a record of a PostMark run: {}{why}", at(.field))]
     NoRecord {
         /// The place in the record, as far as it was understood; `.` where that is nowhere.
         field: String,
@@ -55,22 +55,24 @@ pub enum ReadError {
         why: String,
     },
     /// It comes from a newer program.
-    #[error("this record has schema {found}; this program reads up to {SCHEMA_VERSION}: use a newer postmark")]
+    #[error(
+        "the record has schema version {found}, and this program reads versions up to {SCHEMA_VERSION} (use a newer postmark)"
+    )]
     Newer {
         /// The schema's version in the record.
         found: u64,
     },
     /// Versions begin at 1.
-    #[error("this record has schema 0, which no postmark has written")]
+    #[error("the record has schema version 0, which does not exist")]
     NoVersion,
     /// It is longer than any record.
-    #[error("this is no record of a PostMark run: it has {found} bytes, and at most {BYTES_MAX} are read")]
+    #[error("this is not a record of a PostMark run: it has {found} bytes (at most {BYTES_MAX})")]
     TooLong {
         /// Bytes of the text.
         found: usize,
     },
     /// Its numbers contradict one another, or are none that a run can have.
-    #[error("this record is of no run that can have been: {field}: {why}")]
+    #[error("the record is inconsistent: {field}: {why}")]
     Impossible {
         /// The place in the record.
         field: String,
@@ -182,7 +184,7 @@ impl Census {
         self.memory_bytes += bytes;
         if self.memory_bytes > MEMORY_BYTES_MAX {
             return Err(E::custom(format!(
-                "what is in it would take more than {} MiB of memory",
+                "its contents need more than {} MiB of memory",
                 MEMORY_BYTES_MAX >> 20
             )));
         }
@@ -238,7 +240,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         if text.len() > STRING_BYTES_MAX {
             return Err(E::custom(format!(
-                "a string of {} bytes, and the longest has {STRING_BYTES_MAX}",
+                "a string has {} bytes (at most {STRING_BYTES_MAX})",
                 text.len()
             )));
         }
@@ -354,7 +356,7 @@ mod tests {
         let deep = "[".repeat(200) + &"]".repeat(200);
         assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
         let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
-        assert!(counted(&long).is_err_and(|error| error.contains("a string of 4194305 bytes")));
+        assert!(counted(&long).is_err_and(|error| error.contains("a string has 4194305 bytes")));
         let values = format!("[{}0]", "0,".repeat((MEMORY_BYTES_MAX / VALUE_BYTES) as usize));
         assert!(counted(&values).is_err_and(|error| error.contains("more than 1024 MiB of memory")));
         let phases = format!(

@@ -536,7 +536,7 @@ pub struct Actual {
 /// What nobody knows before the run's end; not applicable where nobody has asked.
 fn not_yet<T>(is_asked: bool) -> Fact<T> {
     if is_asked {
-        Fact::Unavailable("the program ended before the run did".to_owned())
+        Fact::Unavailable("the program was killed before the run ended".to_owned())
     } else {
         Fact::NotApplicable
     }

@@ -12,7 +12,7 @@ pub(crate) fn places(record: &Record) -> String {
     for location in &record.locations {
         let place = match &location.target {
             Fact::Known(target) => target.one_line(),
-            Fact::NotApplicable => "nothing (the tool's overhead)".to_owned(),
+            Fact::NotApplicable => "no file system (overhead of the program)".to_owned(),
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),
         };
         if seen.insert(place.clone()) {
@@ -32,7 +32,7 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
         1,
         "Clock",
         format!(
-            "{}; load average {}; steal {}; busy {}",
+            "{}; load average {}; CPU steal {}; busy {}",
             fact(&record.host.clock_source, String::clone),
             fact(&record.host.load_average, |load| format!(
                 "{:.2} (1 min)",

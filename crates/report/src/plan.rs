@@ -21,7 +21,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     let mut whole = Document::default();
     let document = &mut whole;
     document.head(format!(
-        "PostMark {}: plan, {}, storage {}; nothing was touched",
+        "PostMark {}: plan, {}, storage {} (target unchanged)",
         record.tool.version,
         kind(&record.spec.workload),
         record.spec.storage
@@ -30,7 +30,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     document.list("How", "", &how(&record.spec));
     if let Some(sizing) = &record.sizing {
         let words = format!(
-            "{} How long that takes is told by a run, after a short calibration on the target.",
+            "{} A run estimates its duration, after a short calibration on the target.",
             sentence(sizing, &record.spec.workload, &record.spec.drive)
         );
         document.sentence("Sizing", words);
@@ -38,15 +38,13 @@ pub fn plan(record: &PlanRecord) -> Document {
     document.pair(0, "Fingerprint", plan.fingerprint.as_str());
     if let Some(followed) = record.followed {
         let words = format!(
-            "{} of each pool and {} of each worker were followed, for the whole would take too much time or memory. Files beyond those are \
-             reckoned with their mean; transactions beyond those are left out.",
+            "simulated only {} of each pool and {} of each worker, because the whole takes too much time or memory. Further files count with the mean size; further transactions are left out.",
             counted(followed.files, "file"),
             counted(followed.transactions, "transaction")
         );
         document.sentence("ESTIMATE", words);
     } else if plan.is_estimate {
-        document
-            .warning("ESTIMATE: workers of a shared pool are taken to be equally fast; a run will differ a little.");
+        document.warning("ESTIMATE: the plan assumes equally fast workers in the shared pool; a run differs slightly.");
     } else {
         document.pair(0, "Stream", plan.stream_hash.to_string());
     }
@@ -109,7 +107,7 @@ fn data(document: &mut Document, record: &PlanRecord) {
     ));
     if let (Some(work), Workers::ONE) = (record.spec.workload.classic(), record.spec.workload.workers) {
         document.below(format!(
-            "The original's report would say {} read and {} written",
+            "The report of the original would show {} read and {} written",
             classic::data(plan.classic_bytes_read, work.edition),
             classic::data(plan.classic_bytes_written, work.edition)
         ));
@@ -117,7 +115,7 @@ fn data(document: &mut Document, record: &PlanRecord) {
     document.below(format!(
         "At the peak{}: {}, {} bytes ({})",
         if record.spec.workload.streams() > 1 {
-            ", should all workers reach theirs at once"
+            ", if all workers reach theirs at the same time"
         } else {
             ""
         },
@@ -132,8 +130,8 @@ fn end(document: &mut Document, record: &PlanRecord) {
     let transactions = grouped(record.plan.transactions);
     match record.plan.end {
         End::Complete => document.below("The pool does not run dry"),
-        End::OutOfFiles => document.below(format!("The pool RUNS DRY after {transactions} transactions: give more files or fewer transactions")),
-        End::OutOfReach => document.below(format!("After {transactions} transactions NO FILE IS IN REACH of this edition's generator, and the original would search for ever: give fewer files, or edition 1.5")),
+        End::OutOfFiles => document.below(format!("The pool RUNS DRY after {transactions} transactions (use more files or fewer transactions)")),
+        End::OutOfReach => document.below(format!("After {transactions} transactions, this edition's generator CAN REACH NO FILE, and the original would search for ever (use fewer files, or --edition 1.5)")),
     }
 }
 
@@ -145,22 +143,22 @@ fn room(document: &mut Document, record: &PlanRecord) {
                 Fact::Known(true) => "fits".to_owned(),
                 Fact::Known(false) => "DOES NOT FIT".to_owned(),
                 Fact::NotApplicable => "not counted by this file system".to_owned(),
-                Fact::Unavailable(why) => format!("unknown: {why}"),
+                Fact::Unavailable(why) => format!("not available ({why})"),
             };
-            let available = |fact: &Fact<u64>| {
+            let available = |fact: &Fact<u64>, shown: fn(u64) -> String| {
                 fact.known()
-                    .map_or_else(|| "unknown".to_owned(), |value| grouped(*value))
+                    .map_or_else(|| "an unknown number".to_owned(), |value| shown(*value))
             };
             document.below(format!(
-                "{} bytes needed with directories and inodes, {} available: {}",
-                grouped(volume.needed_bytes),
-                available(&volume.available_bytes),
+                "{} needed with directories and inodes, {} available: {}",
+                bytes(volume.needed_bytes as f64),
+                available(&volume.available_bytes, |number| bytes(number as f64)),
                 verdict(volume.bytes_fit())
             ));
             document.below(format!(
                 "{} inodes needed, {} available: {}",
                 grouped(volume.needed_inodes),
-                available(&volume.available_inodes),
+                available(&volume.available_inodes, grouped),
                 verdict(volume.inodes_fit())
             ));
         }

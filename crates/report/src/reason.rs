@@ -30,8 +30,7 @@ pub fn describe(reason: &Reason) -> String {
             nothing,
             operations,
         } => format!(
-            "{} not performed beside {} that were completed ({}, threshold {}): {} since errors had spoiled their files, {} by the workload's \
-             own rules (the file has its greatest size, or the pool is full).",
+            "{} not performed, and {} completed ({} skipped, threshold {}): {} because of earlier errors on their files, {} because of the workload's rules (the file has its maximum size, or the pool is full).",
             was(skipped.saturating_add(*nothing)),
             counted(*operations, "operation"),
             percent(share(
@@ -43,7 +42,7 @@ pub fn describe(reason: &Reason) -> String {
             nothing
         ),
         Reason::WrongNames { wrong, names } => format!(
-            "{} of {} that were looked at after the transactions {} not as the operations had left {}.",
+            "{} of {} checked after the transactions {} not as the operations left {}.",
             grouped(*wrong),
             counted(*names, "name"),
             if *wrong == 1 { "is" } else { "are" },
@@ -51,7 +50,7 @@ pub fn describe(reason: &Reason) -> String {
         ),
         Reason::RanDry { end, transactions } => {
             let why = match end {
-                End::OutOfReach => "no file was left that this edition's generator can reach",
+                End::OutOfReach => "this edition's generator can reach none of the remaining files",
                 End::OutOfFiles | End::Complete => "the pool ran dry",
             };
             format!("The transactions ended early, after {}: {why}.", grouped(*transactions))
@@ -63,35 +62,34 @@ pub fn describe(reason: &Reason) -> String {
         } => too_short(*phase, *measured_ns, *operations),
         Reason::NotSteady { found } => unsteady(found),
         Reason::SteadyStateNotReached { rule, rounds, last } => format!(
-            "The transactions were to go on until they were steady (rule {}), and were not after {}{}",
+            "Steady state (rule {}) was not reached after {}{}",
             rule.name(),
             counted(*rounds, "round"),
             last.as_ref()
                 .map_or_else(|| ".".to_owned(), |last| format!(": {}", in_numbers(last)))
         ),
         Reason::RateNotReached { requested, achieved } => format!(
-            "{} transactions a second were due and {} were done ({}, at least {} are needed): latencies say how long the \
-             queue has grown.",
-            rate(Some(*requested)),
+            "The achieved rate of {} transactions/s is {} of the requested {} (threshold {}), so response times show a growing queue.",
             rate(Some(*achieved)),
             percent(achieved / requested),
+            rate(Some(*requested)),
             percent(ACHIEVED_MIN)
         ),
         Reason::Overhead {
             fraction,
             ns_per_operation,
         } => format!(
-            "{} of the workers' time was the program's own ({ns_per_operation:.0} ns for each operation); up to {} is no matter.",
+            "Overhead: the program itself used {} of the workers' time, {ns_per_operation:.0} ns per operation (threshold {}).",
             percent(*fraction),
             percent(OWN_MAX)
         ),
         Reason::OtherLoad { fraction } => format!(
-            "Other programs used {} of all processors' time; up to {} is no matter.",
+            "Other load: other programs used {} of the processor time (threshold {}).",
             percent(*fraction),
             percent(OTHERS_MAX)
         ),
         Reason::Steal { fraction } => format!(
-            "The hypervisor gave {} of all processors' time to others; up to {} is no matter.",
+            "CPU steal: the hypervisor took {} of the processor time (threshold {}).",
             percent(*fraction),
             percent(STEAL_MAX)
         ),
@@ -100,30 +98,28 @@ pub fn describe(reason: &Reason) -> String {
             longest_ns,
             fraction,
         } => format!(
-            "The program did not run while the machine did: {}, the longest of {} s, up to {} of a phase's time.",
+            "The program was paused while the machine ran: {}, the longest {} s, in all up to {} of a phase.",
             counted(*times, "pause"),
             seconds(*longest_ns),
             percent(*fraction)
         ),
-        Reason::Suspended { ns } => format!(
-            "The machine was suspended for {} s while the run went on.",
-            seconds(*ns)
-        ),
+        Reason::Suspended { ns } => format!("The machine was suspended for {} s during the run.", seconds(*ns)),
         Reason::WallClockStepped { ns } => format!(
-            "The wall clock was set {} by {} s while the run went on; durations are by another clock.",
+            "The wall clock was set {} by {} s during the run; durations use another clock and are correct.",
             if *ns < 0 { "back" } else { "forwards" },
             seconds(ns.unsigned_abs())
         ),
         Reason::ClockSourceChanged { before, after } => {
-            format!("The kernel changed its clock from {before} to {after}, as it does when it finds one to be wrong.")
+            format!(
+                "The kernel changed its clock source from {before} to {after} during the run, which it does when a clock is wrong."
+            )
         }
         Reason::FitsInMemory {
             cache,
             pool_bytes,
             cache_bytes,
         } => format!(
-            "The run says --cache {cache}, and its pool of {} fits in the memory of {}: what is used twice comes from \
-             there.",
+            "The run has --cache {cache}, but its pool of {} fits in the page cache of {}: the cache serves repeated reads.",
             bytes(*pool_bytes as f64),
             bytes(*cache_bytes as f64)
         ),
@@ -132,7 +128,7 @@ pub fn describe(reason: &Reason) -> String {
             device_bytes,
             read_bytes,
         } => format!(
-            "The run says --{}, and of {} that its reads returned {} came from the device ({}).",
+            "The run has --{}, but of the {} that its reads returned, the device served only {} ({}).",
             if asked == "direct" {
                 "direct".to_owned()
             } else {
@@ -146,7 +142,7 @@ pub fn describe(reason: &Reason) -> String {
             device_bytes,
             read_bytes,
         } => format!(
-            "The run says --cache warm, and {} came from the device for {} that its reads returned ({}).",
+            "The run has --cache warm, but the device served {} of the {} that its reads returned ({}).",
             bytes(*device_bytes as f64),
             bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
@@ -157,9 +153,9 @@ pub fn describe(reason: &Reason) -> String {
             place,
             is_beneath,
         } => format!(
-            "The run says --durability {durability}, and {path} lies in memory ({place}){}.",
+            "The run has --durability {durability}, but {path} lies in memory ({place}){}.",
             if *is_beneath {
-                ": what its file system syncs is lost with the power"
+                ": synced data does not survive a power failure"
             } else {
                 ", where syncing does nothing"
             }
@@ -170,24 +166,25 @@ pub fn describe(reason: &Reason) -> String {
             lost,
         } => {
             let back = match (*lost, *times) {
-                (0, _) => "came back".to_owned(),
-                (lost, times) if lost == times => "did not come back".to_owned(),
-                (lost, _) => format!("{} of them did not come back", grouped(lost)),
+                (0, 1) => "it returned".to_owned(),
+                (0, _) => "all returned".to_owned(),
+                (1, 1) => "it did not return".to_owned(),
+                (lost, times) if lost == times => "none returned".to_owned(),
+                (lost, _) => format!("{} of them did not return", grouped(lost)),
             };
             format!(
-                "{} took very long, the longest {} s, and {back}.",
+                "Stalled: {} took very long (the longest {} s); {back}.",
                 counted(*times, "operation"),
                 seconds(*longest_ns)
             )
         }
         Reason::LatencyOverflow { operations, range_ns } => format!(
-            "{} took longer than histograms hold ({} s): percentiles that lie among them are given as the greatest.",
+            "{} took longer than the histograms cover ({} s): percentiles among them are reported as the maximum.",
             counted(*operations, "operation"),
             seconds(*range_ns)
         ),
         Reason::AckLog { path } => format!(
-            "The run waited for its acknowledgement log in {path} at every change: its rates have that in them, its latencies \
-             have not."
+            "The run waited for its acknowledgement log {path} at every change: its rates include these waits, its latencies do not."
         ),
     }
 }
@@ -197,64 +194,61 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
     match reason {
         Reason::Partial {
             outcome: Outcome::Interrupted { .. } | Outcome::Unfinished | Outcome::Complete,
-        } => "Run it again, to its end.",
-        Reason::Partial { .. } => "Remove the cause that the report names, and run it again.",
+        } => "Repeat the run and let it complete.",
+        Reason::Partial { .. } => "Remove the cause that the report names, and repeat the run.",
         Reason::Errors { .. } => {
-            "Remove the cause, which the report names: what failed is in no rate, and what it left is not used again."
+            "Remove the cause that the report names. Rates do not count failed operations, and their files are not used again."
         }
         Reason::Skipped { skipped: 0, .. } => {
-            "Give a larger --size, more files or fewer transactions, so that files do not reach their greatest size."
+            "Use a larger --size, more files or fewer transactions, so that files do not reach their maximum size."
         }
         Reason::Skipped { .. } => {
-            "Remove the cause of the errors, which the report names: what is not performed is in no rate."
+            "Remove the cause of the errors that the report names. Rates do not count skipped operations."
         }
         Reason::WrongNames { .. } => {
-            "Find out whether somebody else changes the directory, or the file system loses what it has acknowledged."
+            "Check whether another program changes the directory, or whether the file system loses acknowledged operations."
         }
         Reason::RanDry { .. } => {
-            "Give more files, or fewer transactions (on a sweep: fewer or shorter steps), or a mix that creates as much as it deletes."
+            "Use more files, fewer transactions (in a sweep, fewer or shorter steps), or a mix that creates as often as it deletes."
         }
-        Reason::TooShort { measured_ns: 0, .. } => "Give a shorter --warm-up, or more work.",
-        Reason::TooShort { operations: 0, .. } => "Give more time (--for), or less think time (--think).",
+        Reason::TooShort { measured_ns: 0, .. } => "Use a shorter --warm-up, or more transactions.",
+        Reason::TooShort { operations: 0, .. } => "Measure longer (--for), or use less think time (--think).",
         Reason::TooShort {
             phase: Phase::Transactions,
             ..
-        } => "Let them go on for longer, with --for or more --transactions.",
-        Reason::TooShort { .. } => "Give more files.",
-        Reason::NotSteady { .. } => {
-            "Warm up (--warm-up) until the rate no longer changes, and measure for longer (--for)."
-        }
+        } => "Measure longer: use --for or more --transactions.",
+        Reason::TooShort { .. } => "Use more files.",
+        Reason::NotSteady { .. } => "Add warm-up (--warm-up) or measure longer (--for).",
         Reason::SteadyStateNotReached { .. } => {
-            "Warm up (--warm-up), give longer or more rounds, or look in the slices for what goes on."
+            "Add warm-up (--warm-up), use longer or more rounds, or look for the cause in the time series."
         }
-        Reason::RateNotReached { .. } => "Ask for a lower --rate, or give more workers.",
+        Reason::RateNotReached { .. } => "Use a lower --rate, or more workers.",
         Reason::Overhead { .. } => {
-            "Go by the latencies, which do not have it in them; larger files or durability make its share smaller."
+            "Compare latencies, which do not include the overhead. Larger files or --durability reduce its share."
         }
-        Reason::OtherLoad { .. } => "Stop them, and run it again.",
-        Reason::Steal { .. } => "Take a machine that nobody shares, or another hour.",
+        Reason::OtherLoad { .. } => "Stop them, and repeat the run.",
+        Reason::Steal { .. } => "Use a machine that is not shared, or repeat the run at a quieter time.",
         Reason::Paused { .. } => {
-            "See who stops it (SIGSTOP, a debugger, the control group's freezer or cpu.max), and run it again."
+            "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or cpu.max), and repeat the run."
         }
-        Reason::Suspended { .. } => "Keep the machine awake (systemd-inhibit), and run it again.",
+        Reason::Suspended { .. } => "Keep the machine awake (systemd-inhibit), and repeat the run.",
         Reason::WallClockStepped { .. } => {
-            "Believe the date of this record only so far; set the clock before a run (chronyc waitsync)."
+            "The date of this record may be wrong. Set the clock before a run (chronyc waitsync)."
         }
         Reason::ClockSourceChanged { .. } => {
-            "See in the kernel's log why; boot with a clock that stays (clocksource=), and run it again."
+            "See the kernel's log for the cause, boot with a stable clock (clocksource=), and repeat the run."
         }
         Reason::FitsInMemory { .. } => {
-            "Make the pool larger than memory (more files, or a control group with less), or use each file once \
-             (--popularity shuffled)."
+            "Make the pool larger than the cache (--working-set 4x), or use each file once (--popularity shuffled)."
         }
         Reason::ReadsFromMemory { .. } => {
-            "Make the pool larger than memory, and see that the file system does what it was asked."
+            "Make the pool larger than the cache (--working-set 4x), and check that the file system supports what was requested."
         }
-        Reason::ReadsFromDevice { .. } => "Make the pool smaller, give it more memory, or do not call it warm.",
-        Reason::DurabilityInMemory { .. } => "Give --target a directory on a disk, or leave --durability out.",
-        Reason::Stalled { .. } => "See in the kernel's log what the device or the file system waited for.",
-        Reason::LatencyOverflow { .. } => "Look at the slowest operations in the record.",
-        Reason::AckLog { .. } => "Leave --ack-log out where rates are measured.",
+        Reason::ReadsFromDevice { .. } => "Use a smaller pool or more memory, or remove --cache warm.",
+        Reason::DurabilityInMemory { .. } => "Use a --target on a disk, or remove --durability.",
+        Reason::Stalled { .. } => "See the kernel's log for what the device or the file system waited for.",
+        Reason::LatencyOverflow { .. } => "See the slowest operations in the record.",
+        Reason::AckLog { .. } => "Remove --ack-log to measure rates.",
     }
 }
 
@@ -266,11 +260,11 @@ fn was(operations: u64) -> String {
 fn partial(outcome: &Outcome) -> String {
     let how = match outcome {
         Outcome::Interrupted { signal } => format!("The run was interrupted by signal {signal}"),
-        Outcome::PlaceGone { .. } => "The run's place went away".to_owned(),
-        Outcome::Unfinished => "The program ended before the run did".to_owned(),
+        Outcome::PlaceGone { .. } => "The run directory disappeared".to_owned(),
+        Outcome::Unfinished => "The program was killed before the run ended".to_owned(),
         Outcome::Failed { .. } | Outcome::Complete => "The run failed".to_owned(),
     };
-    format!("{how}: every number is of the part that was done before.")
+    format!("{how}: all numbers cover only the part before.")
 }
 
 fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
@@ -280,24 +274,24 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
         Phase::Delete => "The deletion lasted",
     };
     if measured_ns == 0 && phase == Phase::Transactions {
-        return "The transactions ended within the warm-up, so nothing was measured.".to_owned();
+        return "The transactions ended during the warm-up, so nothing was measured.".to_owned();
     }
     if operations == 0 {
         return format!(
-            "Nothing was measured: no operation was completed in {} s.",
+            "Nothing was measured: no operation completed in {} s.",
             seconds(measured_ns)
         );
     }
     let why = if measured_ns < MEASURED_LEAST_NS {
         format!(
-            "below {} ms it matters how exactly a phase begins and ends",
+            "below {} ms, the start and end of a phase dominate",
             MEASURED_LEAST_NS / 1_000_000
         )
     } else if operations < OPERATIONS_MIN {
-        format!("fewer than {OPERATIONS_MIN} operations tell little of a latency")
+        format!("fewer than {OPERATIONS_MIN} operations are too few for latencies")
     } else {
         format!(
-            "less than {} s tells little of how it goes on (write-back, journals)",
+            "less than {} s may not show later effects like write-back and journal commits",
             MEASURED_MIN_NS / 1_000_000_000
         )
     };
@@ -310,9 +304,9 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
 
 fn unsteady(found: &Steadiness) -> String {
     let what = if found.is_told() {
-        "The run was not steady"
+        "Not steady"
     } else {
-        "It cannot be told whether the run was steady"
+        "Steadiness is not certain"
     };
     format!("{what}: {}", in_numbers(found))
 }
@@ -321,14 +315,13 @@ fn unsteady(found: &Steadiness) -> String {
 fn in_numbers(steadiness: &Steadiness) -> String {
     match steadiness {
         Steadiness::Slope(drift) => format!(
-            "the rate changed by {}{}; up to {} is no matter.",
+            "the rate changed by {} ({}; threshold {}).",
             signed(drift.drift),
             interval(drift),
             percent(drift.limit)
         ),
         Steadiness::Rounds(steady) => format!(
-            "the rates of {} rounds lie {} apart (up to {} is no matter), and the line through them changes by {} (up \
-             to {}).",
+            "rates of the last {} rounds vary by {} (threshold {}), and their trend line changes by {} (threshold {}).",
             steady.window,
             percent(steady.excursion),
             percent(steady::EXCURSION_MAX),
@@ -353,7 +346,7 @@ fn signed(fraction: f64) -> String {
 
 fn interval(drift: &Drift) -> String {
     match drift.interval {
-        Some((low, high)) => format!(" (with 95 % confidence by {} to {})", signed(low), signed(high)),
-        None => " (its seconds hang together too closely to say how sure that is)".to_owned(),
+        Some((low, high)) => format!("95 % confidence interval {} to {}", signed(low), signed(high)),
+        None => "95 % confidence interval not available, because the seconds are too strongly correlated".to_owned(),
     }
 }

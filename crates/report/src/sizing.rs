@@ -12,7 +12,7 @@ pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     }
 }
 
-/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control group's limit)`.
+/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the page cache of 256.00 MiB (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     let each = match workload.workers {
         Workers::Private { workers } if workers > 1 => {
@@ -22,10 +22,10 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     };
     let against = match sizing.working_set {
         WorkingSet::OfCache(factor) => format!("{factor} times"),
-        WorkingSet::Bytes(_) => "beside".to_owned(),
+        WorkingSet::Bytes(_) => "compared with".to_owned(),
     };
     format!(
-        "Chose {}{each} of {} on average, {} in all, {} the cache of {} ({})",
+        "Chose {}{each} of {} on average, {} in all, {} the page cache of {} ({})",
         counted(sizing.files, "file"),
         bytes(sizing.mean_file_bytes),
         bytes(sizing.files as f64 * sizing.mean_file_bytes),
@@ -38,21 +38,21 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
 /// What that takes, as far as a calibration tells.
 fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
-        "a calibration of {} had {} files a second on the device",
+        "a calibration of {} created {} files/s",
         time(calibration.duration_ns as f64 / 1e9),
         about(calibration.created_per_second)
     );
     if let Some(rate) = calibration.transactions_per_second {
         text.push_str(&format!(
-            " and performed {} transactions a second in a pool that fits in the cache",
+            " and performed {} transactions/s in a pool that fits in the cache",
             about(rate)
         ));
     }
     let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
-    text.push_str(&format!(": preparing takes about {preparing}"));
+    text.push_str(&format!(": creating the pool takes about {preparing}"));
     match (sizing.transactions, drive.stop, calibration.transactions_per_second) {
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
-            ", and {} of transactions{} are about {} at the most",
+            ", and {} of transactions{} are at most about {}",
             time(length.as_secs_f64()),
             if drive.sweep.is_some() { " on each step" } else { "" },
             about(count as f64)
@@ -60,10 +60,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         // Those without end are ended by something that nobody can foretell.
         (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
             let all = workload.transactions() as f64 * f64::from(workload.workers.count());
-            text.push_str(&format!(
-                ", and the transactions about {} at the least",
-                time(all / rate)
-            ));
+            text.push_str(&format!(", and the transactions at least about {}", time(all / rate)));
         }
         _ => {}
     }

@@ -60,10 +60,10 @@ fn advice(record: &Record) -> Vec<&'static str> {
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
             Some(Class::Memory) => {
-                "the target lies in memory: the result says nothing of a disk (give --target a directory on the file system to be measured)"
+                "the target lies in memory, so the result does not describe a disk (use a --target on the file system to be measured)"
             }
             Some(Class::Overlay) => {
-                "the target is an overlay: the result is of two file systems at once (give --target a directory on a volume)"
+                "the target is an overlay, so the result describes two file systems at once (use a --target on a volume)"
             }
             _ => continue,
         };
@@ -85,17 +85,17 @@ fn role(role: Role) -> String {
 fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}
-        Outcome::Interrupted { signal } => document.warning(format!("PARTIAL: interrupted by signal {signal}; every number below is of the part that was done.")),
-        Outcome::Unfinished => document.warning("UNFINISHED: the program was killed before the run's end, or goes on still; every number below is of the phases that were completed."),
+        Outcome::Interrupted { signal } => document.warning(format!("PARTIAL: interrupted by signal {signal}. All numbers below cover only the part before.")),
+        Outcome::Unfinished => document.warning("UNFINISHED: the program was killed before the run ended, or is still running. All numbers below cover only the completed phases."),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => {
             document.warning(format!("FAILED: {why}"));
-            document.warning("PARTIAL: every number below is of the part that was done before.");
+            document.warning("PARTIAL: all numbers below cover only the part before.");
         }
     }
     match record.actual.end.known() {
         None | Some(End::Complete) => {}
-        Some(End::OutOfFiles) => document.line("The pool ran dry before the last transaction: give more files or fewer transactions."),
-        Some(End::OutOfReach) => document.line("The transactions ended early: no file is left that this edition's generator can reach (the original would search for ever). Give fewer files, or edition 1.5."),
+        Some(End::OutOfFiles) => document.line("The pool ran dry before the last transaction: use more files or fewer transactions."),
+        Some(End::OutOfReach) => document.line("The transactions ended early: this edition's generator can reach none of the remaining files (the original would search for ever). Use fewer files, or --edition 1.5."),
     }
 }
 
@@ -103,15 +103,12 @@ fn outcome(document: &mut Document, record: &Record) {
 fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),
-        None => document.line(format!(
-            "Elapsed {} s, all phases together",
-            seconds(summary.elapsed_ns)
-        )),
+        None => document.line(format!("Elapsed: {} s in all phases", seconds(summary.elapsed_ns))),
     }
 }
 
 fn paper(document: &mut Document, paper: &PaperFigures) {
-    document.head("The list of the 1997 paper (section III)");
+    document.head("Figures of the 1997 paper (section III)");
     let mut table = Table::new(1, &["", "total", "per second"]);
     let mut files = |name: &str, value: Rate, unit: &str| {
         table.row(vec![
@@ -135,7 +132,7 @@ fn paper(document: &mut Document, paper: &PaperFigures) {
         table.row(vec![name.into(), count, rate.into()]);
     }
     document.below(format!(
-        "Elapsed {} s, of which transactions {} s",
+        "Elapsed: {} s, of which transactions {} s",
         seconds(paper.elapsed_ns),
         seconds(paper.transactions_ns)
     ));

@@ -118,7 +118,7 @@ fn refuse_same_file_system(path: &Path, device: u64, directories: &[PathBuf]) ->
     match same {
         None => Ok(()),
         Some(directory) => refuse(format!(
-            "--ack-log: {} lies on the file system of {}, and what is lost there would be lost from the acknowledgement log, too: give a file on another file system",
+            "cannot use --ack-log {}: it lies on the same file system as the target {}, so a crash would lose both (use a file on another file system)",
             path.display(),
             directory.display()
         )),
@@ -132,20 +132,20 @@ fn refuse<T>(text: String) -> Result<T, AckLogRefused> {
 fn is_there(path: &Path) -> AckLogRefused {
     if let Ok(to) = fs::read_link(path) {
         return AckLogRefused(format!(
-            "--ack-log: {} is a symbolic link to {}, and was not touched: give a name that is not there, or remove the link",
+            "cannot use --ack-log {}: it is a symbolic link to {} (use a new name, or remove the link)",
             path.display(),
             to.display()
         ));
     }
     AckLogRefused(format!(
-        "--ack-log: {} is there already, and was not touched: give a name that is not there, or move it away",
+        "cannot use --ack-log {}: the file exists (use a new name, or move the file away)",
         path.display()
     ))
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> AckLogRefused {
     AckLogRefused(format!(
-        "--ack-log: cannot {what} {}: {error}: give a file that can be made, in a directory that is there",
+        "cannot {what} {} for --ack-log: {error} (use a new file in an existing directory)",
         path.display()
     ))
 }

@@ -7,27 +7,23 @@ pub fn for_errno(errno: Option<i32>) -> &'static str {
         return "";
     };
     match Errno::from_raw_os_error(errno) {
-        Errno::NOSPC => "; the file system is full: free some blocks or inodes, or give fewer or smaller files",
-        Errno::DQUOT => "; the quota is used up: free some of it, or give fewer or smaller files",
-        Errno::ROFS => "; the file system has become read-only: see the kernel's log (dmesg) for why",
-        Errno::IO => "; the file system or its device has failed: see the kernel's log (dmesg)",
-        Errno::ACCESS | Errno::PERM => "; see the permissions of the directory and its mount",
-        Errno::EXIST => {
-            "; somebody else made it while the run went on, and it was not touched: give the run a directory that nobody else uses"
-        }
-        Errno::NOENT => {
-            "; somebody else removed it while the run went on: give the run a directory that nobody else uses"
-        }
-        Errno::NOTEMPTY => "; somebody else put something there, and it was not touched",
+        Errno::NOSPC => "; the file system is full (free some blocks or inodes, or use fewer or smaller files)",
+        Errno::DQUOT => "; the quota is used up (free some space, or use fewer or smaller files)",
+        Errno::ROFS => "; the file system has become read-only (see the kernel's log with dmesg)",
+        Errno::IO => "; the file system or its device has failed (see the kernel's log with dmesg)",
+        Errno::ACCESS | Errno::PERM => "; check the permissions of the directory and its mount",
+        Errno::EXIST => "; another process created it during the run (use a directory that nobody else uses)",
+        Errno::NOENT => "; another process removed it during the run (use a directory that nobody else uses)",
+        Errno::NOTEMPTY => "; it contains files of another process, which were left alone",
         Errno::MFILE => {
-            "; the limit of open files is too low: raise it (ulimit -n), or give fewer locations (each worker holds each one open)"
+            "; the limit of open files is too low (raise it with ulimit -n, or use fewer targets: each worker holds each one open)"
         }
         Errno::NFILE => {
-            "; the machine's limit of open files is used up: raise it (sysctl fs.file-max), or give fewer workers or locations"
+            "; the machine's limit of open files is reached (raise it with sysctl fs.file-max, or use fewer workers or targets)"
         }
         Errno::NAMETOOLONG => "; the path must stay below 4096 bytes",
-        Errno::FBIG => "; see 'ulimit -f', or give smaller files",
-        Errno::STALE => "; the server has lost the file: see its log",
+        Errno::FBIG => "; see 'ulimit -f', or use smaller files",
+        Errno::STALE => "; the server has lost the file (see its log)",
         _ => "",
     }
 }

@@ -68,7 +68,7 @@ pub enum Cleaned {
 
 /// The directory cannot be cleaned.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {answer}: give a directory that you may read", .path.display())]
+#[error("cannot {what} {}: {answer} (use a readable directory)", .path.display())]
 pub struct CleanError {
     what: &'static str,
     path: PathBuf,
@@ -200,10 +200,7 @@ fn look(home: &Arc<dyn Home>, path: PathBuf, directory: Arc<dyn Directory>, clea
                 others: Vec::new(),
                 others_more: 0,
             }),
-            Err(errno) => left(
-                path,
-                told("its manifest was not written to its end, and cannot be removed", errno),
-            ),
+            Err(errno) => left(path, told("its manifest is incomplete and cannot be removed", errno)),
         },
         Ok(Some(FoundManifest::Abandoned(manifest, lock))) => Looked::Abandoned(Box::new(Abandoned {
             home: Arc::clone(home),

@@ -280,7 +280,7 @@ impl Manifest {
         let size = mark.facts()?.size_bytes;
         if size > BYTES_MAX {
             return Ok(Some(FoundManifest::Foreign(format!(
-                "it has {size} bytes, more than any manifest"
+                "it has {size} bytes, too many for a manifest"
             ))));
         }
         let text = mark.read(BYTES_MAX)?;
@@ -302,21 +302,19 @@ impl Manifest {
             Ok(manifest) => manifest,
             Err(error) if is_cut_short(&text) && error.is_eof() => return Self::unfinished(directory, mark),
             Err(error) => {
-                return Ok(Some(FoundManifest::Foreign(format!(
-                    "it cannot be understood: {error}"
-                ))));
+                return Ok(Some(FoundManifest::Foreign(format!("it cannot be parsed: {error}"))));
             }
         };
         if manifest.postmark_manifest != VERSION {
             let version = manifest.postmark_manifest;
             return Ok(Some(FoundManifest::Foreign(format!(
-                "it has version {version}: use the version of postmark that made it"
+                "it has version {version} (use the version of postmark that wrote it)"
             ))));
         }
         let here = inode(&directory.facts()?);
         if manifest.directory_inode != here && !directory.renumbers() {
             return Ok(Some(FoundManifest::Foreign(
-                "it was made for another directory, and this is a copy of it".to_owned(),
+                "it is a copy of the manifest of another directory".to_owned(),
             )));
         }
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
@@ -336,7 +334,9 @@ impl Manifest {
             Ok(())
         })?;
         Ok(Some(match holds_more {
-            true => FoundManifest::Foreign("it is not whole, and there are files that a run may have made".to_owned()),
+            true => FoundManifest::Foreign(
+                "it is incomplete, and the directory has files that a run may have created".to_owned(),
+            ),
             false => FoundManifest::Unfinished(mark),
         }))
     }
@@ -409,10 +409,10 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
 /// Whether a file in a directory is one that this user has made there, as far as the home knows; and if not, why.
 fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> Result<(), String> {
     if facts.kind != EntryKind::File {
-        return Err("it is no regular file".to_owned());
+        return Err("it is not a regular file".to_owned());
     }
     if facts.names.is_some_and(|names| names > 1) {
-        return Err("it has other names besides, and was made elsewhere".to_owned());
+        return Err("it has other hard links and was created elsewhere".to_owned());
     }
     // Where files have no owners everybody who may write there is trusted.
     let (Some(me), Some(owner), Some(mode)) = (home.user(), facts.owner, facts.mode) else {
@@ -422,10 +422,10 @@ fn is_made_by_us(home: &dyn Home, directory: &dyn Directory, facts: &Facts) -> R
         return Ok(());
     }
     Err(if owner == me {
-        format!("its mode is {mode:04o}, so that others may have written it")
+        format!("its mode {mode:04o} lets other users write it")
     } else {
         format!(
-            "it belongs to user {owner}, and this is user {me}: only its owner can clean, as with 'sudo -u #{owner}'"
+            "it belongs to user {owner}, not to the current user {me} (only its owner can clean, as with 'sudo -u #{owner}')"
         )
     })
 }

@@ -82,7 +82,7 @@ impl OwnedDirectories for NoOwnedDirectories {
     }
 
     fn keep(&self, _: KeptPool) -> Result<(), String> {
-        Err("this storage makes no files that could be kept".to_owned())
+        Err("this storage creates no files that a run could keep".to_owned())
     }
 
     fn volumes(&self) -> Volumes {
@@ -114,17 +114,17 @@ impl Landmark {
         match self.home.facts(&self.directory) {
             Ok(now) if now.identity == self.identity => Ok(()),
             Ok(now) if device(now.identity) != device(self.identity) => Err(format!(
-                "{path} is on another file system than when the run began: that one was unmounted or another was mounted over it"
+                "{path} is not on the file system with which the run began: it was unmounted, or another was mounted over it"
             )),
             Ok(_) => Err(format!(
-                "{path} is another directory than when the run began: it was moved or replaced"
+                "{path} is not the directory with which the run began: it was moved or replaced"
             )),
             Err(errno @ (Errno::NOENT | Errno::NOTDIR)) => Err(format!(
-                "{path} cannot be found any more ({errno}): its file system was unmounted, or it was moved or removed"
+                "{path} no longer exists ({errno}): its file system was unmounted, or it was moved or removed"
             )),
             Err(errno) => {
                 let advice = advice::for_errno(Some(errno.0));
-                Err(format!("{path} cannot be examined any more: {errno}{advice}"))
+                Err(format!("{path} can no longer be examined: {errno}{advice}"))
             }
         }
     }

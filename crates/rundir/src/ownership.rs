@@ -170,7 +170,7 @@ impl<'a> Ownership<'a> {
         };
         if facts.kind != expected {
             return Ok(Whose::Others(format!(
-                "it is {}, and this run gives such a name to {}",
+                "it is {}, but this run gives such a name to {}",
                 in_words(facts.kind),
                 in_words(expected)
             )));
@@ -193,7 +193,7 @@ impl<'a> Ownership<'a> {
         let unclear = |why: String| Ok(Whose::Unclear(why));
         // Below a directory that the run has claimed for itself a name of its form is enough where nothing more can be known.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
-            return unclear("the storage does not tell when it was made, or which file it is".to_owned());
+            return unclear("the storage does not report its creation time or inode".to_owned());
         }
         // Without a time of birth the last change has to do. A name that is given or taken later is one, too: of what tells by
         // its contents that the run wrote it, it matters when it was written.
@@ -209,12 +209,13 @@ impl<'a> Ownership<'a> {
         // made it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
-            return unclear("it was made after the run had ended".to_owned());
+            return unclear("it was created after the run had ended".to_owned());
         }
         if facts.owner != self.owner {
-            let owner = facts
-                .owner
-                .map_or_else(|| "one that is not told".to_owned(), |owner| format!("user {owner}"));
+            let owner = facts.owner.map_or_else(
+                || "one that is not available".to_owned(),
+                |owner| format!("user {owner}"),
+            );
             return unclear(format!("it belongs to another owner ({owner})"));
         }
         if born.zip(self.born).is_some_and(|(born, began)| born < began) {
@@ -226,11 +227,11 @@ impl<'a> Ownership<'a> {
             NameKind::File | NameKind::Temporary | NameKind::Link => self.manifest.makes.modes.contains(&mode),
         };
         if let Some(mode) = facts.mode.filter(|mode| !is_given(*mode)) {
-            return unclear(format!("its mode is {mode:04o}, which this run does not give"));
+            return unclear(format!("its mode is {mode:04o}, which this run does not use"));
         }
         let has_other_names = facts.names.is_some_and(|names| names > 1);
         if expected == EntryKind::File && has_other_names && self.manifest.mix.is_none() {
-            return unclear("it has other names besides, which this run does not make".to_owned());
+            return unclear("it has other hard links, which this run does not create".to_owned());
         }
         Ok(contents)
     }
@@ -240,7 +241,7 @@ impl<'a> Ownership<'a> {
         let is_name = |mix: &manifest::MixNames| matches!(mix.names.parse(&target), Some((NameKind::File, number)) if number <= self.manifest.numbers_max);
         Ok(match self.manifest.mix.as_ref().is_some_and(is_name) {
             true => Whose::Ours,
-            false => Whose::Others("it is a symbolic link to something else than a file of this run".to_owned()),
+            false => Whose::Others("it is a symbolic link, but not to a file of this run".to_owned()),
         })
     }
 
@@ -273,7 +274,7 @@ impl<'a> Ownership<'a> {
         let is_of_its_time = is_own && (self.evidence.is_complete || self.evidence.until.is_some());
         let cut_short = |what: &str| match may_be_cut_short {
             true => Whose::Ours,
-            false => Whose::Unclear(format!("{what}, and nothing tells that this run was writing it")),
+            false => Whose::Unclear(format!("{what}, and no trace shows that this run was writing it")),
         };
         if begins.is_empty() {
             let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
@@ -291,9 +292,9 @@ impl<'a> Ownership<'a> {
             Beginning::Ours => return Ok((Whose::Ours, true)),
             // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Whose::Ours,
-            Beginning::TooShort => Whose::Unclear("it is too short to tell whose it is".to_owned()),
+            Beginning::TooShort => Whose::Unclear("it is too short to show which run created it".to_owned()),
             Beginning::Others if begins.iter().all(|byte| *byte == 0) => cut_short("it begins with zeros"),
-            Beginning::Others => Whose::Others("it does not begin as the files of this run do".to_owned()),
+            Beginning::Others => Whose::Others("it does not begin like the files of this run".to_owned()),
         };
         Ok((whose, false))
     }

@@ -67,7 +67,7 @@ pub enum PrepareError {
     },
     /// Something in it has a name that the run would use.
     #[error(
-        "{} already holds {names}, which a run there would use: nothing was touched; take an empty directory, or move these away",
+        "{} already contains {names}, and a run would use these names (use an empty directory, or move these away)",
         .path.display()
     )]
     Occupied {
@@ -77,7 +77,7 @@ pub enum PrepareError {
         names: String,
     },
     /// Another run is going on there.
-    #[error("{} is in use by another run of postmark (process {process}): wait for it, or take another directory", .path.display())]
+    #[error("{} is in use by another run of postmark, process {process} (wait for it, or use another directory)", .path.display())]
     InUse {
         /// The directory.
         path: PathBuf,
@@ -86,8 +86,7 @@ pub enum PrepareError {
     },
     /// The run that it belonged to is gone, and another process has it.
     #[error(
-        "{} is in use: its run's process ({process}) is gone, and another one is cleaning it, or goes on with its pool: wait for that, or \
-         take another directory",
+        "{} is in use: the run's process ({process}) has ended, and another process cleans the directory or uses its pool (wait for that, or use another directory)",
         .path.display()
     )]
     InHands {
@@ -98,7 +97,7 @@ pub enum PrepareError {
     },
     /// A system call would not take the paths.
     #[error(
-        "{} is too long: with the run's names behind it a path would have {bytes} bytes, and it must stay below {PATH_BYTES_MAX} bytes; give a shorter one",
+        "{} is too long: with the run's file names, a path has {bytes} bytes and must stay below {PATH_BYTES_MAX} bytes (use a shorter one)",
         .path.display()
     )]
     TooLong {
@@ -108,13 +107,13 @@ pub enum PrepareError {
         bytes: usize,
     },
     /// No pool was kept there.
-    #[error("{} holds no pool that a run has kept: make one with --keep, or leave --reuse out", .path.display())]
+    #[error("{} has no kept pool (create one with --keep, or remove --reuse)", .path.display())]
     NoKept {
         /// The directory.
         path: PathBuf,
     },
     /// More than one was.
-    #[error("{} holds several pools of this workload that runs have kept ({names}): name one of them with --target", .path.display())]
+    #[error("{} has several kept pools of this workload: {names} (choose one with --target)", .path.display())]
     SeveralKept {
         /// The directory.
         path: PathBuf,
@@ -123,8 +122,7 @@ pub enum PrepareError {
     },
     /// The pool there is of another workload.
     #[error(
-        "{} holds no kept pool of this workload: there is one that was made with '{found}' where this run has '{wanted}': give the options \
-         of the run that has kept it, or leave --reuse out",
+        "{} has no kept pool of this workload, but one with '{found}' instead of '{wanted}' (use the options of the run that kept it, or remove --reuse)",
         .path.display()
     )]
     OtherKept {
@@ -137,8 +135,7 @@ pub enum PrepareError {
     },
     /// There is a manifest that is not believed.
     #[error(
-        "cannot use {}: it has a manifest ({}) that is not trusted: {why}; nothing was touched: take another directory, or \
-         remove the manifest if you know that nobody needs it",
+        "cannot use {}: its manifest ({}) is not trusted: {why} (use another directory, or remove the manifest if nobody needs it)",
         .path.display(), names::NAME
     )]
     Foreign {
@@ -149,8 +146,7 @@ pub enum PrepareError {
     },
     /// Root was to work where somebody else may exchange the directory.
     #[error(
-        "refuse to run as root in {}: {who} may rename entries of {} and put links to other files in their place; nothing was touched: \
-         run as that user, take a directory of root's own, or give {option}",
+        "refuse to run as root in {}: {who} may rename entries of {} and replace them with links to other files (run as that user, use a directory of root, or add {option})",
         .path.display(), .directory.display()
     )]
     Untrusted {
@@ -164,7 +160,7 @@ pub enum PrepareError {
         option: &'static str,
     },
     /// A run was killed there.
-    #[error("{} still holds what a killed run of postmark has made: remove it with 'postmark clean {}'", .path.display(), .path.display())]
+    #[error("{} still contains files of a killed run (remove them with 'postmark clean {}')", .path.display(), .path.display())]
     Abandoned {
         /// The directory.
         path: PathBuf,
@@ -173,13 +169,13 @@ pub enum PrepareError {
 
 pub(super) fn system(what: &'static str, path: &Path, errno: Errno) -> PrepareError {
     let hint = match errno {
-        Errno::NOENT => ": make the directory first, or give one that is there",
-        Errno::NOTDIR => ": give a directory",
-        Errno::ACCESS | Errno::PERM => ": give a directory that you may write to",
-        Errno::ROFS => ": the file system is mounted read-only; mount it read-write or give another",
-        Errno::NOSPC | Errno::DQUOT => ": there is no room for even one more file; free some space or inodes",
-        Errno::NAMETOOLONG => ": a path with the run's names behind it must stay below 4096 bytes",
-        Errno::LOOP => ": give the directory itself, not a link that leads in a circle",
+        Errno::NOENT => " (create the directory first, or use an existing one)",
+        Errno::NOTDIR => " (use a directory)",
+        Errno::ACCESS | Errno::PERM => " (use a writable directory)",
+        Errno::ROFS => " (the file system is mounted read-only: mount it read-write, or use another)",
+        Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
+        Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
+        Errno::LOOP => " (use the directory itself, not a circular link)",
         Errno::MFILE | Errno::NFILE => advice::for_errno(Some(errno.0)),
         _ => "",
     };
@@ -323,7 +319,7 @@ pub fn refuse_untrusted(
             directory,
             who,
             option: match trusts_others {
-                true => "no subdirectories, which --allow-unsafe-target does not cover",
+                true => "no subdirectories (--allow-unsafe-target does not cover them)",
                 false => "--allow-unsafe-target",
             },
         })

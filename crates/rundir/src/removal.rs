@@ -82,7 +82,7 @@ impl<'a> Removal<'a> {
         if self.left_more > 0 {
             self.done.left.push(Left {
                 path: format!("and {} more", self.left_more),
-                why: "for reasons like those above".to_owned(),
+                why: "for the same reasons as those above".to_owned(),
             });
         }
         (self.done, !self.is_incomplete)
@@ -122,7 +122,7 @@ impl<'a> Removal<'a> {
             Err(Errno::NOTEMPTY) => {
                 // The directory is the run's own, and goes when it is empty.
                 self.is_incomplete = true;
-                self.leave(inner_path, "it holds what this run did not make".to_owned());
+                self.leave(inner_path, "it contains files that this run did not create".to_owned());
             }
             Err(errno) => self.fail(inner_path, "removed", errno),
         }
@@ -159,7 +159,7 @@ impl<'a> Removal<'a> {
             if number > self.numbers_made {
                 self.leave(
                     path.join(OsStr::from_bytes(name)),
-                    "its number is higher than any that the run has made".to_owned(),
+                    "its number is higher than any that the run created".to_owned(),
                 );
                 continue;
             }
@@ -219,10 +219,7 @@ impl<'a> Removal<'a> {
     /// Something else has the name since it was looked at.
     fn exchanged(&mut self, path: PathBuf) {
         self.is_incomplete = true;
-        self.leave(
-            path,
-            "another one was put in its place while it was looked at".to_owned(),
-        );
+        self.leave(path, "another file replaced it during the check".to_owned());
     }
 
     /// Something of the run's own cannot be removed.

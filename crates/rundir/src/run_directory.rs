@@ -79,7 +79,7 @@ impl RunDirectory {
             let directory = self.directory.display();
             let all = match self.manifest.kind {
                 Kind::Location => "",
-                Kind::OwnDirectory => " (or the whole directory, where nothing in it is yours)",
+                Kind::OwnDirectory => " (or the whole directory, if it contains no files of yours)",
             };
             let why = format!(
                 "its manifest stays, since the run may have made some of these: remove those that are not needed{all}, then run \
@@ -149,9 +149,7 @@ impl RunDirectory {
         }
         if let Err(errno) = unmarked {
             let why = match errno {
-                Errno::NOENT => {
-                    "it is not there any more: somebody moved it, and it is empty where it is now".to_owned()
-                }
+                Errno::NOENT => "it no longer exists here: it was moved, and is empty at its new place".to_owned(),
                 errno => format!("cannot be removed: {errno}{}", advice::for_errno(Some(errno.0))),
             };
             done.left.extend(left(&self.directory, why).left);

@@ -34,7 +34,7 @@ pub(crate) struct Failed {
 impl From<NotLogged> for Failed {
     fn from(not_logged: NotLogged) -> Self {
         Self {
-            operation: "enter operations in the acknowledgement log",
+            operation: "write operations to the acknowledgement log",
             path: not_logged.path,
             step: not_logged.step,
             errno: not_logged.errno,
@@ -72,14 +72,14 @@ impl Failed {
     /// Contents that are not what they must be.
     pub(crate) fn content(operation: &'static str, path: String, mismatch: &Mismatch) -> Self {
         let kind = match mismatch.kind {
-            MismatchKind::Old { version } => format!("the contents of version {version}, which are old"),
-            MismatchKind::Torn { version } => format!("torn contents, in part of version {version}"),
+            MismatchKind::Old { version } => format!("old contents (version {version})"),
+            MismatchKind::Torn { version } => format!("torn contents (in part version {version})"),
             MismatchKind::OtherFile { file } => format!("the contents of another file (number {file})"),
             MismatchKind::Zeros => "zeros".to_owned(),
             MismatchKind::Wrong => "wrong contents".to_owned(),
         };
         let message = format!(
-            "read {kind}: at offset {} byte {:#04x} was found where {:#04x} was written",
+            "the read returned {kind}: the byte at offset {} is {:#04x} instead of {:#04x}",
             mismatch.offset, mismatch.found, mismatch.expected
         );
         Self::verification(operation, path, message)

@@ -125,7 +125,7 @@ fn keep(
             Some(format!("cannot {} {}: {why}", call.what, call.path)),
         ),
     };
-    let why = format!("the pool is there, but cannot be marked as kept: {why}: 'postmark clean' removes it");
+    let why = format!("the pool exists, but cannot be marked as kept: {why} ('postmark clean' removes it)");
     (Some(left(call.path, why)), unanswered)
 }
 
@@ -148,7 +148,7 @@ fn leave(
     answer.map_or_else(
         |why| {
             let unanswered = format!("cannot {} {}: {why}", call.what, call.path);
-            let why = format!("{why}; 'postmark clean' removes the rest later");
+            let why = format!("{why} ('postmark clean' removes the rest later)");
             (left(call.path, why), Some(unanswered))
         },
         |done| (done, None),
@@ -163,8 +163,7 @@ pub(crate) fn leave_open<T>(of_target: T) {
 
 /// Nothing was removed, since the file system does not answer.
 pub(crate) fn not_asked(path: String) -> CleanUp {
-    let why = "a call did not return, so nothing more was asked of the file system: 'postmark clean' removes what the run \
-               made there later";
+    let why = "a call did not return, so the run left its files ('postmark clean' removes them later)";
     left(path, why.to_owned())
 }
 

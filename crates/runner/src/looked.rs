@@ -197,7 +197,7 @@ fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Hom
         (Place::Nowhere, _) => Ok(None),
         (Place::OwnDirectory | Place::Location, Some(home)) => Ok(Some(home)),
         (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
-            "the storage {} makes no files: take --storage posix",
+            "--storage {} creates no files (use --storage posix)",
             storage.name()
         ))),
     }
@@ -219,7 +219,7 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
     if request.cache == Cache::Cold {
         if let Err(error) = observe::may_drop_caches() {
             return Err(Refused::Unable(format!(
-                "--cache cold: the system's caches cannot be dropped ({error}): run as root, or take --cache cold-data, which advises the kernel file by file"
+                "cannot use --cache cold: dropping the system's caches failed: {error} (run as root, or use --cache cold-data)"
             )));
         }
     }
@@ -234,7 +234,7 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
         for directory in directories {
             if let Err(error) = storage::probe_direct(directory) {
                 return Err(Refused::Unable(format!(
-                    "--direct: the file system of {} does not do input and output past the page cache ({error}): leave --direct out, or give another --target",
+                    "cannot use --direct: the file system of {} does not support direct I/O: {error} (remove --direct, or use another --target)",
                     directory.display()
                 )));
             }
@@ -247,7 +247,7 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
         for directory in directories {
             if let Err(rustix::io::Errno::OPNOTSUPP) = extended_attribute(directory) {
                 return Err(Refused::Unable(format!(
-                    "--mix: the file system of {} has no extended attributes: leave set-xattr and get-xattr out, or give another --target",
+                    "cannot use this --mix: the file system of {} does not support extended attributes (remove set-xattr and get-xattr, or use another --target)",
                     directory.display()
                 )));
             }

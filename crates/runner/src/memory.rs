@@ -71,12 +71,12 @@ fn parts(request: &RunSpec) -> Vec<Part> {
         Part {
             bytes: pool,
             what: format!("{} in its pools", counted(files, "file")),
-            advice: "give fewer --files",
+            advice: "use fewer --files",
         },
         Part {
             bytes: directories.saturating_mul(DIRECTORY_BYTES),
             what: format!("{} directories", grouped(directories)),
-            advice: "give fewer directories",
+            advice: "use fewer directories",
         },
         Part {
             bytes: workers.saturating_mul(of_worker),
@@ -85,12 +85,12 @@ fn parts(request: &RunSpec) -> Vec<Part> {
                 bytes(contents as f64),
                 counted(workers, "worker")
             ),
-            advice: "give smaller files or fewer workers",
+            advice: "use smaller files or fewer workers",
         },
         Part {
             bytes: workers.saturating_mul(histograms(request) * HISTOGRAM_BYTES + WORKER_BYTES),
             what: format!("latencies of {}", counted(workers, "worker")),
-            advice: "give fewer workers, or --no-latencies",
+            advice: "use fewer workers, or --no-latencies",
         },
         Part {
             bytes: workers.saturating_mul(paths),
@@ -99,7 +99,7 @@ fn parts(request: &RunSpec) -> Vec<Part> {
                 counted(locations, "location"),
                 counted(workers, "worker")
             ),
-            advice: "give fewer workers or locations",
+            advice: "use fewer workers or targets",
         },
     ]
 }
@@ -160,7 +160,7 @@ fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
     }
     let largest = parts.iter().max_by_key(|part| part.bytes)?;
     Some(format!(
-        "not enough memory: the run needs at least {} ({} for {}), and {} {whose}: {}",
+        "not enough memory: the run needs at least {} ({} for {}), and {} {whose} ({})",
         bytes(needed as f64),
         bytes(largest.bytes as f64),
         largest.what,
@@ -233,11 +233,11 @@ mod tests {
             ..Classic::default()
         };
         for (workload, locations, words) in [
-            (of(files(1 << 35), Workers::ONE), 1, "give fewer --files"),
-            (of(files(1 << 27), shared), 1, "give fewer --files"),
-            (of(files(100_000), many), 1, "give fewer --files"),
-            (of(many_files, Workers::ONE), 1, "give fewer --files"),
-            (of(wide, Workers::ONE), 2, "give fewer directories"),
+            (of(files(1 << 35), Workers::ONE), 1, "use fewer --files"),
+            (of(files(1 << 27), shared), 1, "use fewer --files"),
+            (of(files(100_000), many), 1, "use fewer --files"),
+            (of(many_files, Workers::ONE), 1, "use fewer --files"),
+            (of(wide, Workers::ONE), 2, "use fewer directories"),
             (
                 of(large, Workers::Private { workers: 8 }),
                 1,
@@ -246,9 +246,9 @@ mod tests {
             (
                 of(large_classic, Workers::Private { workers: 8 }),
                 1,
-                "give smaller files or fewer workers",
+                "use smaller files or fewer workers",
             ),
-            (of(Mix::default(), many), 5_000, "give fewer workers or locations"),
+            (of(Mix::default(), many), 5_000, "use fewer workers or targets"),
         ] {
             let told = told(workload, locations).unwrap();
             assert!(

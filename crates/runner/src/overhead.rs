@@ -43,7 +43,7 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
         return Fact::NotApplicable;
     }
     if actual.outcome != Outcome::Complete {
-        return Fact::Unavailable("the run did not come to its end".to_owned());
+        return Fact::Unavailable("the run did not complete".to_owned());
     }
     let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.transactions).max();
     let performed: u64 = actual.transactions().filter_map(of_a_worker).sum();
@@ -134,7 +134,7 @@ fn files(workload: &Workload) -> u64 {
 
 fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
     let control = control.for_another();
-    let interrupted = |signal: i32| format!("signal {signal} ended its measuring, after the run");
+    let interrupted = |signal: i32| format!("signal {signal} ended its measurement after the run");
     if let Some(signal) = control.signal_caught() {
         return Err(interrupted(signal));
     }
@@ -151,7 +151,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
         Outcome::Complete => {}
         Outcome::Interrupted { signal } => return Err(interrupted(*signal)),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => return Err(why.clone()),
-        Outcome::Unfinished => return Err("it did not come to its end".to_owned()),
+        Outcome::Unfinished => return Err("its run did not complete".to_owned()),
     }
     let workers = || actual.transactions().flat_map(|phase| &phase.workers);
     let operations: u64 = workers().map(|worker| worker.operations).sum();
@@ -159,7 +159,7 @@ fn once(request: &RunSpec, control: &Control) -> Result<Overhead, String> {
         .map(|worker| worker.ended_ns.saturating_sub(worker.began_ns))
         .sum();
     if operations == 0 {
-        return Err("its transactions had no operation".to_owned());
+        return Err("its run performed no operations".to_owned());
     }
     Ok(Overhead {
         workers: request.workload.workers.count(),

@@ -29,7 +29,7 @@ pub enum Refused {
     #[error("{0}")]
     NoMemory(String),
     /// The working directory cannot be found.
-    #[error("cannot find the working directory: {0}: give a directory with --target")]
+    #[error("cannot find the working directory: {0} (use --target PATH)")]
     WorkingDirectory(std::io::Error),
     /// Nothing was answered when the target was looked at.
     #[error("cannot {what} {paths}: {why}")]
@@ -42,7 +42,7 @@ pub enum Refused {
         why: NoAnswer,
     },
     /// A path that no system call takes.
-    #[error("the path {0:?} has a NUL in it: give another")]
+    #[error("the path {0:?} contains a NUL character (use another path)")]
     Nul(PathBuf),
     /// The description of the run contradicts itself.
     #[error(transparent)]

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use document::units::{bytes, counted};
 use observe::{Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
@@ -222,18 +223,20 @@ pub fn shortage(room: &Room) -> Option<String> {
     let places = volume.locations.join(" and ");
     let lack = match (&volume.available_bytes, &volume.available_inodes) {
         (Fact::Known(available), _) if volume.needed_bytes > *available => format!(
-            "the run needs {} bytes at its peak ({} files, with directories and inodes) and there are {available} free",
-            volume.needed_bytes, volume.files_peak
+            "the run needs {} at its peak ({}, with directories and inodes), and {} are free",
+            bytes(volume.needed_bytes as f64),
+            counted(volume.files_peak, "file"),
+            bytes(*available as f64)
         ),
         (_, Fact::Known(available)) => {
             format!(
-                "the run needs {} inodes at its peak and there are {available} free",
+                "the run needs {} inodes at its peak, and {available} are free",
                 volume.needed_inodes
             )
         }
         _ => return None,
     };
     Some(format!(
-        "no room on the file system of {places}: {lack}. Give fewer or smaller files or another target, free some room, or let it try with --no-room-check"
+        "not enough space on the file system of {places}: {lack}. Use fewer or smaller files or another --target, free some space, or try with --no-room-check"
     ))
 }

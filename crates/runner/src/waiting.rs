@@ -25,13 +25,13 @@ pub(crate) const GRACE: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
     /// The system has no thread for the call.
-    #[error("the system has no thread for it ({0}): raise the limit (ulimit -u, pids.max)")]
+    #[error("cannot start a thread: {0} (raise the limit: ulimit -u, pids.max)")]
     NoThread(std::io::Error),
     /// The call's thread ended without an answer.
-    #[error("it broke one of its own rules; this is a defect of postmark: please report it with the text above")]
+    #[error("internal error (this is a bug in postmark: please report it with the text above)")]
     Broken,
     /// It did not return for so long.
-    #[error("the file system did not answer for {} s; see whether its server or device still works", .0.as_secs())]
+    #[error("the file system did not answer for {} s (check its server or device)", .0.as_secs())]
     Late(Duration),
 }
 

@@ -352,7 +352,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
             let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 if pin {
                     observe::processors::pin_to(worker).map_err(|error| {
-                        format!("cannot bind worker {worker} to a processor: {error}; leave --pin out")
+                        format!("cannot pin worker {worker} to a processor: {error} (remove --pin)")
                     })?;
                 }
                 if pacer.may_be_open() {
@@ -360,7 +360,9 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                     let _ = observe::processors::wake_exactly();
                 }
                 let slot = &slots[0];
-                let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || storage.open(&settings));
+                let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || {
+                    storage.open(&settings)
+                });
                 let tools = Tools {
                     worker,
                     source,
@@ -377,7 +379,10 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
                 Ok::<Report, String>(worker::work(tools, config, border))
             }));
             let report = worked.unwrap_or_else(|_| {
-                Err("a worker broke one of its own rules; this is a defect of postmark: please report it with the text above".to_owned())
+                Err(
+                    "internal error in a worker (this is a bug in postmark: please report it with the text above)"
+                        .to_owned(),
+                )
             });
             // A supervisor that has given up takes no report.
             let _ = messages.send((worker, Message::Done(Box::new(report))));
@@ -385,8 +390,7 @@ impl<S: Storage + Clone + Send + 'static, C: Clock> Common<'_, S, C> {
         // Those who were started before find nobody at the first border, and end.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
-                "worker {worker} cannot be started: the system has no thread for it ({error}): take fewer workers, or raise \
-                 the limit (ulimit -u, pids.max)"
+                "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise the limit: ulimit -u, pids.max)"
             ))
         })
     }

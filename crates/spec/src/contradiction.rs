@@ -1,11 +1,11 @@
-//! What contradicts itself: all of it in one list, with the words in which it is told.
+//! Options that contradict one another, in one list, with their messages.
 
 use std::path::PathBuf;
 
 use contract::DurabilityError;
 use workload::arrivals::{ArrivalProcess, InvalidArrivals};
 use workload::layout::Shape;
-use workload::sizes::{InvalidSizes, SIZE_MAX_BYTES, Sizes};
+use workload::sizes::{InvalidSizes, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
@@ -13,8 +13,8 @@ use crate::limits::{DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MI
 use crate::sweep::{InvalidSweep, SweepOption};
 use crate::values::{Time, WorkingSet};
 
-/// What to say instead of an option that only mixes have.
-const AS_A_MIX: &str = "give --mix, too (the classic pairs are --mix read=5,append=5,create=5,delete=5)";
+/// The advice for an option that only mixes have.
+const AS_A_MIX: &str = "add --mix (the classic pairs are --mix read=5,append=5,create=5,delete=5)";
 
 /// Why a run cannot be what was asked for. Nothing was touched.
 #[derive(Debug, thiserror::Error)]
@@ -23,66 +23,68 @@ pub enum Contradiction {
     // The work.
     #[error(transparent)]
     Workload(#[from] InvalidWhole),
-    #[error("--target: {0} locations are more than {LOCATIONS_MAX}: give fewer")]
+    #[error("too many --target options: {0} (at most {LOCATIONS_MAX})")]
     Locations(usize),
-    #[error("[[target]]: a path is empty: give a directory, or . for the working directory")]
+    #[error("invalid [[target]]: the path is empty (write a directory, or . for the working directory)")]
     LocationWithoutPath,
-    #[error("--working-set {working_set} and --files {files}: one chooses what the other says: leave one out")]
+    #[error("--working-set {working_set} and --files {files} cannot be combined: both set the number of files")]
     WorkingSetAndFiles { working_set: WorkingSet, files: u64 },
-    #[error("--working-set {0} and --reuse: the pool of an earlier run is as large as it is: leave one out")]
+    #[error("--working-set {0} and --reuse cannot be combined: the earlier run has set the size of the pool")]
     WorkingSetAndReuse(WorkingSet),
-    #[error("{0}: the classic work has no such thing, only mixes have: {AS_A_MIX}")]
+    #[error("{0} requires a mix: {AS_A_MIX}")]
     OfMixes(&'static str),
-    #[error("--dirs {0}: the classic work has plain subdirectories only: say --subdirs N, or {AS_A_MIX}")]
+    #[error("--dirs {0} requires a mix: use --subdirs N for the classic workload, or {AS_A_MIX}")]
     ClassicDirs(Shape),
-    #[error("--size: the classic work draws sizes evenly between two bounds: give LOW..HIGH, or {AS_A_MIX}")]
+    #[error("--size with a distribution requires a mix: write LOW..HIGH for the classic workload, or {AS_A_MIX}")]
     ClassicSizes,
-    #[error("--direct: the sizes of the classic work are no multiples of 4096 bytes: {AS_A_MIX}")]
+    #[error(
+        "--direct requires a mix, because the sizes of the classic workload are not multiples of 4096 bytes: {AS_A_MIX}"
+    )]
     ClassicDirect,
-    #[error("--seed {0}: the classic work takes 0 to 4294967295; a mix takes more")]
+    #[error(
+        "invalid value '{0}' for --seed: expected 0 to 4294967295 for the classic workload (mixes take larger seeds)"
+    )]
     ClassicSeed(u64),
-    #[error("{0} subdirectories are too many: give at most 4294967295")]
+    #[error("invalid value '{0}' for --subdirs: expected at most 4294967295")]
     Subdirectories(u64),
-    #[error("--edition {0}: editions are rules of the classic work, and this is a mix: leave it out")]
+    #[error("--edition {0} cannot be used with a mix: only the classic workload has editions")]
     MixEdition(Edition),
-    #[error("{0} {1}: a mix has weights instead: say them in --mix, like read=7,append=3,create=5,delete=5")]
+    #[error("{0} {1} cannot be used with a mix: set the weights in --mix, like read=7,append=3,create=5,delete=5")]
     MixBias(&'static str, i64),
-    #[error("{option} {sizes}: {problem}")]
+    #[error("invalid value '{sizes}' for {option}: {problem}")]
     Sizes {
         option: &'static str,
         sizes: Sizes,
         problem: InvalidSizes,
     },
-    #[error("{option} histogram@{}: {problem}", .path.display())]
+    #[error("invalid value 'histogram@{}' for {option}: {problem}", .path.display())]
     Histogram {
         option: &'static str,
         path: PathBuf,
         problem: String,
     },
-    #[error("--size-max {0}: give at most {SIZE_MAX_BYTES} bytes (1GiB)")]
+    #[error("invalid value '{0}' for --size-max: expected at most 1GiB")]
     SizeMax(u64),
     #[error(
-        "--size-max {size_max}: new files have at least {smallest} bytes and an append adds at least {least}, so that nothing could ever \
-         be appended: give a larger --size-max, or leave append out of --mix"
+        "--size-max {size_max} leaves no room for appends: new files have at least {smallest} bytes, and an append adds at least \
+         {least} (use a larger --size-max, or remove append from --mix)"
     )]
     VainAppends { size_max: u64, smallest: u64, least: u64 },
     #[error(
-        "--dirs {0} and --subdirs {1}: both say how directories lie: leave one out (--subdirs N is --dirs subdirs:N)"
+        "--dirs {0} and --subdirs {1} cannot be combined: both set the layout of directories (--subdirs N is --dirs subdirs:N)"
     )]
     DirsAndSubdirs(Shape, u64),
-    #[error("--align {0}: give 1 (no alignment) to {SIZE_MAX_BYTES} bytes")]
+    #[error("invalid value '{0}' for --align: expected 1 (no alignment) to 1GiB")]
     Align(u64),
-    #[error(
-        "{0} {1} with --direct: past the page cache all goes in multiples of {DIRECT_BYTES} bytes: give one, or leave {0} out"
-    )]
+    #[error("invalid value '{1}' for {0}: expected a multiple of {DIRECT_BYTES} bytes, because of --direct")]
     DirectMultiples(&'static str, u64),
 
     // The workers.
-    #[error("{0} {1}: give 1 to {most} workers altogether", most = Workload::WORKERS_MAX)]
+    #[error("invalid value '{1}' for {0}: expected 1 to {most} workers in all", most = Workload::WORKERS_MAX)]
     Workers(&'static str, u64),
     #[error(
-        "--workers {workers} and {option} {count}: workers have pools of their own, writers and readers share one: say --workers, or \
-         --writers and --readers"
+        "--workers {workers} and {option} {count} cannot be combined: --workers have private pools, --writers and --readers share \
+         one pool"
     )]
     WorkersAndShared {
         workers: u64,
@@ -91,27 +93,27 @@ pub enum Contradiction {
     },
 
     // How the transactions are driven.
-    #[error("--for 0s: nothing would be done: give a time like 2m, or --transactions 0 to do nothing")]
-    NoTime,
-    #[error("{0} without --sweep: it says how loads are climbed: add --sweep auto, or leave {0} out")]
-    WithoutSweep(&'static str),
-    #[error("--round without --steady: only its rules know rounds: add --steady snia, or leave --round out")]
-    RoundWithoutSteady,
-    #[error("--arrivals {0} without --rate: nothing arrives: say how many a second with --rate")]
-    ArrivalsWithoutRate(ArrivalProcess),
-    #[error("{0}: {1}")]
-    Rate(&'static str, InvalidArrivals),
-    #[error("--sweep: {0}")]
-    Sweep(InvalidSweep),
     #[error(
-        "{0} and --think: one says when operations are due, the other how long to wait after the last one: leave one out"
+        "invalid value '0s' for --for: expected a time above 0, like 2m (for no transactions, use --transactions 0)"
     )]
+    NoTime,
+    #[error("{0} requires --sweep (add --sweep auto)")]
+    WithoutSweep(&'static str),
+    #[error("--round requires --steady (add --steady snia)")]
+    RoundWithoutSteady,
+    #[error("--arrivals {0} requires --rate (add --rate with the number of transactions/s)")]
+    ArrivalsWithoutRate(ArrivalProcess),
+    #[error("invalid value for {0}: {1}")]
+    Rate(&'static str, InvalidArrivals),
+    #[error("invalid value for --sweep: {0}")]
+    Sweep(InvalidSweep),
+    #[error("{0} and --think cannot be combined: both set when the next operation starts")]
     Think(&'static str),
-    #[error("--round {0}: a round is at least a second: the rates of shorter ones are mostly chance")]
+    #[error("invalid value '{0}' for --round: expected at least 1s (the rates of shorter rounds are mostly chance)")]
     ShortRound(Time),
     #[error(
-        "--steady slope --round {round}: its {window} rounds may have fewer than the {needed} whole seconds that the rule needs, so it could \
-         never come true: give --round {least} or longer"
+        "--round {round} is too short for --steady slope: {window} rounds must have at least {needed} whole seconds (use --round {least} or \
+         longer)"
     )]
     SlopeRound {
         round: Time,
@@ -120,8 +122,8 @@ pub enum Contradiction {
         least: Time,
     },
     #[error(
-        "--steady {rule} with --for {time}: there is room for {rounds} rounds of {round}, and at most {most} rounds are judged: give a longer \
-         --round"
+        "--for {time} is too long for --steady {rule}: it has {rounds} rounds of {round}, and at most {most} are allowed (use a longer \
+         --round)"
     )]
     ManyRounds {
         rule: &'static str,
@@ -131,8 +133,8 @@ pub enum Contradiction {
         most: u32,
     },
     #[error(
-        "--steady {rule} with --for {time}: there is room for {rounds} rounds of {round}, and the rule judges {window}, so it could never come \
-         true: give --for {least} or longer, or a shorter --round"
+        "--for {time} is too short for --steady {rule}: it has {rounds} rounds of {round}, and the rule needs {window} (use --for {least} or \
+         longer, or a shorter --round)"
     )]
     FewRounds {
         rule: &'static str,
@@ -142,82 +144,77 @@ pub enum Contradiction {
         window: u32,
         least: Time,
     },
-    #[error("--round {0}: {1} of them are longer than can be told: give a shorter one")]
+    #[error("invalid value '{0}' for --round: {1} rounds of this length overflow the clock (use a shorter one)")]
     LongRounds(Time, u32),
-    #[error("--rate {0} with --sweep {1}: the sweep says the rates itself: leave one out")]
+    #[error("--rate {0} and --sweep {1} cannot be combined: the sweep sets the rates")]
     RateAndSweep(f64, SweepOption),
     #[error(
-        "--steady or --round with --sweep: a step ends by its time, all of them alike: leave one out, and give a --warm-up that is long enough"
+        "--steady and --round cannot be combined with --sweep: every step has the same length (use a longer --warm-up)"
     )]
     SteadyAndSweep,
-    #[error("--transactions {0} with --sweep: steps end by time: say with --for how long each is to be")]
+    #[error("--transactions {0} and --sweep cannot be combined: steps end by time (set their length with --for)")]
     TransactionsAndSweep(u64),
-    #[error(
-        "{0} with --sweep workers=…: its steps are closed loops of so many workers with a pool each: leave {0} out"
-    )]
+    #[error("{0} cannot be combined with --sweep workers=...: its steps are closed loops with private pools")]
     SweepOfWorkers(&'static str),
-    #[error("--for {0} with --sweep: a step is measured for at least {least}: shorter ones tell little of a queue", least = Time::of(SWEEP_STEP_MIN))]
+    #[error("invalid value '{0}' for --for: a step of --sweep needs at least {least} to show a growing queue", least = Time::of(SWEEP_STEP_MIN))]
     ShortSweepStep(Time),
-    #[error("--keep or --reuse with a pool for each step: none of them is the one to be kept: leave --fresh out")]
+    #[error("--keep and --reuse cannot be combined with a new pool for each step (remove --fresh)")]
     FreshAndKept,
     #[error(
-        "--sweep workers=…: this work has one pool for writers and readers: its steps would differ in more than their number: climb rates, \
-         or take a work whose workers have a pool each"
+        "--sweep workers=... requires private pools, and this workload has a shared pool (sweep rates, or use --workers instead of \
+         --writers and --readers)"
     )]
     SweepOfShared,
-    #[error("--sweep: {0} workers: give 1 to {most}", most = Workload::WORKERS_MAX)]
+    #[error("invalid value 'workers={0}' for --sweep: expected 1 to {most} workers", most = Workload::WORKERS_MAX)]
     SweepWorkers(u32),
-    #[error(
-        "--ack-log with --sweep: an acknowledgement log proves what one run was told, and makes it wait: leave one out"
-    )]
+    #[error("--ack-log and --sweep cannot be combined: workers wait for the log, which changes the rates")]
     AckLogAndSweep,
 
     // How all else is done.
     #[error(transparent)]
     Durability(#[from] DurabilityError),
-    #[error("{0}: the storage {1} touches no file system: take --storage posix, or leave {0} out")]
+    #[error("{0} requires a file system, and --storage {1} uses none (use --storage posix)")]
     Null(&'static str, StorageName),
-    #[error("--stall-timeout 0: every operation would be named: give a time like 60s")]
+    #[error("invalid value '0s' for --stall-timeout: expected a time above 0, like 60s")]
     StallTimeout,
     #[error(
-        "--cache cold-data: the storage stdio, which the classic work has unless another is said, cannot advise the kernel file by file: \
-         add --storage posix or raw"
+        "--cache cold-data cannot be used with --storage stdio, the default of the classic workload (use --storage posix or raw)"
     )]
     ColdDataOfStdio,
     #[error(
-        "--verify: the contents are text, the same in every file, so that old or foreign contents would not be seen: give --contents \
-         incompressible or compressible:RATIO"
+        "--verify cannot be used with --contents text: all files have the same text, so wrong contents would not be seen (use \
+         --contents incompressible or compressible:RATIO)"
     )]
     VerifyText,
     #[error(
-        "--keep with a shared pool and transactions: where its files then are depends on who was faster, and a later run could not take \
-         it: prepare it with --transactions 0 --keep, or give --workers instead of writers and readers"
+        "--keep with a shared pool requires --transactions 0: after transactions, a later run cannot know the pool's \
+         files (use --transactions 0, or --workers instead of --writers and --readers)"
     )]
     KeepShared,
-    #[error("--keep, --reuse: where a shared pool's files lie is not known with --entries-max: leave it out")]
+    #[error(
+        "--keep and --reuse with a shared pool cannot be combined with --entries-max: a later run cannot know where the files lie"
+    )]
     KeepBounded,
 
     // What is recorded, and shown.
-    #[error("--steps with --no-latencies: steps are a part of latencies: leave one out")]
+    #[error("--steps and --no-latencies cannot be combined: steps are parts of latencies")]
     StepsWithoutLatencies,
-    #[error("--slo with --no-latencies: it is one of latencies: leave one out")]
+    #[error("--slo and --no-latencies cannot be combined: the SLO is a latency")]
     SloWithoutLatencies,
     #[error(
-        "--sweep: what is done in each second of so many steps, of so many kinds of operations, would make a record that is too long to be \
-         read again (more than {SWEEP_SLICES_MAX} slices): give fewer or shorter steps, or --no-series"
+        "the time series of this --sweep is too long for a record: more than {SWEEP_SLICES_MAX} entries (use fewer or shorter steps, or \
+         --no-series)"
     )]
     SweepSlices,
-    #[error("--live with --no-latencies: without clock readings nobody knows which second it is: leave one out")]
+    #[error(
+        "--live and --no-latencies cannot be combined: lines for each second need the clock readings of operations"
+    )]
     LiveWithoutLatencies,
-    #[error("--live with --no-series: its lines are what was done in each second: leave one out")]
+    #[error("--live and --no-series cannot be combined: the lines of --live are the time series")]
     LiveWithoutSeries,
-    #[error(
-        "--format {0}: the original's reports know the classic work only, and this is a mix: give --format text or json"
-    )]
+    #[error("--format {0} cannot show a mix, only the classic workload (use --format text or json)")]
     FormatOfMix(&'static str),
-    #[error(
-        "--format {0}: the original's reports know neither warm-ups nor rates nor an end by time: give --format text or json"
-    )]
+    #[error("--format {0} cannot show --warm-up, --rate, --for, --steady or --sweep (use --format text or json)")]
     FormatOfDriven(&'static str),
 }
 

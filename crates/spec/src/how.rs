@@ -30,17 +30,17 @@ pub enum Place {
     Nowhere,
 }
 
-/// A way of doing input and output.
+/// Interface for file operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StorageName {
-    /// The C library's buffered streams, as the original by default.
+    /// Buffered streams of the C library, as in the original PostMark.
     Stdio,
-    /// System calls by path, as the original with `set buffering false`.
+    /// System calls with paths, as in the original PostMark with 'set buffering false'.
     Raw,
-    /// System calls as a careful program makes them today: relative to a held directory.
+    /// System calls relative to an open directory, as careful programs make them.
     Posix,
-    /// Nothing: the tool's overhead.
+    /// No file system at all: measures the overhead of the program.
     Null,
 }
 
@@ -67,18 +67,18 @@ impl fmt::Display for StorageName {
     }
 }
 
-/// What is done to the page cache before the transactions.
+/// State of the page cache before the transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cache {
-    /// Nothing.
+    /// Leave the cache as it is.
     #[default]
     AsIs,
-    /// Every file is read once.
+    /// Read every file once.
     Warm,
-    /// Everything is written back, and the system's caches are dropped: root only.
+    /// Write back dirty data and drop the caches of the system (root only).
     Cold,
-    /// Everything is written back, and the kernel is advised, file by file, that contents are not needed.
+    /// Write back dirty data and advise the kernel, for each file, that its contents are not needed.
     ColdData,
 }
 
@@ -144,7 +144,7 @@ impl fmt::Display for OnError {
 
 /// Nothing that errors could do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; write stop, how many errors a run survives, like 100, or what share of its operations, like 1%")]
+#[error("{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%")]
 pub struct InvalidOnError(InvalidQuantity);
 
 impl FromStr for OnError {
@@ -166,9 +166,9 @@ impl FromStr for OnError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyRule {
-    /// SNIA's: five rounds within 20 % of their mean, their line within 10 %.
+    /// SNIA's rule: five rounds stay within 20 % of their mean, and their trend line within 10 %.
     Snia,
-    /// The slope over five rounds is at most 10 % of the mean, with a confidence of 95 %.
+    /// The slope over five rounds is at most 10 % of the mean, with 95 % confidence.
     Slope,
 }
 

@@ -1,4 +1,4 @@
-//! What was made of the words that may surprise: all of it in one list, with the words in which it is told.
+//! Notes about options with effects that a user may not expect, in one list, with their messages.
 
 use std::fmt;
 
@@ -47,36 +47,36 @@ impl fmt::Display for Note {
         match self {
             Self::PairsBecameMix { weights } => write!(
                 f,
-                "The pool is shared, so the classic pairs became the mix {weights}: a transaction is one operation, and no \
-                 edition's generator draws them"
+                "The pool is shared, so the mix {weights} replaces the classic pairs: each transaction is one operation, not drawn by an \
+                 edition's generator"
             ),
             Self::ThinkGivesWay { think, per_second } => {
-                write!(f, "The preset's think time ({think}) gives way to ")?;
+                write!(f, "The preset's think time ({think}) is ignored because of ")?;
                 match per_second {
-                    Some(rate) => write!(f, "the rate of {rate} a second"),
-                    None => f.write_str("the sweep"),
+                    Some(rate) => write!(f, "--rate {rate}"),
+                    None => f.write_str("--sweep"),
                 }
             }
             Self::OtherWork { generators } => {
-                f.write_str("This is other work than that of the run that --like names (the fingerprints differ)")?;
+                f.write_str("The workload differs from that of the run that --like names (the fingerprints differ)")?;
                 match generators {
                     Some(theirs) => write!(
                         f,
-                        ": its operations were drawn by generators of version {theirs}, these are of version {GENERATORS_VERSION}"
+                        ": that run used generators of version {theirs}, this one uses version {GENERATORS_VERSION}"
                     ),
                     None => Ok(()),
                 }
             }
             Self::NoAckLog => f.write_str(
-                "The run that --like names kept an acknowledgement log, which made it wait; this one has none without --ack-log FILE",
+                "The run that --like names wrote an acknowledgement log and waited for it; this run writes none (add --ack-log FILE)",
             ),
             Self::NotPrepared => f.write_str(
-                "The run that --like names had its operations drawn before it began; this one draws them as it goes",
+                "The run that --like names drew its operations before it began; this run draws them while it runs",
             ),
             Self::ArchiveOnTarget { archive, shared } => write!(
                 f,
-                "the archive {archive} lies on the target's {shared}: what is written to it, between phases only, goes there, too \
-                 (--archive FILE on another device, or --archive none)"
+                "the archive {archive} lies on the target's {shared}, so its writes (between phases) go there too (use --archive FILE on \
+                 another device, or --archive none)"
             ),
         }
     }

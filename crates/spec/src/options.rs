@@ -1,4 +1,4 @@
-//! What is to be done and how, in options and in configuration files alike.
+//! The options of a run, on the command line and in configuration files.
 
 use std::any::TypeId;
 use std::path::PathBuf;
@@ -67,182 +67,196 @@ macro_rules! options {
 }
 
 options! {
-    /// Whose rules hold for the classic work: 1.0 (generator and units of 1997) or 1.5 (those of 2001) [default: 1.5].
-    #[arg(long, help_heading = "Work")]
+    /// Edition of the classic workload: 1.0 (generator and units of 1997) or 1.5 (of 2001) [default: 1.5].
+    #[arg(long, help_heading = "Workload")]
     edition: Edition,
-    /// Files in the initial pool, like 20k; of each worker where pools are private [default: 500].
-    #[arg(long, value_name = "N", help_heading = "Work")]
+    /// Files in the initial pool, like 20k [default: 500].
+    ///
+    /// With private pools, each worker has this number.
+    #[arg(long, value_name = "N", help_heading = "Workload")]
     files: Count,
-    /// Instead of --files: the bytes that the pool's contents have in all, in times of the page cache, like 4x, or as a size, like
-    /// 100GiB. A short run on the target tells how long that will take.
-    #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true, help_heading = "Work")]
+    /// Choose --files so that the pool has this total size: a multiple of the page cache, like 4x, or bytes, like 100GiB. A short
+    /// calibration on the target estimates how long the run takes.
+    #[arg(long, value_name = "FACTORx|BYTES", allow_hyphen_values = true, help_heading = "Workload")]
     working_set: WorkingSet,
-    /// Transactions of each worker, like 100k; a mix has one operation in each.
-    #[arg(long, value_name = "N", help_heading = "Work")]
+    /// Transactions of each worker, like 100k.
+    ///
+    /// A transaction of a mix is one operation; a classic transaction is a pair.
+    #[arg(long, value_name = "N", help_heading = "Workload")]
     transactions: Count,
-    /// How long the transactions are measured, like 2m; with --transactions too, whichever ends first [default: 10s without --transactions].
-    #[arg(long = "for", value_name = "TIME", help_heading = "Driving")]
+    /// Measure the transactions for this time, like 2m [default: 10s without --transactions].
+    ///
+    /// With --transactions, the run ends at whichever limit comes first.
+    #[arg(long = "for", value_name = "TIME", help_heading = "Duration and load")]
     #[serde(rename = "for")]
     run_for: Time,
-    /// How long transactions are performed before they are measured [default: 0s].
-    #[arg(long, value_name = "TIME", help_heading = "Driving")]
+    /// Run transactions for this time before the measurement starts [default: 0s].
+    #[arg(long, value_name = "TIME", help_heading = "Duration and load")]
     warm_up: Time,
-    /// Transactions a second of all workers together, due whether or not those before are done; latencies are then from
-    /// the moment at which they were due [default: none, the next one follows the last one].
-    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, help_heading = "Driving")]
+    /// Issue transactions at this rate (open loop): transactions/s of all workers together. Latencies are then response times,
+    /// from the due time to completion [default: closed loop, each transaction starts when the previous one ends].
+    #[arg(long, value_name = "PER_SECOND", allow_negative_numbers = true, help_heading = "Duration and load")]
     rate: PerSecond,
-    /// How transactions arrive at a rate: constant or poisson [default: poisson].
-    #[arg(long, value_name = "FORM", help_heading = "Driving")]
+    /// Arrival process for --rate and --sweep: constant or poisson [default: poisson].
+    #[arg(long, value_name = "FORM", help_heading = "Duration and load")]
     arrivals: ArrivalProcess,
-    /// End the transactions when they are steady by this rule, judged on the last five rounds, of which the numbers then are;
-    /// or after --for [default: 25 rounds].
-    #[arg(long, value_enum, help_heading = "Driving")]
+    /// Run until the rate is steady by this rule over the last five rounds, and report these rounds. The run ends after --for
+    /// at the latest [default: 25 rounds].
+    #[arg(long, value_enum, help_heading = "Duration and load")]
     steady: SteadyRule,
-    /// How long a round of --steady is [default: 10s].
-    #[arg(long, value_name = "TIME", help_heading = "Driving")]
+    /// Length of a round for --steady [default: 10s].
+    #[arg(long, value_name = "TIME", help_heading = "Duration and load")]
     round: Time,
-    /// Climb loads from low to high, each for --for [default: 10s] after a --warm-up [default: 2s], then narrow the limits down:
-    /// auto, rates like 1000,2000,4000 or 1000..8000:8, shares of a closed loop's rate like 30%,60%,90%, or workers=1,2,4.
-    #[arg(long, value_name = "LOADS", help_heading = "Driving")]
+    /// Measure a load sweep: one step for each load, from low to high, to find the saturation rate. LOADS is auto, rates like
+    /// 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the closed loop's rate like 30%,60%,90%, or worker counts like
+    /// workers=1,2,4. Each step measures for --for [default: 10s] after --warm-up [default: 2s].
+    #[arg(long, value_name = "LOADS", help_heading = "Duration and load")]
     sweep: SweepOption,
-    /// Make a pool for each step of the sweep; with workers=… that is always so.
-    #[arg(long, help_heading = "Driving")]
+    /// Create a new pool for each step of the sweep. --sweep workers=... always does.
+    #[arg(long, help_heading = "Duration and load")]
     fresh: bool,
-    /// The latency that 99 % of all operations are to stay below, like p99<10ms: the sweep finds the highest rate with it.
-    #[arg(long, value_name = "p99<TIME", help_heading = "Driving")]
+    /// SLO of the sweep: find the highest rate at which 99 % of all operations are faster than this time, like p99<10ms.
+    #[arg(long, value_name = "p99<TIME", help_heading = "Duration and load")]
     slo: SloOption,
 
-    /// Sizes of new files, like 500..10000 or 4KiB; for mixes also a distribution:
+    /// Sizes of new files in bytes, like 500..10000 or 4KiB [default: 500..10000].
+    ///
+    /// Mixes also take a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
-    /// histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE [default: 500..10000].
-    #[arg(long, value_name = "SIZES", help_heading = "Work")]
+    /// histogram:0..1KiB=30,1KiB..8KiB=50 or histogram@FILE.
+    #[arg(long, value_name = "SIZES", help_heading = "Workload")]
     size: SizesOption,
-    /// Bytes of one read call, like 4KiB [default: 512, mixes 64KiB].
-    #[arg(long, value_name = "BYTES", help_heading = "Work")]
+    /// Bytes for each read call, like 4KiB [default: 512; for mixes 64KiB].
+    #[arg(long, value_name = "BYTES", help_heading = "Workload")]
     read_block: Bytes,
-    /// Bytes of one write call, like 4KiB [default: 512, mixes 64KiB].
-    #[arg(long, value_name = "BYTES", help_heading = "Work")]
+    /// Bytes for each write call, like 4KiB [default: 512; for mixes 64KiB].
+    #[arg(long, value_name = "BYTES", help_heading = "Workload")]
     write_block: Bytes,
-    /// Subdirectories in each location; 1 means none [default: 1].
-    #[arg(long, visible_alias = "subdirectories", value_name = "N", help_heading = "Work")]
+    /// Subdirectories in each target; with 1, files lie in the target itself [default: 1].
+    #[arg(long, visible_alias = "subdirectories", value_name = "N", help_heading = "Workload")]
     #[serde(alias = "subdirectories")]
     subdirs: Count,
-    /// The chance of reading over appending in the classic work, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work", value_parser = bias)]
+    /// Chance of a read instead of an append in a classic transaction, in tenths; -1 disables both [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload", value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64,
-    /// The chance of creating over deleting in the classic work, 0 to 10; -1 leaves out both [default: 5].
-    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Work", value_parser = bias)]
+    /// Chance of a create instead of a delete in a classic transaction, in tenths; -1 disables both [default: 5].
+    #[arg(long, value_name = "0..10", allow_negative_numbers = true, help_heading = "Workload", value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64,
-    /// Where the generator's sequence starts [default: 42].
-    #[arg(long, help_heading = "Work")]
+    /// Seed of the random generator [default: 42].
+    #[arg(long, help_heading = "Workload")]
     seed: Count,
-    /// What files hold: text, incompressible or compressible:RATIO [default: text, mixes incompressible].
-    #[arg(long, value_name = "KIND", help_heading = "Work")]
+    /// Contents of files: text, incompressible or compressible:RATIO [default: text; for mixes incompressible].
+    #[arg(long, value_name = "KIND", help_heading = "Workload")]
     contents: ContentKind,
-    /// How far contents can be deduplicated: blocks of 4 KiB over different ones; 1: every block is unique [default: 1].
-    #[arg(long, value_name = "RATIO", help_heading = "Work", value_parser = real)]
+    /// Deduplication ratio of the contents: number of 4 KiB blocks divided by the number of different ones [default: 1, every
+    /// block is unique].
+    #[arg(long, value_name = "RATIO", help_heading = "Workload", value_parser = real)]
     #[serde(default, deserialize_with = "real_in_file", serialize_with = "real_to_file")]
     dedup: f64,
 
     /// Operations with weights instead of the classic pairs.
     #[arg(long, help = mix_help(), value_name = "OPERATION=N,…", help_heading = "Mixes")]
     mix: Weights,
-    /// How much an append adds; written as --size is [default: 1 to the largest new file].
+    /// Sizes of appends, in the form of --size [default: from 1 byte to the largest new file].
     #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
     append_size: SizesOption,
-    /// How much is read of a range; written as --size is [default: 4KiB].
+    /// Sizes of range reads, in the form of --size [default: 4KiB].
     #[arg(long, value_name = "SIZES", help_heading = "Mixes")]
     range_size: SizesOption,
-    /// No append makes a file larger [default: the largest new file].
+    /// Largest size to which appends grow a file [default: the largest new file].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     size_max: Bytes,
-    /// Which files are used how often: uniform, zipf:0.99, hot:10%/90% or shuffled [default: uniform].
+    /// How operations choose files: uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of the operations) or shuffled
+    /// (every file once, then again) [default: uniform].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     popularity: Popularity,
-    /// How directories lie: flat, subdirs:100 or tree:10x3 (10 wide, 3 deep) [default: flat].
+    /// Layout of directories: flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels) [default: flat].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     dirs: Shape,
-    /// The most entries that a directory for files may have.
+    /// Maximum number of entries in each directory [default: no maximum].
     #[arg(long, value_name = "N", help_heading = "Mixes")]
     entries_max: Count,
-    /// How files are called: decimal, padded:16, hashed:20 or maildir [default: decimal].
+    /// Form of file names: decimal, padded:16, hashed:20 or maildir [default: decimal].
     #[arg(long, value_name = "FORM", help_heading = "Mixes")]
     names: Names,
-    /// Time before each operation: none, 1ms or exponential:1ms [default: none].
+    /// Think time before each operation: none, 1ms or exponential:1ms [default: none].
     #[arg(long, value_name = "TIME", help_heading = "Mixes")]
     think: ThinkOption,
-    /// All sizes are multiples of this [default: 1, with --direct 4096].
+    /// All sizes are multiples of this [default: 1; with --direct 4096].
     #[arg(long, value_name = "BYTES", help_heading = "Mixes")]
     align: Bytes,
 
-    /// Workers, each with a pool of its own [default: 1].
+    /// Number of workers with private pools [default: 1].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     workers: Count,
-    /// Where workers' generators begin: all alike, or each at its own place [default: offset].
+    /// Seeds of the workers [default: offset].
     #[arg(long, value_enum, help_heading = "Workers")]
     worker_seeds: WorkerSeedsName,
-    /// Workers that change files in one pool for all. A shared pool has a mix: of the classic work its pairs, each an
-    /// operation of its own [default with --readers: 0].
+    /// Number of workers that change files in a shared pool. The workload of a shared pool is a mix; classic pairs become
+    /// single operations [default with --readers: 0].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     writers: Count,
-    /// Workers that only look at files in one pool for all, likewise [default with --writers: 0].
+    /// Number of workers that only read in a shared pool [default with --writers: 0].
     #[arg(long, value_name = "N", help_heading = "Workers")]
     readers: Count,
-    /// Bind each worker to a processor.
+    /// Pin each worker to a processor.
     #[arg(long, help_heading = "Workers")]
     pin: bool,
 
-    /// How input and output are done [default: stdio, mixes posix].
+    /// Interface for file operations [default: stdio; for mixes posix].
     #[arg(long, value_enum, help_heading = "Storage")]
     storage: StorageName,
-    /// What is synced, and when: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N [default: none].
+    /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N [default: none].
+    ///
+    /// This is the durability policy. batch:N syncs every N operations.
     #[arg(long, value_name = "POLICY", help_heading = "Storage")]
     durability: Durability,
-    /// Let contents go past the page cache.
+    /// Use direct I/O (O_DIRECT), which bypasses the page cache.
     #[arg(long, help_heading = "Storage")]
     direct: bool,
-    /// What is done to the page cache before the transactions [default: as-is].
+    /// State of the page cache before the transactions [default: as-is].
     #[arg(long, value_enum, help_heading = "Storage")]
     cache: Cache,
 
-    /// Do not sync the file systems after each phase.
+    /// Do not sync the file systems between phases.
     #[arg(long, help_heading = "Run")]
     no_sync_phases: bool,
-    /// Do not check names and sizes after the transactions.
+    /// Do not check file names and sizes after the transactions.
     #[arg(long, help_heading = "Run")]
     no_check: bool,
     /// Verify the contents of every read.
     #[arg(long, help_heading = "Run")]
     verify: bool,
-    /// What errors do: stop, or how many a run survives, like 100 or 1% [default: stop].
+    /// End the run at the first error (stop), or allow this number or percentage of failed operations, like 100 or 1%
+    /// [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
     on_error: OnError,
-    /// Name a worker that is in one operation for so long; after five times as long, or 10 s after a signal, the run ends
-    /// without it [default: 1m].
+    /// Report a worker as stalled after this time in one operation. The run ends without it after five times this time, or 10 s
+    /// after a signal [default: 1m].
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stall_timeout: Time,
-    /// Time the steps of operations, too; a policy of durability does so by itself.
+    /// Also measure the steps of operations, like open and write. Any --durability but none implies this.
     #[arg(long, help_heading = "Run")]
     steps: bool,
-    /// Leave out the two clock readings of every operation: counts and phases only, no steps either.
+    /// Do not measure latencies: the report has counts and rates only.
     #[arg(long, help_heading = "Run")]
     no_latencies: bool,
-    /// Leave out what was done in each second.
+    /// Do not record the time series: counts and latencies of each second.
     #[arg(long, help_heading = "Run")]
     no_series: bool,
-    /// Do not measure, for half a second after the run, what the program itself costs (classic and terse reports never have it).
+    /// Do not measure the overhead of the program (half a second after the run).
     #[arg(long, help_heading = "Run")]
     no_overhead: bool,
-    /// Leave the pool for a later run; one that is shared only with --transactions 0.
+    /// Keep the pool for a later run. A shared pool requires --transactions 0.
     #[arg(long, help_heading = "Run")]
     keep: bool,
-    /// Take the pool that an earlier run of the same work has left (where that had no transactions: of the same files).
+    /// Use the pool that an earlier run kept. That run must have had the same workload, or no transactions and the same files.
     #[arg(long, help_heading = "Run")]
     reuse: bool,
-    /// Log acknowledged operations in this file, for verify-log. It must lie on another file system. Such a run is a proof
-    /// and no measurement: it waits for the acknowledgement log.
+    /// Write acknowledged operations to this file, for 'verify-log'. The file must lie on another file system than the target.
+    /// The run waits for this log, so its rates are not a measurement.
     #[arg(long, value_name = "FILE", help_heading = "Run")]
     ack_log: PathBuf,
 }
@@ -261,7 +275,7 @@ pub fn with_switches(command: Command) -> Command {
 /// The help of `--mix`, with all words that it takes.
 fn mix_help() -> String {
     format!(
-        "Operations with weights instead of the classic pairs, like read=5,append=2,create=2,delete=2. There are {}",
+        "Weights of operations, instead of the classic pairs, like read=5,append=2,create=2,delete=2. Operations: {}",
         Weights::words()
     )
 }

@@ -58,8 +58,8 @@ pub struct SweepOption(pub Climb);
 /// No sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0}; write auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 (eight of them), shares of a closed loop's \
-     rate like 30%,60%,90%, or workers=1,2,4"
+    "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, percentages of the closed loop's \
+     rate like 30%,60%,90%, or workers=1,2,4)"
 )]
 pub struct InvalidSweep(String);
 
@@ -71,7 +71,7 @@ fn number(text: &str) -> Result<f64, InvalidSweep> {
     let number = text.parse::<PerSecond>().ok().map(|rate| rate.0);
     number
         .filter(|number| number.is_finite() && *number > 0.0)
-        .ok_or_else(|| InvalidSweep(format!("`{}` is no number above 0", text.trim())))
+        .ok_or_else(|| InvalidSweep(format!("'{}' is not a number above 0", text.trim())))
 }
 
 fn rising<T: PartialOrd + fmt::Display>(
@@ -80,16 +80,19 @@ fn rising<T: PartialOrd + fmt::Display>(
     what: &str,
 ) -> Result<(), InvalidSweep> {
     if sweep_steps.is_empty() {
-        return wrong("a sweep without steps");
+        return wrong("it has no steps");
     }
     if sweep_steps.len() > SWEEP_STEPS_MAX {
-        return wrong(format!("{} steps are more than {SWEEP_STEPS_MAX}", sweep_steps.len()));
+        return wrong(format!(
+            "{} steps are too many (at most {SWEEP_STEPS_MAX})",
+            sweep_steps.len()
+        ));
     }
     if let Some(other) = sweep_steps.iter().find(|sweep_step| !is_one(sweep_step)) {
-        return wrong(format!("`{other}` is no {what}"));
+        return wrong(format!("'{other}' is not a {what}"));
     }
     match sweep_steps.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => wrong(format!("{} does not rise after {}", pair[1], pair[0])),
+        Some(pair) => wrong(format!("loads must rise, and {} follows {}", pair[1], pair[0])),
         None => Ok(()),
     }
 }
@@ -106,7 +109,7 @@ impl FromStr for SweepOption {
 
 fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if text.is_empty() {
-        return wrong("a sweep without steps");
+        return wrong("it has no steps");
     }
     if text == "auto" {
         return Ok(Climb::OfClosedLoop(AUTO.to_vec()));
@@ -114,7 +117,7 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     if let Some(workers) = text.strip_prefix("workers=") {
         let count = |text: &str| match text.trim().parse::<u32>() {
             Ok(count) => Ok(count),
-            Err(_) => wrong(format!("`{}` is no number of workers", text.trim())),
+            Err(_) => wrong(format!("'{}' is not a number of workers", text.trim())),
         };
         return workers
             .split(',')
@@ -124,14 +127,14 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
     }
     if let Some((low, rest)) = text.split_once("..") {
         let Some((high, count)) = rest.split_once(':') else {
-            return wrong(format!("`{text}` does not say how many steps"));
+            return wrong(format!("'{text}' does not set the number of steps"));
         };
         let (low, high) = (number(low)?, number(high)?);
         let count = match count.trim().parse::<usize>() {
             Ok(count) if (2..=SWEEP_STEPS_MAX).contains(&count) => count,
             _ => {
                 return wrong(format!(
-                    "`{}` is no number of steps from 2 to {SWEEP_STEPS_MAX}",
+                    "'{}' is not a number of steps from 2 to {SWEEP_STEPS_MAX}",
                     count.trim()
                 ));
             }
@@ -187,14 +190,14 @@ pub struct SloOption(pub u64);
 
 /// No SLO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no SLO: write p99<10ms")]
-pub struct InvalidSlo(String);
+#[error("expected a limit for the p99, like p99<10ms")]
+pub struct InvalidSlo;
 
 impl FromStr for SloOption {
     type Err = InvalidSlo;
 
     fn from_str(text: &str) -> Result<Self, InvalidSlo> {
-        let wrong = || InvalidSlo(text.to_owned());
+        let wrong = || InvalidSlo;
         let (what, limit) = text.split_once('<').ok_or_else(wrong)?;
         if what.trim() != "p99" {
             return Err(wrong());
@@ -260,7 +263,7 @@ mod tests {
             "workers=1.5",
         ] {
             let message = text.parse::<SweepOption>().unwrap_err().to_string();
-            assert!(message.contains("write auto"), "{text}: {message}");
+            assert!(message.contains("expected auto"), "{text}: {message}");
         }
     }
 
@@ -271,7 +274,7 @@ mod tests {
         assert_eq!(slo.to_string(), "p99<10ms");
         for text in ["", "10ms", "p99", "p50<1ms", "p99<", "p99<0s", "p99<10", "p99>1ms"] {
             let message = text.parse::<SloOption>().unwrap_err().to_string();
-            assert!(message.contains("write p99<10ms"), "{text}: {message}");
+            assert!(message.contains("like p99<10ms"), "{text}: {message}");
         }
     }
 }

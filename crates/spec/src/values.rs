@@ -20,9 +20,9 @@ use crate::how::OnError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerSeedsName {
-    /// All at the seed, as several started processes would.
+    /// All workers have the same seed, as separately started processes would.
     Same,
-    /// Each at the seed plus its number.
+    /// Each worker has the seed plus its own number.
     Offset,
 }
 
@@ -192,8 +192,8 @@ pub enum WorkingSet {
 
 /// Not a working set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}': expected times of the page cache, like 4x, or bytes, like 100GiB")]
-pub struct InvalidWorkingSet(String);
+#[error("expected a multiple of the page cache, like 4x, or bytes, like 100GiB")]
+pub struct InvalidWorkingSet;
 
 impl FromStr for WorkingSet {
     type Err = InvalidWorkingSet;
@@ -204,7 +204,7 @@ impl FromStr for WorkingSet {
             Some(factor) => factor.parse().ok().map(Self::OfCache),
             None => quantity::bytes(text).ok().map(Self::Bytes),
         };
-        parsed.ok_or_else(|| InvalidWorkingSet(text.to_owned()))
+        parsed.ok_or(InvalidWorkingSet)
     }
 }
 
@@ -297,7 +297,7 @@ pub struct ThinkOption(pub Think);
 
 /// No time between operations.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}; write none, 1ms or exponential:1ms")]
+#[error("{0}; expected none, a time like 1ms, or exponential:1ms")]
 pub struct InvalidThink(InvalidQuantity);
 
 impl FromStr for ThinkOption {
@@ -333,8 +333,8 @@ pub struct PerSecond(pub f64);
 
 /// No rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no number: write how many a second, like 1500, 0.5 or 2k")]
-pub struct InvalidRate(String);
+#[error("expected a number of transactions/s, like 1500, 0.5 or 2k")]
+pub struct InvalidRate;
 
 impl FromStr for PerSecond {
     type Err = InvalidRate;
@@ -345,7 +345,7 @@ impl FromStr for PerSecond {
         number
             .or_else(|| quantity::count(text).ok().map(|count| count as f64))
             .map(Self)
-            .ok_or_else(|| InvalidRate(text.to_owned()))
+            .ok_or(InvalidRate)
     }
 }
 
@@ -457,7 +457,7 @@ mod tests {
         }
         for text in ["", "1", "fast", "exponential:", "exponential:1"] {
             let message = text.parse::<ThinkOption>().unwrap_err().to_string();
-            assert!(message.contains("write none, 1ms"), "{message}");
+            assert!(message.contains("expected none, a time like 1ms"), "{message}");
         }
     }
 

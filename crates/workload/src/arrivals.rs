@@ -43,13 +43,13 @@ pub enum ArrivalProcess {
 #[non_exhaustive]
 pub enum InvalidArrivals {
     /// No known form.
-    #[error("'{0}' is no way to arrive: write constant or poisson")]
+    #[error("expected constant or poisson")]
     UnknownProcess(String),
     /// A rate that is none.
-    #[error("a rate of {0} operations a second: give a number above 0 and up to {RATE_MAX}")]
+    #[error("'{0}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})")]
     Rate(f64),
     /// A worker that is none.
-    #[error("worker {worker} of {workers}: workers are numbered from 0 to below their count")]
+    #[error("worker {worker} of {workers} does not exist (workers have numbers from 0)")]
     Worker {
         /// Its number.
         worker: u32,
@@ -281,10 +281,7 @@ mod tests {
             assert_eq!(process.to_string(), text);
         }
         let wrong = "uniform".parse::<ArrivalProcess>().unwrap_err();
-        assert_eq!(
-            wrong.to_string(),
-            "'uniform' is no way to arrive: write constant or poisson"
-        );
+        assert_eq!(wrong.to_string(), "expected constant or poisson");
     }
 
     #[test]
@@ -299,7 +296,7 @@ mod tests {
         assert_eq!(worker, InvalidArrivals::Worker { worker: 3, workers: 3 });
         let said = check_rate(2e9).unwrap_err().to_string();
         assert!(
-            said.contains("2000000000") && said.contains("up to 1000000000"),
+            said.contains("2000000000") && said.contains("at most 1000000000"),
             "{said}"
         );
     }

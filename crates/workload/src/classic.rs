@@ -104,13 +104,13 @@ impl Default for Classic {
 #[non_exhaustive]
 pub enum InvalidWorkload {
     /// No files.
-    #[error("files 0: the pool needs at least one file")]
+    #[error("invalid number of files 0: expected at least 1")]
     NoFiles,
     /// More files than a table can number.
-    #[error("files {0}: more than a table can number; give at most {max}", max = Classic::FILES_MAX)]
+    #[error("invalid number of files {0}: expected at most {max}", max = Classic::FILES_MAX)]
     TooManyFiles(u64),
     /// A size of 0, or bounds in the wrong order.
-    #[error("size {low}..{high}: the lower bound must be at least 1 byte and not above the upper")]
+    #[error("invalid sizes {low}..{high}: expected a lower bound of at least 1 byte and at most the upper bound")]
     SizeOrder {
         /// The lower bound given.
         low: u64,
@@ -118,10 +118,10 @@ pub enum InvalidWorkload {
         high: u64,
     },
     /// A size beyond what the text buffer serves.
-    #[error("size up to {0} bytes: beyond the classic workload; give at most {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    #[error("invalid size of {0} bytes: expected at most {max} bytes for the classic workload", max = Classic::SIZE_MAX_BYTES)]
     SizeTooLarge(u64),
     /// A block of 0 bytes or beyond what a call takes.
-    #[error("{what}-block of {bytes} bytes: give 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
+    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes", max = Classic::SIZE_MAX_BYTES)]
     Block {
         /// `read` or `write`.
         what: &'static str,
@@ -129,21 +129,19 @@ pub enum InvalidWorkload {
         bytes: u64,
     },
     /// No subdirectory.
-    #[error("subdirs 0: give 1 (the files lie in the location itself) or more")]
+    #[error("invalid number of subdirectories 0: expected at least 1 (with 1, files lie in the target itself)")]
     NoSubdirectories,
     /// A bias out of range.
-    #[error(
-        "bias {0}: give 0 to 10, the chance in tenths, or -1 to leave both operations out (bias-read, bias-create)"
-    )]
+    #[error("invalid bias {0}: expected 0 to 10 (the chance in tenths), or -1 to disable both operations")]
     Bias(i64),
     /// A location without a share.
-    #[error("weight 0: give every location a weight of at least 1, or leave it out")]
+    #[error("invalid weight 0 of a target: expected at least 1")]
     NoWeight,
     /// A sum that the original's `int` does not hold, and that draws do not reach.
-    #[error("weight: all add up to {0}; give weights that add up to at most {max}", max = Classic::WEIGHTS_MAX)]
+    #[error("the weights of the targets are too large: their sum is {0} (at most {max})", max = Classic::WEIGHTS_MAX)]
     Weights(u64),
     /// No location, or too many for the edition.
-    #[error("at: {given} locations; edition {edition} takes {takes}")]
+    #[error("invalid number of targets {given}: edition {edition} takes {takes}")]
     Locations {
         /// How many were given.
         given: usize,
@@ -153,7 +151,7 @@ pub enum InvalidWorkload {
         takes: &'static str,
     },
     /// Locations times subdirectories do not fit.
-    #[error("subdirs {1} in {0} locations: too many places; at most 4294967295 together")]
+    #[error("{1} subdirectories in {0} targets are too many (at most 4294967295 in all)")]
     TooManyPlaces(usize, u32),
 }
 

@@ -79,17 +79,17 @@ impl Default for ContentSpec {
 #[non_exhaustive]
 pub enum InvalidContents {
     /// No known kind.
-    #[error("'{0}' is no kind of contents: write text, incompressible or compressible:3")]
+    #[error("expected text, incompressible or compressible:3")]
     UnknownKind(String),
     /// A ratio of compression that is none.
-    #[error("compressible '{0}': give a ratio from 1 to {RATIO_MAX}, like compressible:3")]
+    #[error("invalid ratio '{0}' for compressible: expected 1 to {RATIO_MAX}, like compressible:3")]
     Ratio(String),
     /// A ratio of repetition that is none.
-    #[error("dedup {0}: give a ratio from 1 (no repetition) to {RATIO_MAX}")]
+    #[error("invalid deduplication ratio {0}: expected 1 (every block is unique) to {RATIO_MAX}")]
     Dedup(f64),
     /// Text repeats anyway.
     #[error(
-        "dedup {0} with text: text is the same in every file; give incompressible or compressible, or leave dedup out"
+        "a deduplication ratio of {0} cannot be used with text contents (use incompressible or compressible:RATIO)"
     )]
     TextRepeats(f64),
 }

@@ -85,8 +85,8 @@ impl fmt::Display for Edition {
 
 /// The word given for an edition is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no edition '{0}': take 1.0 (versions 1.00 to 1.14) or 1.5 (versions 1.5 to 1.53)")]
-pub struct UnknownEdition(String);
+#[error("expected edition 1.0 (versions 1.00 to 1.14) or 1.5 (versions 1.5 to 1.53)")]
+pub struct UnknownEdition;
 
 impl FromStr for Edition {
     type Err = UnknownEdition;
@@ -95,6 +95,6 @@ impl FromStr for Edition {
         Self::ALL
             .into_iter()
             .find(|edition| edition.name() == word)
-            .ok_or_else(|| UnknownEdition(word.to_owned()))
+            .ok_or(UnknownEdition)
     }
 }

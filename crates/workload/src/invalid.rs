@@ -17,15 +17,15 @@ pub enum InvalidWhole {
     #[error(transparent)]
     Mix(#[from] InvalidMix),
     /// No worker, or too many.
-    #[error("workers {0}: give 1 to {max}", max = WORKERS_MAX)]
+    #[error("invalid number of workers {0}: expected 1 to {max}", max = WORKERS_MAX)]
     Workers(u64),
     /// The classic pairs on a shared pool.
-    #[error("writers and readers share a pool, which the classic editions do not know: give --mix, or leave them out")]
+    #[error("writers and readers share a pool, and the classic workload has private pools only (use --mix)")]
     ClassicShared,
     /// A mix without contents.
-    #[error("contents: a mix needs contents: give text, incompressible or compressible:RATIO")]
+    #[error("a mix needs contents: text, incompressible or compressible:RATIO")]
     NoContents,
     /// Contents that are none.
-    #[error("contents: {0}")]
+    #[error("invalid contents: {0}")]
     Contents(String),
 }

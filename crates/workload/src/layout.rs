@@ -52,19 +52,19 @@ pub struct Layout {
 #[non_exhaustive]
 pub enum InvalidLayout {
     /// No known form.
-    #[error("'{0}' is no layout of directories: write flat, subdirs:100 or tree:10x3 (10 wide, 3 deep)")]
+    #[error("expected flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels)")]
     UnknownForm(String),
     /// No directories.
-    #[error("{0}: give at least 1 directory and a depth of at least 1, or flat")]
+    #[error("invalid layout '{0}': expected at least 1 directory and 1 level, or flat")]
     Nothing(Shape),
     /// Too many.
-    #[error("{0}: more than {PLACES_MAX} directories for files; give fewer")]
+    #[error("invalid layout '{0}': too many directories (at most {PLACES_MAX})")]
     TooMany(Shape),
     /// Too deep.
-    #[error("{0}: give a depth of at most {DEPTH_MAX}")]
+    #[error("invalid layout '{0}': too many levels (at most {DEPTH_MAX})")]
     TooDeep(Shape),
     /// No room.
-    #[error("0 entries at most: give at least 1, or no bound")]
+    #[error("invalid value '0' for the maximum number of entries: expected at least 1")]
     NoEntries,
 }
 
@@ -362,17 +362,17 @@ mod tests {
         }
         assert_eq!("subdirs:1k".parse(), Ok(Shape::Subdirectories(1_000)));
         for (text, part) in [
-            ("", "write flat"),
+            ("", "expected flat"),
             ("subdirs", "subdirs:100"),
             ("subdirs:x", "subdirs:100"),
-            ("tree:10", "10 wide, 3 deep"),
+            ("tree:10", "10 subdirectories each, 3 levels"),
             ("subdirs:0", "at least 1 directory"),
             ("tree:0x3", "at least 1 directory"),
             ("tree:3x0", "at least 1 directory"),
             ("tree:1x65", "at most 64"),
-            ("tree:2x25", "more than 16777216"),
-            ("tree:4000000000x60", "more than 16777216"),
-            ("subdirs:16777217", "more than 16777216"),
+            ("tree:2x25", "at most 16777216"),
+            ("tree:4000000000x60", "at most 16777216"),
+            ("subdirs:16777217", "at most 16777216"),
         ] {
             let message = text.parse::<Shape>().unwrap_err().to_string();
             assert!(message.contains(part), "{text}: {message}");

@@ -138,31 +138,29 @@ impl fmt::Display for Think {
 #[non_exhaustive]
 pub enum InvalidMix {
     /// A weight that is not one.
-    #[error(
-        "mix: '{0}' is no weight of an operation: write operations with whole numbers, like read=5,create=2,delete=2"
-    )]
+    #[error("'{0}' is not an operation with its weight (write it like read=5,create=2,delete=2)")]
     WeightForm(String),
     /// No such operation.
-    #[error("mix: there is no operation '{0}'; there are {all}", all = Weights::words())]
+    #[error("unknown operation '{0}' (known: {all})", all = Weights::words())]
     NoAction(String),
     /// An operation named twice.
-    #[error("mix: the operation {0} is named twice: give it one weight")]
+    #[error("the operation {0} occurs twice")]
     Twice(&'static str),
     /// Nothing has a weight.
-    #[error("mix: no operation has a weight: give at least one, like read=1")]
+    #[error("all operations have the weight 0 (use at least one, like read=1)")]
     NoWeights,
     /// A role has nothing to do.
-    #[error("mix: {0} have nothing to do: {1}")]
+    #[error("no operation of the mix is for the {0} ({1})")]
     Idle(&'static str, &'static str),
     /// An empty pool.
-    #[error("files 0: a mix needs at least one file")]
+    #[error("invalid number of files 0: expected at least 1")]
     NoFiles,
     /// A pool beyond what can be numbered.
-    #[error("files {0}: more than a pool can hold; give at most {max}", max = Mix::FILES_MAX)]
+    #[error("invalid number of files {0}: expected at most {max}", max = Mix::FILES_MAX)]
     TooManyFiles(u64),
     /// A pool that does not fit its directories.
     #[error(
-        "entries-max {entries_max}: {places} directories hold at most {room} entries, and the pool has {files} files: give more directories or a higher bound"
+        "the directories are too few for the pool: {places} directories with at most {entries_max} entries hold {room}, and the pool has {files} files (use more directories, or a higher --entries-max)"
     )]
     TooFewDirectories {
         /// The bound.
@@ -183,7 +181,7 @@ pub enum InvalidMix {
         why: String,
     },
     /// A block of 0 bytes or beyond what a call takes.
-    #[error("{what}-block of {bytes} bytes: give 1 to {max} bytes", max = crate::sizes::SIZE_MAX_BYTES)]
+    #[error("invalid {what} block of {bytes} bytes: expected 1 to {max} bytes", max = crate::sizes::SIZE_MAX_BYTES)]
     Block {
         /// `read` or `write`.
         what: &'static str,
@@ -191,7 +189,7 @@ pub enum InvalidMix {
         bytes: u64,
     },
     /// Sizes above the bound of growth.
-    #[error("size-max {size_max} is below the sizes of new files, which go up to {high}: give at least {high}")]
+    #[error("invalid value '{size_max}' for --size-max: expected at least {high}, the largest new file")]
     SizeMax {
         /// The bound.
         size_max: u64,
@@ -199,10 +197,10 @@ pub enum InvalidMix {
         high: u64,
     },
     /// Locations times places do not fit.
-    #[error("{0} locations with {1} directories each are too many: at most 16777216 together")]
+    #[error("{1} directories in {0} targets are too many (at most 16777216 in all)")]
     TooManyPlaces(usize, u64),
     /// A location without a share.
-    #[error("weight 0: give every location a weight of at least 1, or leave it out")]
+    #[error("invalid weight 0 of a target: expected at least 1")]
     NoWeight,
 }
 
@@ -316,12 +314,12 @@ impl Mix {
             }
         }
         if self.align_bytes == 0 || self.align_bytes > Self::ALIGN_MAX_BYTES {
-            return Err(part("align", &format!("give 1 to {} bytes", Self::ALIGN_MAX_BYTES)));
+            return Err(part("align", &format!("expected 1 to {} bytes", Self::ALIGN_MAX_BYTES)));
         }
         if self.size_max_bytes > crate::sizes::SIZE_MAX_BYTES {
             return Err(part(
                 "size-max",
-                &format!("give at most {} bytes", crate::sizes::SIZE_MAX_BYTES),
+                &format!("expected at most {} bytes", crate::sizes::SIZE_MAX_BYTES),
             ));
         }
         if self.size_max_bytes < self.sizes.high() {

@@ -62,10 +62,10 @@ const fn suffix(kind: NameKind) -> &'static [u8] {
 #[non_exhaustive]
 pub enum InvalidNames {
     /// No known form.
-    #[error("'{0}' is no form of names: write decimal, padded:16, hashed:20 or maildir")]
+    #[error("expected decimal, padded:16, hashed:20 or maildir")]
     UnknownForm(String),
     /// A length that is none.
-    #[error("'{text}': {form} names have {low} to {LENGTH_MAX} bytes; write {form}:{low}")]
+    #[error("invalid length in '{text}': {form} names have {low} to {LENGTH_MAX} bytes, like {form}:{low}")]
     Length {
         /// All that was given.
         text: String,
@@ -75,7 +75,7 @@ pub enum InvalidNames {
         low: u8,
     },
     /// A length where none belongs.
-    #[error("'{0}': these names are as long as they need; leave the length out")]
+    #[error("'{0}' must not have a length: these names have no fixed length")]
     NoLength(String),
 }
 
@@ -388,9 +388,9 @@ mod tests {
         }
         assert_eq!(names("hashed"), names("hashed:16"));
         for (text, part) in [
-            ("", "write decimal"),
-            ("random", "write decimal"),
-            ("decimal:5", "leave the length out"),
+            ("", "expected decimal"),
+            ("random", "expected decimal"),
+            ("decimal:5", "must not have a length"),
             ("padded:0", "1 to 200"),
             ("padded:x", "1 to 200"),
             ("hashed:15", "16 to 200"),

@@ -41,17 +41,19 @@ pub enum Popularity {
 #[non_exhaustive]
 pub enum InvalidPopularity {
     /// No known form.
-    #[error("'{0}' is no popularity: write uniform, zipf:0.99, hot:10%/90% or shuffled")]
+    #[error("expected uniform, zipf:0.99, hot:10%/90% or shuffled")]
     UnknownForm(String),
     /// An exponent that is none.
-    #[error("zipf exponent '{0}': give a number from 0 to {EXPONENT_MAX}, like zipf:0.99")]
+    #[error("invalid exponent '{0}' for zipf: expected a number from 0 to {EXPONENT_MAX}, like zipf:0.99")]
     Exponent(String),
     /// Shares that are none.
-    #[error("hot '{0}': give two percentages, like hot:10%/90% for 90 % of the uses on 10 % of the files")]
+    #[error(
+        "invalid value '{0}' for hot: expected two percentages, like hot:10%/90% (10 % of the files get 90 % of the operations)"
+    )]
     Shares(String),
     /// Shares out of range.
     #[error(
-        "hot:{files}%/{accesses}%: the files must be above 0 % and below 100 %, the uses up to 100 % and no smaller a share than the files"
+        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of files above 0 % and below 100 %, and a percentage of operations from that to 100 %"
     )]
     Cold {
         /// Share of the files.
@@ -438,15 +440,15 @@ mod tests {
         }
         assert_eq!("hot:10/90".parse(), "hot:10%/90%".parse::<Popularity>());
         for (text, part) in [
-            ("", "write uniform"),
+            ("", "expected uniform"),
             ("zipf", "zipf:0.99"),
             ("zipf:x", "from 0 to 10"),
             ("zipf:-1", "from 0 to 10"),
             ("zipf:NaN", "from 0 to 10"),
             ("hot:10", "two percentages"),
             ("hot:0%/90%", "above 0 %"),
-            ("hot:10%/101%", "up to 100 %"),
-            ("hot:90%/10%", "no smaller a share"),
+            ("hot:10%/101%", "to 100 %"),
+            ("hot:90%/10%", "from that to 100 %"),
             ("hot:NaN/90", "above 0 %"),
         ] {
             let message = text.parse::<Popularity>().unwrap_err().to_string();

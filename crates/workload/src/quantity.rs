@@ -8,10 +8,10 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidQuantity {
     /// It does not begin with digits.
-    #[error("'{0}' is no number: give digits with a unit if need be, like 20k, 4KiB or 100000")]
+    #[error("'{0}' is not a number (write digits with an optional unit, like 20k, 4KiB or 100000)")]
     NoNumber(String),
     /// What follows the digits is no unit.
-    #[error("'{unit}' in '{text}' is no unit: take {units}")]
+    #[error("unknown unit '{unit}' in '{text}' (use {units})")]
     UnknownUnit {
         /// All that was given.
         text: String,
@@ -21,22 +21,22 @@ pub enum InvalidQuantity {
         units: &'static str,
     },
     /// It does not fit, or is no whole number.
-    #[error("'{0}' is no whole number below 18446744073709551616")]
+    #[error("'{0}' is not a whole number below 2^64")]
     NotWhole(String),
     /// A time without its unit.
-    #[error("'{0}' has no unit of time: give one of {units}, like 10ms, 2s or 1m", units = TIME_UNITS)]
+    #[error("'{0}' has no unit of time (use {units}, like 10ms, 2s or 1m)", units = TIME_UNITS)]
     NoTimeUnit(String),
     /// A share that is none.
-    #[error("'{0}' is no share: give a number from 0 to 100 with a percent sign, like 1% or 0.5%")]
+    #[error("'{0}' is not a percentage from 0% to 100%, like 1% or 0.5%")]
     NoPercent(String),
     /// A range that is none.
-    #[error("'{0}' is no size or range of sizes: give one like 4KiB, or two like 500..10000")]
+    #[error("'{0}' is not a size like 4KiB, or a range of sizes like 500..10000")]
     NoRange(String),
 }
 
-const COUNT_UNITS: &str = "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024)";
-const BYTE_UNITS: &str = "k, M, G (powers of 1000) or Ki, Mi, Gi (powers of 1024), with or without B";
-const TIME_UNITS: &str = "ns, us, ms, s, m (minutes), h";
+const COUNT_UNITS: &str = "k, M, G = powers of 1000, or Ki, Mi, Gi = powers of 1024";
+const BYTE_UNITS: &str = "k, M, G = powers of 1000, or Ki, Mi, Gi = powers of 1024; B may follow";
+const TIME_UNITS: &str = "ns, us, ms, s, m (minutes) or h";
 /// Units of time with their nanoseconds, the largest first.
 const TIMES: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),

@@ -75,13 +75,13 @@ pub struct Bin {
 #[non_exhaustive]
 pub enum InvalidSizes {
     /// No known form.
-    #[error("'{0}' is no distribution of sizes: write one like {FORMS}")]
+    #[error("'{0}' is not a size or distribution of sizes (write it like {FORMS})")]
     UnknownForm(String),
     /// A size that is none.
     #[error(transparent)]
     Quantity(#[from] InvalidQuantity),
     /// A part that is no parameter.
-    #[error("'{part}' is no parameter of {form}: write it like {example}")]
+    #[error("'{part}' is not a parameter of {form} (write it like {example})")]
     Parameter {
         /// The part.
         part: String,
@@ -91,10 +91,10 @@ pub enum InvalidSizes {
         example: &'static str,
     },
     /// A parameter named twice.
-    #[error("'{0}' is given twice: give it once")]
+    #[error("'{0}' occurs twice")]
     Twice(String),
     /// A parameter that is not there.
-    #[error("{form} has no '{name}': write it like {example}")]
+    #[error("{form} needs the parameter '{name}' (write it like {example})")]
     Missing {
         /// The distribution.
         form: &'static str,
@@ -104,13 +104,13 @@ pub enum InvalidSizes {
         example: &'static str,
     },
     /// A width that is none.
-    #[error("sigma '{0}' is no width: give a number above 0 and up to {SIGMA_MAX}, like 1.2")]
+    #[error("invalid sigma '{0}': expected a number above 0 and up to {SIGMA_MAX}, like 1.2")]
     Sigma(String),
     /// A mean or median of nothing.
-    #[error("{0} is 0: give at least 1 byte")]
+    #[error("invalid {0} 0: expected at least 1 byte")]
     Nothing(&'static str),
     /// Bounds the wrong way round.
-    #[error("sizes from {low} to {high}: the first must not be larger; write {high}..{low}")]
+    #[error("the lower bound {low} is above the upper bound {high} (write {high}..{low})")]
     Order {
         /// The first.
         low: u64,
@@ -118,16 +118,16 @@ pub enum InvalidSizes {
         high: u64,
     },
     /// Beyond [`SIZE_MAX_BYTES`].
-    #[error("a size of {0} bytes is too large: give at most 1GiB")]
+    #[error("the size of {0} bytes is too large (at most 1GiB)")]
     TooLarge(u64),
     /// A bin without a weight.
-    #[error("'{0}' is no bin: write sizes and a weight, like 1KiB..8KiB=50 or 64KiB=20, in a file 1KiB..8KiB 50")]
+    #[error("'{0}' is not a bin with a weight (write it like 1KiB..8KiB=50 or 64KiB=20, in a file like 1KiB..8KiB 50)")]
     Bin(String),
     /// Nothing can be drawn.
-    #[error("a histogram in which no bin has a weight: give one bin at least a weight of 1")]
+    #[error("all bins of the histogram have the weight 0 (at least one needs a weight of 1 or more)")]
     NoWeight,
     /// More than [`BINS_MAX`], or weights that do not fit.
-    #[error("a histogram with too many bins or too large weights: give at most {BINS_MAX} bins with a sum below 2^64")]
+    #[error("the histogram is too large (at most {BINS_MAX} bins, with a sum of weights below 2^64)")]
     TooMany,
     /// A line of a file.
     #[error("line {line}: {why}")]

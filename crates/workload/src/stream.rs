@@ -20,7 +20,7 @@ pub enum StreamError {
     #[error(transparent)]
     NoMemory(#[from] NoMemory),
     /// The text that contents are taken from does not fit in memory.
-    #[error("no memory for {0} bytes of text: give a smaller upper bound of sizes")]
+    #[error("not enough memory for {0} bytes of text (use a smaller upper bound for --size)")]
     NoText(u64),
 }
 

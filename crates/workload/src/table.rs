@@ -20,7 +20,7 @@ const ENTRY_BYTES: usize = 15;
 
 /// The table cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no memory for a table of {slots} slots ({bytes} bytes): give fewer files")]
+#[error("not enough memory for a table of {slots} files ({bytes} bytes; use fewer files)")]
 pub struct NoMemory {
     /// Slots asked for.
     pub slots: u64,

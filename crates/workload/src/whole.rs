@@ -178,13 +178,13 @@ impl Workload {
             if writers > 0 && mix.weights.of_those_that_read(false).sum() == 0 {
                 return Err(InvalidMix::Idle(
                     "writers",
-                    "give the mix an operation that changes files, like create=1, or say --writers 0",
+                    "add one that changes files, like create=1, or use --writers 0",
                 ));
             }
             if readers > 0 && mix.weights.of_those_that_read(true).sum() == 0 {
                 return Err(InvalidMix::Idle(
                     "readers",
-                    "give the mix an operation that looks at files, like read=1, or say --readers 0",
+                    "add one that reads, like read=1, or use --readers 0",
                 ));
             }
         }

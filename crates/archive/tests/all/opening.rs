@@ -64,7 +64,10 @@ fn a_link_that_leads_nowhere_is_told() {
     ] {
         for make in [true, false] {
             let error = open_with(&path, JournalMode::WriteAhead, make).unwrap_err().to_string();
-            let expected = format!("{} is a symbolic link to {to}, which does not exist", link.display());
+            let expected = format!(
+                "the symbolic link {} points to {to}, which does not exist",
+                link.display()
+            );
             assert!(error.contains(&expected) && error.contains("--archive FILE"), "{error}");
         }
     }
@@ -117,11 +120,11 @@ fn foreign_files_are_left_as_they_are() {
     for (bytes, expected) in [
         (
             &b"some text, and not a short one\n".repeat(20)[..],
-            "no database of SQLite",
+            "not an SQLite database",
         ),
-        (b"x", "no database of SQLite"),
-        (b"SQLite format 4\0", "no database of SQLite"),
-        (&[0; 4096], "no database of SQLite"),
+        (b"x", "not an SQLite database"),
+        (b"SQLite format 4\0", "not an SQLite database"),
+        (&[0; 4096], "not an SQLite database"),
     ] {
         fs::write(&path, bytes).unwrap();
         is_refused(&path, expected);
@@ -137,7 +140,7 @@ fn foreign_files_are_left_as_they_are() {
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
-    assert!(error.to_string().contains("no regular file"), "{error}");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
 }
 
 #[test]
@@ -397,7 +400,7 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
     drop(archive);
     // Without the log it is cut off.
     fs::write(&path, &bytes[..whole as usize]).unwrap();
-    is_refused(&path, "cut off");
+    is_refused(&path, "truncated");
 }
 
 /// A change's journal goes when its pages are there: what is seen in between is not called damaged.

@@ -157,11 +157,11 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
     assert_eq!(left.len(), expected, "{left:?}");
     for why in [
         "its record cannot be read",
-        "no text",
-        "no regular file",
+        "not UTF-8",
+        "not a regular file",
         "a symbolic link",
         "the record of another run",
-        "more than the",
+        "larger than a record",
         "another record",
     ] {
         assert!(left.iter().any(|left| left.contains(why)), "{why}: {left:?}");

@@ -337,7 +337,7 @@ fn a_run_is_imported_once() {
     let mut other = kept();
     other.hints.push(record::Note::NoAckLog);
     assert_eq!(archive.import(&other).unwrap(), Imported::Conflict(1));
-    assert_eq!(archive.record(1).unwrap(), kept(), "it was left as it is");
+    assert_eq!(archive.record(1).unwrap(), kept(), "compare them");
     assert_eq!(numbers(&archive, &Filter::default()), [1]);
     assert_eq!(only(&archive).tags, ["mine"]);
 }
@@ -409,7 +409,7 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
         let archive = open(&path);
         let error = archive.list(&Filter::default(), &nobody).unwrap_err().to_string();
         assert!(
-            error.contains("run 2 of ") && error.contains(&format!("has the {column} 'splendid")),
+            error.contains("run 2 of ") && error.contains(&format!("has the unknown {column} 'splendid")),
             "{error}"
         );
         assert!(error.contains("newer postmark") && !error.contains('\u{1b}'), "{error}");

@@ -15,7 +15,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     let number = number(&find(&archive, &arguments.run)?);
     if arguments.remove {
         for missing in archive.remove_tags(number, &arguments.tags)? {
-            tell(format_args!("run {number} had no tag '{missing}'"));
+            tell(format_args!("run {number} does not have the tag '{missing}'"));
         }
     } else {
         archive.add_tags(number, &arguments.tags)?;

@@ -25,7 +25,7 @@ use crate::run_spec::error::SpecError;
 /// Where there is no such run, one cannot be read, or what was written cannot be delivered.
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
-        let told = "export: runs are named, or chosen by conditions (--since, --host …): leave one out";
+        let told = "runs and conditions (--since, --host and so on) cannot be combined";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let archive = open(&arguments.archive)?;
@@ -171,7 +171,7 @@ pub fn tags_and_note(text: &str) -> Result<(Vec<Tag>, Option<String>), String> {
         .collect::<Result<_, InvalidTag>>()
         .map_err(|error| error.to_string())?;
     if archive.note.as_ref().is_some_and(|note| note.len() > NOTE_MAX) {
-        return Err(format!("a note has up to {NOTE_MAX} bytes"));
+        return Err(format!("the note is too long (at most {NOTE_MAX} bytes)"));
     }
     Ok((tags, archive.note))
 }
@@ -314,7 +314,7 @@ impl Import {
             match submitted {
                 SubmissionOutcome::New => "new",
                 SubmissionOutcome::There => "there already",
-                SubmissionOutcome::Replaced => "new, in place of an earlier one of the same run",
+                SubmissionOutcome::Replaced => "new, replaces an earlier one of the same run",
             }
         ))?;
         Ok(Ok(()))
@@ -343,16 +343,14 @@ impl Import {
                 Imported::Unreadable(number) => self.failed(
                     path,
                     &format!(
-                        "run {number} of the archive has the same identity, {}, and its record cannot be read; it was left as it is: \
-                         'postmark show {number}' says what is wrong with it; delete it, and import this one again",
+                        "run {number} of the archive has the same identity, {}, but its record cannot be read ('postmark show {number}' shows the problem; delete that run, then import this one again)",
                         record.id
                     ),
                 ),
                 Imported::Conflict(number) => self.failed(
                     path,
                     &format!(
-                        "CONFLICT: run {number} of the archive has the same identity, {}, and another record; it was left as it is: \
-                         compare them with 'postmark show', and delete the one that is wrong",
+                        "CONFLICT: run {number} of the archive has the same identity, {}, but another record (compare them with 'postmark show', and delete the wrong one)",
                         record.id
                     ),
                 ),

@@ -128,18 +128,18 @@ impl Keeper {
             Err(error) => {
                 if let Err(why) = place.may_leave_beside() {
                     tell(format_args!(
-                        "warning: {error}; {why}; this run is not archived: --format json --output FILE keeps its whole record"
+                        "warning: {error}; {why}; this run is not archived (--format json --output FILE keeps its complete record)"
                     ));
                     return Ok(None);
                 }
                 tell(format_args!(
-                    "warning: {error}; the run goes on, and leaves its record in a file beside the archive"
+                    "warning: {error}; the run continues and writes its record to a file beside the archive"
                 ));
                 (None, place.path().to_owned())
             }
         };
         let writer = archive.map(Mailbox::new).transpose().map_err(|cause| {
-            let told = format!("the system has no thread for the archive: {cause}: give --archive none");
+            let told = format!("cannot start a thread for the archive: {cause} (use --archive none)");
             SpecError::Contradiction(told)
         })?;
         Ok(Some(Self {
@@ -191,7 +191,7 @@ fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record) -> Resu
         let _ = answer.send(archive::leave_beside(&archive, owner, &record));
     };
     let thread = thread::Builder::new().name("record".to_owned()).spawn(leave);
-    thread.map_err(|cause| format!("the system has no thread for a file beside {shown}: {cause}"))?;
+    thread.map_err(|cause| format!("cannot start a thread for a file beside {shown}: {cause}"))?;
     match answers.recv_timeout(PATIENCE_BESIDE) {
         Ok(left) => left.map(|left| left.path).map_err(|error| error.to_string()),
         Err(_) => Err(format!(
@@ -233,7 +233,7 @@ impl Mailbox {
 
     /// Gives an order, and waits until it and those before are answered: the last answer.
     fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
-        let gone = "its thread has ended; this is a defect of postmark";
+        let gone = "its thread has ended (this is a bug in postmark: please report it)";
         self.orders.send(order).map_err(|_| gone.to_owned())?;
         self.owed += 1;
         let began = Instant::now();
@@ -257,12 +257,12 @@ fn go_on_waiting(path: &Path, waited: Duration) -> Result<(), String> {
     let path = harmless::path(path);
     if waited >= PATIENCE {
         Err(format!(
-            "the file system of {path} has not answered for {} s, or another process has kept it so long",
+            "the file system of {path} has not answered for {} s, or another process has locked the archive",
             PATIENCE.as_secs()
         ))
     } else if waited >= PATIENCE_AFTER_SIGNAL && signals::is_pending() {
         Err(format!(
-            "a signal came while {path} was waited for, which had not answered for {} s",
+            "a signal ended the wait for {path}, which had not answered for {} s",
             waited.as_secs()
         ))
     } else {

@@ -143,7 +143,7 @@ pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Problem> {
         Chosen::At(place) => return Ok(place),
         Chosen::Unknown(why) => why,
         Chosen::Nowhere => {
-            format!("--archive {NONE}, or {VARIABLE}={NONE}: there is no archive then: give one with --archive FILE")
+            format!("there is no archive, because of --archive {NONE} or {VARIABLE}={NONE} (use --archive FILE)")
         }
     };
     Err(SpecError::Contradiction(told).into())
@@ -157,7 +157,8 @@ fn find(
     let said = said.map(Path::to_owned).or(surroundings.archive.map(PathBuf::from));
     if let Some(path) = said {
         if is_standard_output(&path) {
-            let told = "--archive -: an archive is a file: give its path (one that is called so is ./-), or none";
+            let told =
+                "invalid value '-' for --archive: expected the path of a file (./- for a file with this name), or none";
             return Err(SpecError::Contradiction(told.to_owned()));
         }
         if is_none(&path) {
@@ -180,8 +181,7 @@ fn find(
     };
     let data = data.or_else(|| home().map(|home| home.join(".local/share")));
     let Some(data) = data else {
-        let told = "where to archive the run is not known: neither XDG_DATA_HOME nor HOME names a directory, and the system knows no \
-                    home of the user: give --archive FILE, or --archive none";
+        let told = "cannot find the archive: neither XDG_DATA_HOME nor HOME names a directory, and the user has no home directory (use --archive FILE, or --archive none)";
         return Ok(Chosen::Unknown(told.to_owned()));
     };
     Ok(Chosen::At(ArchivePlace {
@@ -304,7 +304,7 @@ impl ArchivePlace {
         {
             let path = harmless::path(path);
             return Err(SpecError::Contradiction(format!(
-                "{option} {path}: the archive is there, and would be written over: give another file"
+                "cannot write {option} {path}: this file is the archive (use another file)"
             )));
         }
         Ok(())
@@ -353,20 +353,20 @@ fn take_in(archive: &mut Archive, waiting: usize) {
     if let Err(error) = taken {
         let waiting = waiting.saturating_sub(numbers.len() + left.len());
         tell(format_args!(
-            "{waiting} {} of earlier runs still {} in files beside the archive, for a command that can write to it: {error}",
+            "{waiting} {} of earlier runs still {} in files beside the archive, because it cannot be written: {error}",
             if waiting == 1 { "record" } else { "records" },
             if waiting == 1 { "waits" } else { "wait" },
         ));
     }
     if !numbers.is_empty() {
         tell(format_args!(
-            "added to the archive from files beside it, where it could not be written to earlier: run {}",
+            "added to the archive from files beside it: run {}",
             numbers.join(", ")
         ));
     }
     for (path, why) in left.iter().take(NAMED_MAX) {
         tell(format_args!(
-            "not added to the archive: {}: {why}; it was left as it is: move it away",
+            "not added to the archive: {}: {why} (move this file away)",
             harmless::path(path)
         ));
     }
@@ -529,10 +529,7 @@ mod tests {
             "archive.db-journal",
         ] {
             let told = place.refuse("--output", &path(same)).unwrap_err().to_string();
-            assert!(
-                told.contains("--output") && told.contains("give another file"),
-                "{told}"
-            );
+            assert!(told.contains("--output") && told.contains("use another file"), "{told}");
         }
         for other in ["other", "new", "link-wal"] {
             place.refuse("--output", &path(other)).unwrap();

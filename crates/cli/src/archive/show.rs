@@ -40,12 +40,12 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let (record, head) = record(arguments)?;
     if arguments.format.is_classic() && record.actual.classic.is_none() {
-        let told = "--format: the original's reports know the classic work only, performed to its end by one run: give --format text \
-                    or json";
+        let told = "--format classic and terse can show only complete runs of the classic workload (use --format text or json)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
-        let told = "--with-published is a part of the report for people: give --format text, or take 'postmark published beside'";
+        let told =
+            "--with-published requires --format text or markdown ('postmark published beside' has other formats)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let mut text = render(&record, arguments.format, arguments.full);

@@ -16,36 +16,36 @@ use super::ReportFormat;
 /// Which archive.
 #[derive(Debug, Args)]
 pub struct ArchiveArgument {
-    /// The archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data folder].
+    /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
 }
 
-/// Which runs: conditions that all hold.
+/// Conditions; a run must meet all of them.
 #[derive(Debug, Args)]
 pub struct Filters {
-    /// Begun at this time or later: 2026-11-21, 2026-11-21T14:30 (UTC), or so long ago, like 7d or 12h.
+    /// Only runs that began at this time or later: a date (2026-11-21), a time in UTC (2026-11-21T14:30), or an age (7d, 12h).
     #[arg(long, value_name = "TIME")]
     pub since: Option<Moment>,
-    /// Begun before this time, written likewise.
+    /// Only runs that began before this time (see --since).
     #[arg(long, value_name = "TIME")]
     pub until: Option<Moment>,
-    /// On the machine with this name.
+    /// Only runs on the machine with this name.
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
-    /// On a file system of this type, like ext4.
+    /// Only runs on this type of file system, like ext4.
     #[arg(long, value_name = "TYPE")]
     pub file_system: Option<String>,
-    /// With this preset.
+    /// Only runs of this preset.
     #[arg(long, value_name = "NAME")]
     pub preset: Option<String>,
-    /// With this tag; given again, with that one, too.
+    /// Only runs with this tag. If the option is repeated, runs must have all the tags.
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
-    /// With this verdict.
+    /// Only runs with this verdict.
     #[arg(long, value_enum)]
     pub verdict: Option<VerdictName>,
-    /// No more than so many: those that began last.
+    /// Only the latest N runs.
     #[arg(long, value_name = "N", value_parser = super::whole)]
     pub limit: Option<u64>,
 }
@@ -74,11 +74,11 @@ impl Filters {
 /// A verdict by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum VerdictName {
-    /// Nothing was found that speaks against the numbers.
+    /// No rule found a problem with the numbers.
     Valid,
-    /// They may be what they seem.
+    /// The numbers may be misleading.
     Doubtful,
-    /// They are not what they seem.
+    /// The numbers are misleading: do not use them.
     Invalid,
 }
 
@@ -96,11 +96,9 @@ impl From<VerdictName> for Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub u64);
 
-/// A text is no moment.
+/// The text for a moment is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "give a date like 2026-11-21, a time of UTC like 2026-11-21T14:30, or how long ago it was, like 7d, 12h or 30m"
-)]
+#[error("expected a date (2026-11-21), a time in UTC (2026-11-21T14:30) or an age (7d, 12h, 30m)")]
 pub struct InvalidMoment;
 
 impl FromStr for Moment {
@@ -145,14 +143,14 @@ impl Moment {
     }
 }
 
-/// How a list looks.
+/// The format of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ListFormat {
-    /// A table for people.
+    /// A table to read.
     Text,
-    /// An array, for programs.
+    /// An array, as JSON.
     Json,
-    /// A table for spreadsheets.
+    /// A table, as CSV.
     Csv,
 }
 
@@ -165,7 +163,7 @@ pub struct ListArguments {
     /// Which runs.
     #[command(flatten)]
     pub filters: Filters,
-    /// How the list looks.
+    /// Format of the list.
     #[arg(long, value_enum, default_value_t = ListFormat::Text)]
     pub format: ListFormat,
 }
@@ -173,25 +171,25 @@ pub struct ListArguments {
 /// The arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// The run: its number, at least four digits of its identity, last, or a file with its record in JSON.
+    /// Run: its number, at least four digits of its identity, the word last, or a file with its record in JSON.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,
-    /// How the report looks.
+    /// Format of the report.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(document::Rendering::Text))]
     pub format: ReportFormat,
-    /// Report everything in text and Markdown, not only what fits on one screen.
+    /// Print the complete report (text and Markdown), not only one screen.
     #[arg(long)]
     pub full: bool,
-    /// Write the report to this file instead of standard output.
+    /// Write the report to this file [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file of --output, where it exists already.
+    /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Set it beside the published rows of the same configuration (in the report for people; 'published beside' has other formats).
+    /// Add the published results of the same configuration to the text or Markdown report ('published beside' has other formats).
     #[arg(long)]
     pub with_published: bool,
 }
@@ -199,13 +197,13 @@ pub struct ShowArguments {
 /// The arguments of `tag`.
 #[derive(Debug, Args)]
 pub struct TagArguments {
-    /// The run: its number, at least four digits of its identity, or last.
+    /// Run: its number, at least four digits of its identity, or the word last.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// What it is to be tagged with.
+    /// Tags to add.
     #[arg(required = true, value_name = "TAG")]
     pub tags: Vec<Tag>,
-    /// Take the tags away instead.
+    /// Remove these tags instead of adding them.
     #[arg(long)]
     pub remove: bool,
     /// Which archive.
@@ -216,10 +214,10 @@ pub struct TagArguments {
 /// The arguments of `note`.
 #[derive(Debug, Args)]
 pub struct NoteArguments {
-    /// The run: its number, at least four digits of its identity, or last.
+    /// Run: its number, at least four digits of its identity, or the word last.
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The note, in the place of the one before; an empty one takes it away.
+    /// New note; it replaces the old one. An empty text removes the note.
     #[arg(value_name = "TEXT")]
     pub text: String,
     /// Which archive.
@@ -230,7 +228,7 @@ pub struct NoteArguments {
 /// The arguments of `delete`.
 #[derive(Debug, Args)]
 pub struct DeleteArguments {
-    /// The runs: numbers, at least four digits of their identities, or last.
+    /// Runs: numbers, at least four digits of their identities, or the word last.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<String>,
     /// Which archive.
@@ -238,42 +236,42 @@ pub struct DeleteArguments {
     pub archive: ArchiveArgument,
 }
 
-/// How runs are exported.
+/// The format of exported runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ExportFormat {
-    /// The whole record of each with its summary, a line each: what `import` takes.
+    /// Complete records with their summaries, one run on each line; 'import' reads them.
     Json,
-    /// A table for spreadsheets: a line for each kind of operation in each phase of each run.
+    /// A table with a row for each operation in each phase of each run.
     Csv,
-    /// A table for documents: a line for each run.
+    /// A table with a row for each run.
     Markdown,
 }
 
 /// The arguments of `export`.
 #[derive(Debug, Args)]
 pub struct ExportArguments {
-    /// The runs, as show takes them; without any, those that the conditions choose, or all.
+    /// Runs to export, as for 'show' [default: all runs that the options choose].
     #[arg(value_name = "RUN")]
     pub runs: Vec<String>,
     /// Which runs.
     #[command(flatten)]
     pub filters: Filters,
-    /// How they look.
+    /// Format of the exported runs.
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,
-    /// Write the runs as submissions, which somebody else's import takes into the table of 'published submissions'.
+    /// Write the runs as submissions: other users import them and compare them with 'published submissions'.
     #[arg(long, requires_all = ["by", "system", "runs"], conflicts_with = "format")]
     pub submission: bool,
-    /// Of a submission: who has measured.
+    /// Name of the person or group who measured, for --submission.
     #[arg(long, value_name = "NAME", requires = "submission")]
     pub by: Option<String>,
-    /// Of a submission: what was measured, in your words: machine, devices, file system.
+    /// Description of the measured system for --submission: machine, devices, file system.
     #[arg(long, value_name = "TEXT", requires = "submission")]
     pub system: Option<String>,
-    /// Write to this file instead of standard output.
+    /// Write the runs to this file [default: standard output].
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write over the file of --output, where it exists already.
+    /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
     /// Which archive.
@@ -284,7 +282,7 @@ pub struct ExportArguments {
 /// The arguments of `import`.
 #[derive(Debug, Args)]
 pub struct ImportArguments {
-    /// Files with records or submissions in JSON, as run and export write them; - is standard input.
+    /// Files with records or submissions in JSON, written by 'run' or 'export'; - is standard input.
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Which archive.

@@ -1,4 +1,4 @@
-//! What was said to `published`.
+//! The arguments of `published`.
 
 use std::path::PathBuf;
 
@@ -18,41 +18,40 @@ pub struct PublishedArguments {
 /// What to do with published results.
 #[derive(Debug, Subcommand)]
 pub enum PublishedCommand {
-    /// List the sources and their tables, with the names that `show` takes.
+    /// List the sources and their tables, with the names for 'published show'.
     List,
-    /// Show a source or a table, or all of them: every cell, which edition made each row, printed improvements computed anew.
+    /// Show a source or a table: every cell, the edition behind each row, and printed improvements recalculated.
     Show {
-        /// The name of a source or a table [default: all].
+        /// Name of a source or a table [default: all].
         name: Option<String>,
-        /// How it looks: text, csv, json or markdown.
+        /// Format: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: PublishedFormat,
     },
-    /// Put submissions into one table for each configuration, beside what was published of it.
+    /// Compare submissions with published results, one table for each configuration.
     Submissions {
-        /// Files with submissions, one or several in each; `-` is standard input [default: those that were imported into the
-        /// archive].
+        /// Files with submissions; - is standard input [default: the submissions in the archive].
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Remove the submission with this number (S3 has number 3) from the archive, and show nothing.
+        /// Delete the submission with this number from the archive (S3 in the tables is number 3).
         #[arg(long, value_name = "NUMBER", conflicts_with = "files", value_parser = super::whole)]
         delete: Option<u64>,
         /// Which archive.
         #[command(flatten)]
         archive: ArchiveArgument,
-        /// How it looks: text, csv, json or markdown.
+        /// Format: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: PublishedFormat,
     },
-    /// Set a run beside the published rows of the same configuration.
+    /// Compare a run with the published results of the same configuration.
     Beside {
-        /// The run: its number, at least four digits of its identity, last, or a file with its record in JSON.
+        /// Run: its number, at least four digits of its identity, the word last, or a file with its record in JSON.
         #[arg(value_name = "RUN")]
         run: PathBuf,
         /// Which archive.
         #[command(flatten)]
         archive: ArchiveArgument,
-        /// How it looks: text, csv, json or markdown.
+        /// Format: text, csv, json or markdown.
         #[arg(long, default_value_t)]
         format: PublishedFormat,
     },

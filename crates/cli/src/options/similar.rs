@@ -27,7 +27,10 @@ const ELSEWHERE: [(&str, &str); 13] = [
     ("--location", "--target PATH"),
     ("--nrfiles", "--files N"),
     ("--fsync", "--durability fsync"),
-    ("--runs", "one run a command; 'postmark list' has all of them"),
+    (
+        "--runs",
+        "repeat the command for each run; 'postmark list' shows all runs",
+    ),
 ];
 
 /// What to say in place of an option of another program, or of a path behind no option.

@@ -23,7 +23,7 @@ pub enum SpecError {
         cause: std::io::Error,
     },
     /// The configuration file is not as it should be. The text says line and column, and shows the line.
-    #[error("in the configuration file {}: {problem}", harmless::path(.path))]
+    #[error("invalid configuration file {}: {problem}", harmless::path(.path))]
     Config {
         /// The file.
         path: PathBuf,
@@ -32,7 +32,7 @@ pub enum SpecError {
     },
     /// The record of an earlier run cannot be read.
     #[error(
-        "cannot read the run {run}: {cause}: give the file that a run wrote with --format json, or what 'postmark list' calls a run"
+        "cannot read the run {run}: {cause} (write a run's number from 'postmark list', or a file that a run wrote with --format json)"
     )]
     CannotReadRun {
         /// How it was called.
@@ -41,7 +41,7 @@ pub enum SpecError {
         cause: std::io::Error,
     },
     /// The record of an earlier run is none, or cannot be done again.
-    #[error("in the run {run}: {problem}")]
+    #[error("cannot use the run {run}: {problem}")]
     Run {
         /// How it was called.
         run: String,
@@ -55,7 +55,7 @@ pub enum SpecError {
     #[error(transparent)]
     Contradictory(Box<Contradiction>),
     /// The same, with where its words may stand.
-    #[error("{contradiction} (said in {places})")]
+    #[error("{contradiction} (from {places})")]
     Said {
         /// What is contradicted.
         contradiction: Box<Contradiction>,
@@ -66,15 +66,13 @@ pub enum SpecError {
     #[error("{0}")]
     Contradiction(String),
     /// A plan has no classic layout.
-    #[error("--dry-run has no classic or terse format: give --format text or json")]
+    #[error("--dry-run cannot be used with --format classic or terse (use --format text or json)")]
     DryClassic,
     /// A path that TOML does not hold.
-    #[error(
-        "the path {0:?} is no text, and a configuration file holds nothing else: give it with --target or --ack-log"
-    )]
+    #[error("a configuration file cannot hold the path {0:?}, which is not UTF-8 (use --target or --ack-log)")]
     NoText(PathBuf),
     /// A file for the report, or for its lines, cannot be written.
-    #[error("cannot write to {}: {cause}: give another {option}", harmless::path(.path))]
+    #[error("cannot write to {}: {cause} (use another file for {option})", harmless::path(.path))]
     Output {
         /// The option.
         option: &'static str,

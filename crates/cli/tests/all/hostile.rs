@@ -328,7 +328,7 @@ fn hostile_configuration_files_are_refused_without_harm() {
         let (output, errors, code) = said(&words(&["plan", "--config", "hostile.toml"], &name), directory.path());
         assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
         assert!(
-            errors.starts_with("postmark: in the configuration file hostile.toml: "),
+            errors.starts_with("postmark: invalid configuration file hostile.toml: "),
             "{errors}"
         );
     }

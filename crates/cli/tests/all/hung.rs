@@ -300,7 +300,7 @@ fn without_a_signal_the_run_is_given_up() {
                 hung.stall_at(at);
                 let running = hung.start(&format!("{words} --stall-timeout 1s"));
                 hung.wait_for_request(&running);
-                running.ends_within(PROMISED).code(1).says(" has been in '");
+                running.ends_within(PROMISED).code(1).says(" is stalled in '");
                 tells_of_a_hung_target(&hung.record(), named);
             });
         }

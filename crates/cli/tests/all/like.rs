@@ -218,10 +218,10 @@ fn what_is_said_beside_holds_over_the_record() {
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("other work than that of the run"), "{said}");
+        assert!(said.contains("differs from that of the run"), "{said}");
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
-    assert!(planned.contains("other work than that of the run"), "{planned}");
+    assert!(planned.contains("differs from that of the run"), "{planned}");
     // An acknowledgement log is a place, too, and other generators are named.
     let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
@@ -255,7 +255,7 @@ fn a_record_may_come_from_standard_input() {
     let said = original::say(original::ours(), &words, at.path(), b"{}", &[]);
     let errors = String::from_utf8(said.errors).unwrap();
     assert_eq!(said.code, Some(2));
-    assert!(errors.contains("in the run standard input: "), "{errors}");
+    assert!(errors.contains("cannot use the run standard input: "), "{errors}");
 }
 
 /// What is wrong, at which place of a record, and what is told of it.
@@ -263,12 +263,12 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
     let sweep = |climb: Value| json!({"climb": climb, "arrivals": "poisson", "fresh": false, "slo_p99_ns": null});
     vec![
         ("/schema", json!(999), "use a newer postmark"),
-        ("/schema", json!(0), "schema 0"),
+        ("/schema", json!(0), "schema version 0"),
         ("/spec/workload/work/edition", json!("3.0"), "3.0"),
         ("/spec/workload/work/files", json!(-5), "-5"),
-        ("/spec/workload/work/files", json!(0), "at least one file"),
+        ("/spec/workload/work/files", json!(0), "number of files 0"),
         ("/spec/workload/work/bias-read", json!(11), "0 to 10"),
-        ("/spec/workload/work/read-block-bytes", json!(0), "read-block"),
+        ("/spec/workload/work/read-block-bytes", json!(0), "read block"),
         ("/spec/workload/workers/workers", json!(0), "1 to 4096"),
         ("/spec/workload/workers/workers", json!(4_000_000), "1 to 4096"),
         ("/spec/workload/workers/pools", json!("many"), "many"),
@@ -277,14 +277,14 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             json!("simulated"),
             "expected one of `stdio`, `raw`, `posix`, `null`",
         ),
-        ("/spec/durability", json!("always\u{1b}[2J"), "always"),
+        ("/spec/durability", json!("always\u{1b}[2J"), "expected none, fdatasync"),
         (
             "/spec/cache",
             json!("hot\u{1b}[2J"),
             "expected one of `as-is`, `warm`, `cold`, `cold-data`",
         ),
         ("/spec/on_error", json!("never"), "never"),
-        ("/spec/stall_timeout_ns", json!(0), "--stall-timeout 0"),
+        ("/spec/stall_timeout_ns", json!(0), "'0s' for --stall-timeout"),
         (
             "/spec/drive/pace",
             json!({"open": {"per_second": -1.0, "arrivals": "poisson"}}),
@@ -295,22 +295,22 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
             json!({"open": {"per_second": 1.0, "arrivals": "never"}}),
             "`constant` or `poisson`",
         ),
-        ("/spec/drive/stop", json!({"after_ns": 0}), "--for 0s"),
+        ("/spec/drive/stop", json!({"after_ns": 0}), "'0s' for --for"),
         (
             "/spec/drive/stop",
             json!({"steady": {"rule": "slope", "round_ns": 1, "rounds_max": 3}}),
             "--round",
         ),
-        ("/spec/drive/sweep", sweep(json!({"rates": []})), "without steps"),
+        ("/spec/drive/sweep", sweep(json!({"rates": []})), "it has no steps"),
         (
             "/spec/drive/sweep",
             sweep(json!({"rates": [2.0, 1.0]})),
-            "does not rise",
+            "loads must rise",
         ),
         (
             "/spec/drive/sweep",
             sweep(json!({"workers": [0]})),
-            "no number of workers",
+            "not a number of workers",
         ),
     ]
 }
@@ -338,11 +338,11 @@ fn records_from_others_are_not_trusted() {
     }
     for text in ["", "{}", "[]", "nothing", "{\"record\":{\"schema\":1}}"] {
         std::fs::write(&file, text).unwrap();
-        refused("this is no record of a PostMark run");
+        refused("this is not a record of a PostMark run");
     }
     let plan = answer(&["plan", "--format", "json"], at.path());
     std::fs::write(&file, plan).unwrap();
-    refused("this is no record of a PostMark run");
+    refused("this is not a record of a PostMark run");
     std::fs::write(&file, [0xff]).unwrap();
     refused("cannot read the run");
     std::fs::remove_file(&file).unwrap();

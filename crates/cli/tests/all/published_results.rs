@@ -40,7 +40,7 @@ fn the_list_names_what_show_takes() {
 fn ranges_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
-    assert!(shown.contains("Of 4 printed improvements 3 are"), "{shown}");
+    assert!(shown.contains("3 of 4 printed improvements agree"), "{shown}");
     assert!(shown.contains("differs by -4.08"), "{shown}");
 }
 
@@ -82,7 +82,7 @@ fn an_unknown_name_is_answered_with_those_there_are() {
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    assert!(errors.contains("'paper-9': take one of paper, paper-1"), "{errors}");
+    assert!(errors.contains("'paper-9' (use one of paper, paper-1"), "{errors}");
     assert_eq!(
         ended(&split("published show paper --format html"), place.path()).code,
         Some(2)
@@ -121,7 +121,10 @@ fn submissions_of_files_make_a_table() {
     let said = ended(&split("published submissions cut.json"), place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    assert!(errors.contains("cut.json: document 3: it ends before"), "{errors}");
+    assert!(
+        errors.contains("cut.json: JSON document 3: it is truncated"),
+        "{errors}"
+    );
     for words in [
         "published submissions no.json",
         "published submissions missing.json",
@@ -151,7 +154,7 @@ fn a_run_is_set_beside_what_was_published() {
         (said.code, said.output.split(|byte| *byte == b'\n').count()),
         (Some(0), 2)
     );
-    assert!(errors.contains("nothing was published of 77/500"), "{errors}");
+    assert!(errors.contains("there are no published results for 77/500"), "{errors}");
 }
 
 #[test]

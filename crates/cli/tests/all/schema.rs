@@ -140,6 +140,6 @@ fn a_run_that_failed_is_as_the_schema_says() {
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
     // What is not known has its reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
-    assert!(end.contains("did not come to the end"), "{end}");
+    assert!(end.contains("did not reach the end"), "{end}");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");
 }

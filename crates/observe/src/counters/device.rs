@@ -160,8 +160,8 @@ impl DeviceCounters {
             return None;
         }
         Some(DeviceCounters::of(|index, kind| match (index, flushes.why_not()) {
-            (11..15, _) if length < 15 => Fact::Unavailable(format!("{path}: this kernel counts no discards")),
-            (15.., _) if length < 17 => Fact::Unavailable(format!("{path}: this kernel counts no flushes")),
+            (11..15, _) if length < 15 => Fact::Unavailable(format!("{path}: this kernel does not count discards")),
+            (15.., _) if length < 17 => Fact::Unavailable(format!("{path}: this kernel does not count flushes")),
             (15.., Some(why)) => Fact::Unavailable(format!("{path}: {why}")),
             _ => Fact::Known(match kind {
                 Kind::Sectors => columns[index].saturating_mul(SECTOR_BYTES),

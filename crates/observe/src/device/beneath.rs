@@ -80,7 +80,7 @@ pub(super) fn members(sources: &Sources, table: &Fact<MountTable>, disk: &str, d
             let path = format!("{slaves}/{name}/dev");
             let device = sources.text(&path).and_then(|text| {
                 DeviceNumber::parse(&text).map_or_else(
-                    || sources.unavailable(&path, format!("`{text}` is no device number")),
+                    || sources.unavailable(&path, format!("`{text}` is not a device number")),
                     |number| Device::read_at(sources, table, number, depth + 1),
                 )
             });

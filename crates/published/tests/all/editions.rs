@@ -104,7 +104,7 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
         let Made::Neither { cause } = &finding.made else {
             continue;
         };
-        assert_ne!(cause, "no cause is known", "{} {}", finding.table, finding.column);
+        assert_ne!(cause, "the cause is not known", "{} {}", finding.table, finding.column);
         neither.push((finding.table.as_str(), finding.system.as_str()));
     }
     assert_eq!(

@@ -103,7 +103,7 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
         (
             |run| run.actual.outcome = Outcome::Interrupted { signal: 2 },
             NotPlain::Partial,
-            "did not come to its end",
+            "did not complete",
         ),
         (
             |run| {
@@ -177,19 +177,23 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
         (
             "\"A machine\"",
             &format!("\"{long}\""),
-            "it has 600 characters: give at most 500",
+            "it has 600 characters (at most 500)",
         ),
         ("\"storage\": \"", "\"storage\": \"\\u0007", "U+0007"),
-        ("\"xxh3-128:", "\"xxh3-128:\\u001b", "fingerprint: it is none"),
-        ("\"xxh3-128:", "\"md5:", "fingerprint: it is none"),
-        ("\"elapsed_s\": ", "\"elapsed_s\": -", "rates: give numbers from 0 on"),
-        ("\"elapsed_s\": ", "\"elapsed_s\": 9e999, \"x\": ", "no submission"),
-        ("\"files\": 500", "\"files\": 0", "workload: files 0"),
-        ("\"schema\": 1", "\"schema\": 2", "schema 2; this program reads up to 1"),
+        ("\"xxh3-128:", "\"xxh3-128:\\u001b", "fingerprint: expected 'xxh3"),
+        ("\"xxh3-128:", "\"md5:", "fingerprint: expected 'xxh3"),
+        ("\"elapsed_s\": ", "\"elapsed_s\": -", "rates: expected numbers from 0"),
+        ("\"elapsed_s\": ", "\"elapsed_s\": 9e999, \"x\": ", "not a submission"),
+        ("\"files\": 500", "\"files\": 0", "workload: invalid number of files 0"),
+        (
+            "\"schema\": 1",
+            "\"schema\": 2",
+            "schema version 2, and this program reads versions up to 1",
+        ),
         ("\"contributor\"", "\"by\\u001b[31m\"", "unknown field `by\\x1b[31m`"),
-        ("\"submission\"", "\"record\"", "it has no 'submission'"),
-        ("\"when_unix_ns\": ", "\"when_unix_ns\": -", "no submission"),
-        ("{", "[", "no submission"),
+        ("\"submission\"", "\"record\"", "it has no key 'submission'"),
+        ("\"when_unix_ns\": ", "\"when_unix_ns\": -", "not a submission"),
+        ("{", "[", "not a submission"),
     ] {
         assert!(good.contains(from), "{from} in {good}");
         let error = Submission::from_json(&good.replacen(from, to, 1))
@@ -259,7 +263,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     }
     assert!(text.lines().all(|line| line.chars().count() <= 130), "{text}");
     // What another edition made stands behind: the page's first column comes after its last ones.
-    let (ours, behind) = text.split_once("made by another edition, or by neither").unwrap();
+    let (ours, behind) = text.split_once("made by another edition or by none").unwrap();
     assert!(ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"), "{ours}");
     assert!(
         behind.contains("P3+DPT") && behind.contains("2.4 % too high"),
@@ -314,7 +318,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
 #[test]
 fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
     let text = submissions::show(&[], PublishedFormat::Text);
-    assert_eq!(text, "No submissions: postmark import FILE\n");
+    assert_eq!(text, "No submissions (add some with postmark import FILE)\n");
     assert_eq!(submissions::show(&[], PublishedFormat::Csv).lines().count(), 1);
 }
 
@@ -368,11 +372,11 @@ fn other_fingerprints_stand_apart() {
         .apart
         .iter()
         .zip([
-            "seed 7 in place of 42",
-            "its fingerprint is not that of its workload",
-            "it is called mail-page-1, and its workload is another",
-            "its workload is another than its fingerprint's",
-            "its workload is another than its fingerprint's",
+            "seed 7 instead of 42",
+            "its fingerprint does not match its workload",
+            "its name is mail-page-1, but its workload differs",
+            "its workload does not match its fingerprint",
+            "its workload does not match its fingerprint",
         ])
         .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
         .collect();
@@ -450,12 +454,12 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     let text = beside.show(PublishedFormat::Text);
     let paper = Summary::of(&kept()).paper.unwrap();
     let took = format!(
-        "100,000 transactions took {} s here",
+        "100,000 transactions took {} s in this run",
         units::seconds(paper.transactions_ns)
     );
     for words in [
         "Comparable:",
-        "Comparable in transactions: rows that edition 1.0",
+        "Comparable in transactions: rows of edition 1.0",
         "Hardly comparable: rows that fit neither",
         "Converted: rates of U5+TMPFS",
         &took,
@@ -469,7 +473,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     }
     assert!(!text.contains("'?'"), "every row's edition is known: {text}");
     assert!(
-        beside.comparable[0].starts_with("Comparable: rows that edition 1.5 made"),
+        beside.comparable[0].starts_with("Comparable: rows of edition 1.5 have"),
         "{:?}",
         beside.comparable
     );
@@ -502,11 +506,15 @@ fn completion_times_and_megabytes_are_compared_too() {
     let iscsi = of_iscsi.rows.iter().find(|row| row.column == "iSCSI").unwrap();
     assert_eq!((iscsi.figures.len(), iscsi.figures[0].factor), (1, 35.0 / elapsed));
     assert!(
-        of_iscsi.comparable[0].contains("the rows with '?'"),
+        of_iscsi.comparable[0].contains("rows with '?'"),
         "{:?}",
         of_iscsi.comparable
     );
-    assert!(!of_iscsi.show(PublishedFormat::Text).contains("did the same operations"));
+    assert!(
+        !of_iscsi
+            .show(PublishedFormat::Text)
+            .contains("have the same operations")
+    );
     let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();
     let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
     let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();
@@ -517,15 +525,17 @@ fn completion_times_and_megabytes_are_compared_too() {
 fn a_run_of_other_work_is_told_why_there_is_nothing() {
     let library = Library::read().unwrap();
     let none = |workload: Workload| beside_run(&library, &of(workload)).unwrap().none.unwrap();
-    assert!(none(Workload::from(Mix::default())).contains("a mix of operations"));
+    assert!(none(Workload::from(Mix::default())).contains("the run is a mix"));
     let odd = Classic {
         files: 777,
         ..Classic::default()
     };
-    assert!(none(Workload::from(odd)).contains("nothing was published of 777/500: there is something of 1000/50000"));
+    assert!(
+        none(Workload::from(odd)).contains("there are no published results for 777/500 (there are some for 1000/50000")
+    );
     let seeded = Classic {
         seed: 7,
         ..Classic::default()
     };
-    assert!(none(Workload::from(seeded)).contains("seed 7 in place of 42"));
+    assert!(none(Workload::from(seeded)).contains("seed 7 instead of 42"));
 }

@@ -110,9 +110,7 @@ pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
 fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>) -> Fact<f64> {
     let judged = |during: &SystemDuring| {
         if during.clocks.elapsed_ns < SHARES_FROM_NS {
-            return Fact::Unavailable(
-                "the run was shorter than a second, of which the kernel's ticks tell too little".to_owned(),
-            );
+            return Fact::Unavailable("the run was shorter than a second, too short for the kernel's ticks".to_owned());
         }
         fraction(&during.counted)
     };
@@ -130,7 +128,7 @@ pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     let targets = record.locations.iter().filter_map(|location| location.target.known());
     let mut kinds = targets.filter_map(|target| target.mount.known().map(|mount| &mount.file_system_type));
     if kinds.any(|kind| kind == "fuse" || kind.starts_with("fuse.")) {
-        return Fact::Unavailable("the target's own program (FUSE) is among the others".to_owned());
+        return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
     }
     greatest(record, CountersDifference::others_user_fraction)
 }

@@ -94,7 +94,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     if let Some(found) = &phase.steady {
         return match by_the_rule(record, found) {
             Some(steadiness) => Fact::Known(steadiness),
-            None => unknown("there was no whole window of rounds"),
+            None => unknown("no complete window of rounds was measured"),
         };
     }
     if record.spec.drive.rate().is_some() {
@@ -102,7 +102,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
         return Fact::NotApplicable;
     }
     if phase.slices.is_empty() {
-        return unknown("what was done in each second was not recorded");
+        return unknown("the time series was not recorded");
     }
     let seconds = seconds(phase);
     let found = if seconds.len() >= SECONDS_FOR_SLOPE {
@@ -110,9 +110,9 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     } else if seconds.len() >= SECONDS_FOR_ROUNDS {
         steady::window(&rounds(&seconds)).map(Steadiness::Rounds)
     } else {
-        return unknown("fewer than 5 whole seconds were measured with all workers at work");
+        return unknown("fewer than 5 whole seconds were measured with all workers active");
     };
-    found.map_or_else(|| unknown("nothing was done in these seconds"), Fact::Known)
+    found.map_or_else(|| unknown("no operation completed in these seconds"), Fact::Known)
 }
 
 /// What the rule found that was to end the run.

@@ -33,14 +33,15 @@ fn served_by(document: &mut Document, served_by: &ServedBySummary) {
             bytes(served_by.read_bytes as f64),
             served_by.fraction.map_or_else(|| "-".to_owned(), percent)
         )),
-        Fact::Unavailable(why) => document.line(format!("What the reads got from the device is not known: {why}")),
+        Fact::Unavailable(why) => document.line(format!("Reads served by the device: not available ({why})")),
         Fact::NotApplicable => {}
     }
     match served_by.surprise {
-        Some(Surprise::LittleThoughCold) => {
-            document.below("Little for a cold cache: files that were read before, or made since, were still in memory.")
+        Some(Surprise::LittleThoughCold) => document
+            .below("This is little for a cold cache: the cache still served files that were read or created before."),
+        Some(Surprise::MuchThoughWarm) => {
+            document.below("This is much for a warm cache: the pool did not stay in memory.")
         }
-        Some(Surprise::MuchThoughWarm) => document.below("Much for a warm cache: the pool did not stay in memory."),
         None => {}
     }
 }
@@ -56,21 +57,21 @@ fn checks(document: &mut Document, record: &Record) {
     };
     if let Some(taken) = &record.actual.taken {
         document.line(format!(
-            "Pool of the earlier run checked by count and sample: {}",
+            "Pool of the earlier run, count and samples checked: {}",
             found(taken)
         ));
     }
     match &record.actual.check {
         Fact::Known(check) => {
             let verdict = match (check.wrong, check.left_out) {
-                (0, 0) => "exactly those that should exist".to_owned(),
-                (0, _) => "as they should be".to_owned(),
-                (wrong, _) => format!("{} NOT as they should be", grouped(wrong)),
+                (0, 0) => "exactly the expected names".to_owned(),
+                (0, _) => "as expected".to_owned(),
+                (wrong, _) => format!("{} NOT as expected", grouped(wrong)),
             };
             document.line(format!("Names checked: {}: {verdict}", found(check)));
             if check.left_out > 0 {
                 document.note(format!(
-                    "{} left out, which may be there or not since an operation on them failed",
+                    "{} not checked: after a failed operation, it is open whether they exist",
                     counted(check.left_out, "name")
                 ));
             }
@@ -83,25 +84,25 @@ fn checks(document: &mut Document, record: &Record) {
 /// What was drawn and not performed.
 fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
     let why = if record.spec.workload.classic().is_some() {
-        "their file had its greatest size, or the table of files was full"
+        "the file had its maximum size, or the table of files was full"
     } else {
-        "the file that was drawn could not take them, or there was none"
+        "the chosen file could not take them, or there was no file"
     };
     for phase in &summary.phases {
         let name = phase.phase.name();
         if phase.nothing > 0 {
             let operations = counted(phase.nothing, "operation");
-            document.line(format!("Left undone: {operations} in {name}: {why}"));
+            document.line(format!("Not performed: {operations} in {name}: {why}"));
         }
         if phase.skipped > 0 {
             let operations = counted(phase.skipped, "operation");
             document.line(format!(
-                "Skipped: {operations} in {name}: an earlier one on the same file had failed"
+                "Skipped: {operations} in {name}: an earlier operation on the same file had failed"
             ));
         }
         for operation in phase.operations.iter().filter(|operation| operation.missed > 0) {
             document.line(format!(
-                "Missed: {} in {name}: a worker elsewhere had removed the file",
+                "Missed: {} in {name}: another worker had removed the file",
                 counted(operation.missed, operation.action.name())
             ));
         }
@@ -126,7 +127,7 @@ pub(super) fn errors(document: &mut Document, record: &Record, max: usize) {
     }
     let more = record.actual.errors.len().saturating_sub(max);
     if more > 0 {
-        document.line(format!("Errors of other kinds: {more} (--full)"));
+        document.line(format!("Errors of other kinds: {more} (see --full)"));
     }
 }
 
@@ -135,9 +136,9 @@ pub(super) fn stalled(document: &mut Document, stalled: &Stalled) {
         .worker
         .map_or_else(|| "the run itself".to_owned(), |worker| format!("worker {worker}"));
     let end = if stalled.came_back {
-        "it came back"
+        "it returned"
     } else {
-        "it had not come back when the run ended"
+        "it had not returned when the run ended"
     };
     document.line(format!(
         "Stalled: {who} for {} s in {} of {}; {end}",
@@ -150,7 +151,7 @@ pub(super) fn stalled(document: &mut Document, stalled: &Stalled) {
 /// What was removed and what was not, behind words that say where.
 pub fn clean_up(document: &mut Document, place: &str, clean_up: &CleanUp) {
     document.line(format!(
-        "{place}Removed what the run had made: {}, {}.",
+        "{place}Removed the files of the run: {}, {}.",
         counted(clean_up.files, "file"),
         directories(clean_up.directories)
     ));

@@ -30,7 +30,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     document.pair(0, "Fingerprint", record.fingerprint.as_str());
     match &record.actual.stream_hash {
         Fact::Known(hash) => document.pair(0, "Stream", hash.to_string()),
-        Fact::Unavailable(why) => document.pair(0, "Stream", format!("unknown: {why}")),
+        Fact::Unavailable(why) => document.pair(0, "Stream", format!("not available: {why}")),
         Fact::NotApplicable => {}
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, share
 
 fn transactions(count: u64) -> String {
     if count == Workload::ENDLESS {
-        "transactions without end".to_owned()
+        "unlimited transactions".to_owned()
     } else {
         counted(count, "transaction")
     }
@@ -172,11 +172,11 @@ fn workers(document: &mut Document, workload: &Workload) {
     let words = match workers {
         Workers::ONE => return,
         Workers::Private { workers } => format!(
-            "{}, a pool each; files and transactions are each one's",
+            "{} with private pools; files and transactions are per worker",
             grouped(workers.into())
         ),
         Workers::Shared { writers, readers } => format!(
-            "shared pool: {}, {}; transactions are each one's",
+            "shared pool: {}, {}; transactions are per worker",
             counted(writers.into(), "writer"),
             counted(readers.into(), "reader")
         ),
@@ -213,7 +213,7 @@ pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
     for (is_so, what) in [
         (spec.direct, "direct I/O"),
         (spec.verify, "reads verified"),
-        (spec.pin, "workers bound to processors"),
+        (spec.pin, "workers pinned to processors"),
         (spec.keeping.reuse, "pool of an earlier run"),
         (spec.keeping.keep, "pool kept for a later run"),
     ] {
@@ -223,7 +223,7 @@ pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
     }
     if let Some(ack_log) = &spec.ack_log {
         words.push(format!(
-            "an acknowledgement log in {}, so its rates are no measurement",
+            "acknowledgement log {}, so the rates are not a measurement",
             ack_log.display()
         ));
     }
@@ -233,12 +233,12 @@ pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
 /// What a sweep climbs.
 fn climb(sweep: &Sweep) -> String {
     let what = match &sweep.climb {
-        Climb::Rates(_) => format!("a sweep of rates ({} arrivals)", sweep.arrivals),
+        Climb::Rates(_) => format!("sweep of rates ({} arrivals)", sweep.arrivals),
         Climb::OfClosedLoop(_) => format!(
-            "a sweep of shares of the closed loop's rate ({} arrivals)",
+            "sweep of percentages of the closed loop's rate ({} arrivals)",
             sweep.arrivals
         ),
-        Climb::Workers(_) => "a sweep of workers".to_owned(),
+        Climb::Workers(_) => "sweep of workers".to_owned(),
     };
     let pool = if sweep.fresh {
         "a pool for each step"
@@ -265,7 +265,7 @@ fn driven(drive: &Drive) -> Vec<String> {
             words.push(format!("{what} for {} s", time.as_nanos() as f64 / 1e9));
         }
         Stop::Steady(steady) => words.push(format!(
-            "transactions until they are steady (rule {}, rounds of {} s, at most {})",
+            "transactions until steady (rule {}, rounds of {} s, at most {})",
             steady.rule.name(),
             steady.round_ns as f64 / 1e9,
             steady.rounds_max
@@ -278,7 +278,10 @@ fn driven(drive: &Drive) -> Vec<String> {
         ));
     }
     if let Pace::Open { per_second, arrivals } = drive.pace {
-        words.push(format!("{} arrivals a second ({arrivals})", rate(Some(per_second))));
+        words.push(format!(
+            "requested rate {}/s ({arrivals} arrivals)",
+            rate(Some(per_second))
+        ));
     }
     words
 }

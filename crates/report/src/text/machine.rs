@@ -172,7 +172,7 @@ fn unknown(document: &mut Document, record: &Record) {
             .any(|column| SHOWN.iter().any(|shown| column.ends_with(shown)))
     };
     for unknown in unknown.flat_map(|machine| &machine.unknown).filter(is_shown) {
-        document.note(format!("not known: {}", unknown.why));
+        document.note(format!("not available: {}", unknown.why));
     }
 }
 

@@ -6,15 +6,15 @@ use record::{Fact, Record, Summary};
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     match (&record.actual.overhead, summary.overhead) {
-        (Fact::Unavailable(why), _) => document.line(format!("Overhead is not known: {why}")),
+        (Fact::Unavailable(why), _) => document.line(format!("Overhead: not available ({why})")),
         (_, Some(own)) => document.line(format!(
-            "Overhead: {} µs an operation on the null storage{}",
+            "Overhead: {} µs per operation on the null storage{}",
             microseconds(own.ns_per_operation),
             own.fraction.map_or_else(String::new, |fraction| format!(
                 ", {} of the workers' time in {}",
                 percent(fraction),
                 if summary.sweep.is_some() {
-                    "the step that has most of it"
+                    "the step with the largest share"
                 } else {
                     "transactions"
                 }

@@ -76,10 +76,10 @@ pub(super) fn arrivals(document: &mut Document, summary: &Summary) {
         return;
     };
     let of_requested = found.achieved_per_second.map_or_else(
-        || "nothing was achieved".to_owned(),
+        || "achieved none".to_owned(),
         |achieved| {
             format!(
-                "achieved {}/s, {} of what had arrived",
+                "achieved {}/s, {} of the arrivals",
                 rate(Some(achieved)),
                 found.done_fraction.map_or_else(|| "-".to_owned(), percent)
             )
@@ -90,7 +90,7 @@ pub(super) fn arrivals(document: &mut Document, summary: &Summary) {
         rate(Some(found.requested_per_second)),
         found.form
     ));
-    document.below(format!("{} due and not begun at the end", grouped(found.waiting)));
+    document.below(format!("{} due but not started at the end", grouped(found.waiting)));
     document.gap();
 }
 
@@ -112,7 +112,7 @@ fn unit(phase: Phase) -> &'static str {
 
 /// Rates until the first worker was done, the last one, and all was on the device: where these differ.
 fn moments(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(2, &["Done until", "", "seconds", "done", "per second"]);
+    let mut table = Table::new(2, &["Until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {
         table.column("sync, s", false);
     }
@@ -130,15 +130,15 @@ fn moments(document: &mut Document, summary: &Summary) {
             table.row(cells);
         };
         if phase.workers.is_empty() {
-            row("the only worker was done", &phase.last_done, None);
+            row("the worker ended", &phase.last_done, None);
         } else {
             if let Some(first) = &phase.first_done {
-                row("the first worker was done", first, None);
+                row("the first worker ended", first, None);
             }
-            row("the last worker was done", &phase.last_done, None);
+            row("the last worker ended", &phase.last_done, None);
         }
         if let (Some(durable), Some(sync_ns)) = (&phase.until_durable, phase.sync_ns) {
-            row("all was on the device", durable, Some(sync_ns));
+            row("all data was synced", durable, Some(sync_ns));
         }
     }
     if !table.is_empty() {
@@ -150,11 +150,10 @@ fn moments(document: &mut Document, summary: &Summary) {
 
 fn space_back(document: &mut Document, phase: &PhaseSummary) {
     match &phase.space_back_ns {
-        Some(Fact::Known(ns)) => document.note(format!(
-            "the space was free again {} s after the last deletion",
-            seconds(*ns)
-        )),
-        Some(Fact::Unavailable(why)) => document.note(format!("when the space was free again is not known: {why}")),
+        Some(Fact::Known(ns)) => {
+            document.note(format!("the space was free {} s after the last deletion", seconds(*ns)))
+        }
+        Some(Fact::Unavailable(why)) => document.note(format!("time until the space was free: not available ({why})")),
         Some(Fact::NotApplicable) | None => {}
     }
 }
@@ -201,7 +200,7 @@ fn spread(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("of each worker over its own time");
+        document.note("each worker over its own time");
         summary.phases.iter().for_each(|phase| of_each(document, phase));
         document.gap();
     }

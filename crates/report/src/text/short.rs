@@ -24,7 +24,7 @@ pub fn short(record: &Record) -> Document {
     outcome(document, record);
     document.words(answer(&summary));
     if summary.verdict.level == Level::Valid {
-        document.note("VALID is about this run; how runs differ from one another is not known from one");
+        document.note("VALID covers this run; one run does not show how much runs vary");
     } else {
         verdict::reasons(document, &summary, REASONS_MAX);
     }
@@ -155,7 +155,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             (Fact::Known(_), Some(fraction)) => {
                 format!("reads: {} served by the device", percent(fraction))
             }
-            _ => "reads: served by cache or device is not known".to_owned(),
+            _ => "reads served by the device: not available".to_owned(),
         });
     }
     if record.spec.storage.touches() {

@@ -19,9 +19,9 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     if let Some(limit) = &sweep.limit {
         self::limit(
             document,
-            "Limit",
+            "Saturation rate",
             limit,
-            "a step holds where every worker was up to its arrivals in the last fifth of it, and at most 1 % of the operations failed",
+            "a step holds if every worker kept up with its arrivals in the last fifth of the step and at most 1 % of the operations failed",
         );
     }
     if let Some(slo) = &sweep.slo {
@@ -83,11 +83,11 @@ fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
         ]);
     }
     document.table(table);
-    document.note("latencies of all operations together, from the due moment where a rate was requested");
+    document.note("latencies of all operations; with a requested rate, response times from the due time");
     for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
         if sweep_step.failed > 0 || sweep_step.skipped > 0 {
             document.note(format!(
-                "step {}: {} failed, {} skipped for that",
+                "step {}: {} failed, {} skipped because of that",
                 number + 1,
                 counted(sweep_step.failed, "operation"),
                 Number::Count(sweep_step.skipped)
@@ -132,7 +132,9 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary) {
         }
         document.table(table);
     }
-    document.note("each step's seconds, steps, slowest operations, waits and counters of the machine: --format json");
+    document.note(
+        "--format json has each step's time series, operation steps, slowest operations, waits and machine counters",
+    );
 }
 
 fn of_role(role: Role, name: &str) -> String {
@@ -144,16 +146,18 @@ fn of_role(role: Role, name: &str) -> String {
 
 fn limit(document: &mut Document, label: &str, limit: &Limit, meaning: &str) {
     let between = match (limit.highest, limit.lowest_beyond) {
-        (Some(highest), Some(beyond)) => format!("{}/s; {}/s is too much", rate(Some(highest)), rate(Some(beyond))),
+        (Some(highest), Some(beyond)) => {
+            format!("{}/s holds, {}/s is too much", rate(Some(highest)), rate(Some(beyond)))
+        }
         (Some(highest), None) => format!(
-            "not found: {}/s, the highest rate, is not too much: climb higher",
+            "not found: the highest rate, {}/s, still holds (sweep higher rates)",
             rate(Some(highest))
         ),
         (None, Some(beyond)) => format!(
-            "not found: {}/s, the lowest rate, is too much: begin lower",
+            "not found: the lowest rate, {}/s, is too much (sweep lower rates)",
             rate(Some(beyond))
         ),
-        (None, None) => "not found: no step with a rate was climbed".to_owned(),
+        (None, None) => "not found: the sweep has no step with a rate".to_owned(),
     };
     document.sentence(label, format!("{between} ({meaning})"));
 }
@@ -167,7 +171,7 @@ fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummar
         Some((nearest, p99)) => document.sentence(
             "SLO",
             format!(
-                "{asked}: NOT MET by any step; the nearest is {} with p99 {} µs",
+                "{asked}: NOT MET by any step; the nearest step is {} with p99 {} µs",
                 load(nearest.load),
                 microseconds(p99 as f64)
             ),
@@ -188,7 +192,7 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             microseconds(knee.latency),
             knee.points
         ),
-        None => "none: the steps that hold are too few, or their latency does not bend upwards".to_owned(),
+        None => "none: too few steps hold, or their latency does not bend upwards".to_owned(),
     };
     document.sentence("Knee", words);
 }
@@ -209,19 +213,22 @@ pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
     let mut words = vec![rounds];
     if let Some(snia) = &found.snia {
         words.push(format!(
-            "greatest less least round {} of their mean (at most 20 %)",
+            "rounds vary by {} of their mean (threshold 20 %)",
             percent(snia.excursion)
         ));
-        words.push(format!("line {} (at most 10 %)", percent(snia.slope_excursion)));
+        words.push(format!(
+            "trend line changes by {} (threshold 10 %)",
+            percent(snia.slope_excursion)
+        ));
     }
     if let Some(slope) = &found.slope {
         let interval = slope.interval.map_or_else(
-            || "unknown: its seconds hang together too closely".to_owned(),
+            || "not available: the seconds are too strongly correlated".to_owned(),
             |(low, high)| format!("{} to {}", percent(low), percent(high)),
         );
-        words.push(format!("slope with 95 % confidence {interval} (within ±10 %)"));
+        words.push(format!("slope, 95 % confidence interval {interval} (threshold ±10 %)"));
     }
     document.list("Steady", "", &words);
     let rates: Vec<String> = found.rounds.iter().map(|per_second| rate(Some(*per_second))).collect();
-    document.list("", "rounds, transactions a second: ", &rates);
+    document.list("", "rounds, transactions/s: ", &rates);
 }

@@ -63,12 +63,12 @@ fn latencies(document: &mut Document, summary: &Summary) {
     }
     document.table(table);
     let from = if is_open {
-        "from due to completed, of service from issued to completed"
+        "response times from due to completion, service times from issue to completion"
     } else {
-        "from issued to completed"
+        "from issue to completion"
     };
     document.note(format!(
-        "{from}; percentiles are off by at most {} of themselves, mean and max are exact",
+        "{from}; percentiles have an error of at most {}, mean and max are exact",
         percent(summary.latency_error_bound)
     ));
     document.gap();
@@ -150,7 +150,7 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("from the end of the step before, or from issued, to the step's own end");
+        document.note("from the end of the previous step, or from issue, to the end of the step");
         document.gap();
     }
 }
@@ -182,10 +182,10 @@ fn claim_waits(document: &mut Document, summary: &Summary) {
         }
     }
     if table.is_empty() {
-        document.line("No worker had to wait for a file that another one used.");
+        document.line("No worker waited for a file that another worker used.");
     } else {
         document.table(table);
-        document.note("for a file that another worker used; before the operation is issued, in no latency");
+        document.note("for a file that another worker used; latencies do not include these waits");
     }
     document.gap();
 }

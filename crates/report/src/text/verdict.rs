@@ -28,7 +28,7 @@ pub(super) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     if more > 0 {
         document.push(Block::Item {
             depth: 1,
-            text: format!("{} (--full)", counted(more as u64, "reason") + " more"),
+            text: format!("{} (see --full)", counted(more as u64, "reason") + " more"),
         });
     }
 }
@@ -52,23 +52,23 @@ fn looked_at(summary: &Summary) -> Vec<String> {
     }
     match &seen.steadiness {
         Fact::Known(steadiness) => words.push(format!("steady ({})", in_short(steadiness))),
-        Fact::Unavailable(why) => words.push(format!("steadiness unknown ({why})")),
+        Fact::Unavailable(why) => words.push(format!("steadiness not available ({why})")),
         Fact::NotApplicable => {}
     }
     words.push("no errors".to_owned());
     for (what, fraction) in [
         ("overhead", &seen.overhead_fraction),
         ("other programs", &seen.others_fraction),
-        ("steal", &seen.steal_fraction),
+        ("CPU steal", &seen.steal_fraction),
     ] {
         match fraction {
             Fact::Known(fraction) => words.push(format!("{what} {}", percent(*fraction))),
-            Fact::Unavailable(why) => words.push(format!("{what} unknown ({why})")),
+            Fact::Unavailable(why) => words.push(format!("{what} not available ({why})")),
             Fact::NotApplicable => {}
         }
     }
     if let Some(fraction) = summary.served_by.as_ref().and_then(|served_by| served_by.fraction) {
-        words.push(format!("{} of reads from the device", percent(fraction)));
+        words.push(format!("device served {} of reads", percent(fraction)));
     }
     words
 }

@@ -58,7 +58,10 @@ fn the_screen_says_what_the_device_served() {
         "{known}"
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
-    assert!(unknown.contains("served by cache or device is not known"), "{unknown}");
+    assert!(
+        unknown.contains("reads served by the device: not available"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -67,7 +70,7 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
     record.actual.outcome = Outcome::Failed {
         why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)".to_owned(),
     };
-    record.actual.stream_hash = Fact::Unavailable("the stream was not performed to its end".to_owned());
+    record.actual.stream_hash = Fact::Unavailable("the run did not perform the complete stream".to_owned());
     record.actual.phases.pop();
     let transactions = record.actual.phases.last_mut().unwrap();
     transactions.complete = false;
@@ -123,7 +126,7 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
         words.join(" ").ends_with(
-            "Note: The run that --like names had its operations drawn before it began; this one draws them as it goes"
+            "Note: The run that --like names drew its operations before it began; this run draws them while it runs"
         ),
         "{text}"
     );
@@ -166,7 +169,7 @@ fn a_verdict_that_is_valid_says_what_was_looked_at() {
         lines,
         [
             "Verdict     VALID: 60.000 s measured, steady (drift -0.6 %), no errors, other programs 0.0 %,",
-            "            steal 0.0 %, 0.0 % of reads from the device"
+            "            CPU steal 0.0 %, device served 0.0 % of reads"
         ]
     );
 }
@@ -186,10 +189,10 @@ fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
         lines,
         [
             "Verdict     INVALID",
-            "  - The machine was suspended for 12.000 s while the run went on. Keep the machine awake",
-            "    (systemd-inhibit), and run it again.",
-            "  - (doubtful) The hypervisor gave 5.0 % of all processors' time to others; up to 1.0 % is no",
-            "    matter. Take a machine that nobody shares, or another hour.",
+            "  - The machine was suspended for 12.000 s during the run. Keep the machine awake (systemd-inhibit),",
+            "    and repeat the run.",
+            "  - (doubtful) CPU steal: the hypervisor took 5.0 % of the processor time (threshold 1.0 %). Use a",
+            "    machine that is not shared, or repeat the run at a quieter time.",
         ]
     );
 }
@@ -222,7 +225,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
     };
     let lines = section(&text);
     assert!((8..=11).contains(&lines.len()), "{text}");
-    let said_why = "  (not known: ";
+    let said_why = "  (not available: ";
     let is_narrow = |line: &&String| line.chars().count() <= 100 || line.starts_with(said_why);
     assert_eq!(lines.iter().find(|line| !is_narrow(line)), None);
     assert!(lines.iter().any(|line| line.starts_with(said_why)), "{text}");
@@ -281,11 +284,11 @@ fn what_is_not_known_or_not_there_is_said() {
     record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
-        "What the reads got from the device is not known: there is no /proc\n",
-        "No worker had to wait for a file that another one used.\n",
-        "(when the space was free again is not known: 5 bytes are missing)\n",
-        "Pool of the earlier run checked by count and sample: 1 name in 1 directory (0.000001 s)\n",
-        "Missed: 2 creates in transactions: a worker elsewhere had removed the file\n",
+        "Reads served by the device: not available (there is no /proc)\n",
+        "No worker waited for a file that another worker used.\n",
+        "(time until the space was free: not available (5 bytes are missing))\n",
+        "Pool of the earlier run, count and samples checked: 1 name in 1 directory (0.000001 s)\n",
+        "Missed: 2 creates in transactions: another worker had removed the file\n",
         "Latencies were not recorded (--no-latencies).\n",
     ] {
         assert!(text.contains(words), "{words}\n{text}");
@@ -296,8 +299,8 @@ fn what_is_not_known_or_not_there_is_said() {
 #[test]
 fn what_was_chosen_is_said_in_a_sentence() {
     let mut record = kept();
-    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the cache of 256.00 MiB (the control \
-                    group's limit); a calibration of 2.1 s had 12,000 files a second on the device: preparing takes about 11 s.";
+    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the page cache of 256.00 MiB (the \
+                    control group's limit); a calibration of 2.1 s created 12,000 files/s: creating the pool takes about 11 s.";
     let sizing = Sizing {
         working_set: record::WorkingSet::OfCache(4.0),
         cache_bytes: 256 << 20,
@@ -318,7 +321,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
     plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),
-        (report::plan::render(&plan), " How long that takes is told by a run"),
+        (report::plan::render(&plan), " A run estimates its duration"),
     ] {
         let lines = text.lines().skip_while(|line| !line.starts_with("Sizing      Chose "));
         let lines: Vec<&str> = lines.take_while(|line| !line.starts_with("Fingerprint")).collect();
@@ -340,7 +343,7 @@ fn the_programs_overhead_is_one_line() {
     );
     record.actual.overhead = Fact::Unavailable("signal 2 ended it".to_owned());
     let text = report::text::render(&record);
-    assert!(text.contains("Overhead is not known: signal 2 ended it\n"), "{text}");
+    assert!(text.contains("Overhead: not available (signal 2 ended it)\n"), "{text}");
     let transactions = record
         .actual
         .phases
@@ -356,12 +359,12 @@ fn the_programs_overhead_is_one_line() {
         ns_per_operation: 210.0,
     });
     let text = report::text::render(&record);
-    let line = "Overhead: 0.21 µs an operation on the null storage, 2.1 % of the workers' time in transactions\n";
+    let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time in transactions\n";
     assert!(text.contains(line), "{text}");
     record.actual.phases.clear();
     let text = report::text::render(&record);
     assert!(
-        text.contains("Overhead: 0.21 µs an operation on the null storage\n"),
+        text.contains("Overhead: 0.21 µs per operation on the null storage\n"),
         "{text}"
     );
 }
@@ -382,7 +385,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
         }
     }
     let text = report::text::render(&record);
-    assert!(text.contains("the only worker was done"), "{text}");
+    assert!(text.contains("the worker ended"), "{text}");
     for words in [
         "Workers",
         "the first worker",

@@ -281,7 +281,7 @@ fn what_no_run_can_have_written_is_refused_by_its_name() {
             "/record/spec/workload/work/files".to_owned(),
             Value::from(u64::MAX),
             "record.spec.workload".to_owned(),
-            "more than",
+            "at most",
         ),
         (
             "/record/actual/classic/bytes_read".to_owned(),

@@ -244,14 +244,14 @@ pub(crate) fn read(
             }
             (None, _) => bad = bad.or(Some(line)),
             (Some(_), Some(line)) => {
-                let why = "its checksum is wrong, or a line before it is missing, and good lines follow".to_owned();
+                let why = "its checksum is wrong or the line before it is missing, and valid lines follow".to_owned();
                 return Err(Unreadable::Damaged { line, why });
             }
             (Some(text), None) => {
-                let parsed = parse(text)?.ok_or_else(|| "it is not understood".to_owned());
+                let parsed = parse(text)?.ok_or_else(|| "it cannot be parsed".to_owned());
                 let done = parsed.and_then(|parsed| match parsed {
-                    Line::Header(_) if line > 1 => Err("it is a second first line".to_owned()),
-                    parsed if line == 1 && !matches!(parsed, Line::Header(_)) => Err("it is no first line".to_owned()),
+                    Line::Header(_) if line > 1 => Err("it is a second header".to_owned()),
+                    parsed if line == 1 && !matches!(parsed, Line::Header(_)) => Err("it is not the header".to_owned()),
                     parsed => each(parsed),
                 });
                 done.map_err(|why| Unreadable::Damaged { line, why })?;
@@ -294,11 +294,11 @@ fn parse_header(json: &[u8]) -> Result<Header, Unreadable> {
     struct Version {
         postmark_ack_log: u32,
     }
-    let foreign = |error: serde_json::Error| Unreadable::Foreign(format!("its first line is not understood: {error}"));
+    let foreign = |error: serde_json::Error| Unreadable::Foreign(format!("its first line cannot be parsed: {error}"));
     let Version { postmark_ack_log } = serde_json::from_slice(json).map_err(foreign)?;
     if postmark_ack_log != VERSION {
         return Err(Unreadable::Foreign(format!(
-            "it has version {postmark_ack_log}, and this program reads version {VERSION}: take the postmark that wrote it"
+            "it has version {postmark_ack_log}, and this program reads version {VERSION} (use the postmark that wrote it)"
         )));
     }
     serde_json::from_slice(json).map_err(foreign)
@@ -456,7 +456,7 @@ mod tests {
         assert!(
             read_all(&ack_log(&["B 0 1 dance 0 1 - 1 0 0 0 0"]))
                 .unwrap_err()
-                .contains("not understood")
+                .contains("cannot be parsed")
         );
         assert!(read_all(b"something else\n").unwrap_err().contains("first line"));
     }

@@ -65,7 +65,7 @@ impl fmt::Display for Loss {
 #[non_exhaustive]
 pub enum VerifyError {
     /// The system gave an error that says nothing of the run's files.
-    #[error("cannot {what} {}: {answer}: verify as the user who made the run, or as root, with the file system mounted", .path.display())]
+    #[error("cannot {what} {}: {answer} (mount the file system, and verify as the user of the run or as root)", .path.display())]
     System {
         /// What was being done.
         what: &'static str,
@@ -75,7 +75,7 @@ pub enum VerifyError {
         answer: io::Error,
     },
     /// The acknowledgement log cannot be read.
-    #[error("cannot read the acknowledgement log {}: {answer}: give the file that was given to --ack-log", .path.display())]
+    #[error("cannot read the acknowledgement log {}: {answer} (use the file that the run had as --ack-log)", .path.display())]
     AckLog {
         /// The acknowledgement log.
         path: PathBuf,
@@ -83,7 +83,7 @@ pub enum VerifyError {
         answer: io::Error,
     },
     /// The file is no acknowledgement log that this program understands.
-    #[error("{} is no acknowledgement log of postmark: {why}: give the file that was given to --ack-log", .path.display())]
+    #[error("{} is not an acknowledgement log of postmark: {why} (use the file that the run had as --ack-log)", .path.display())]
     NotAnAckLog {
         /// The file.
         path: PathBuf,
@@ -92,7 +92,7 @@ pub enum VerifyError {
     },
     /// The acknowledgement log was changed after it was written.
     #[error(
-        "the acknowledgement log {} is damaged in line {line}: {why}: nothing can be proved with it; take an undamaged copy, or make the run again",
+        "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or repeat the run)",
         .path.display()
     )]
     Damaged {
@@ -105,7 +105,7 @@ pub enum VerifyError {
     },
     /// The run's directory is not there.
     #[error(
-        "cannot find the directory {name} of the run in {}, and the run has not removed it: give the directory that was given to --target, with its file system mounted; if that is what {} is, the directory itself is lost with all that was in it",
+        "cannot find the run directory {name} in {}, and the run did not remove it (mount the file system, and use the --target of the run; if {} is that directory, the run directory and all its files are lost)",
         .path.display(), .path.display()
     )]
     NoDirectory {

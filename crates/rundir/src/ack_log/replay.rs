@@ -143,7 +143,7 @@ impl Replay {
         *sequence += 1;
         if entry.sequence != *sequence {
             return Err(format!(
-                "operation {} of worker {} is where its operation {sequence} should be",
+                "operation {} of worker {} stands in place of its operation {sequence}",
                 entry.sequence, entry.worker
             ));
         }
@@ -188,7 +188,7 @@ impl Replay {
     pub(crate) fn acknowledges(&mut self, worker: u32, sequence: u64) -> Result<(), String> {
         let Some(Flight { entry, object }) = self.flights.remove(&(worker, sequence)) else {
             return Err(format!(
-                "operation {sequence} of worker {worker} is acknowledged and had not begun"
+                "operation {sequence} of worker {worker} is acknowledged but did not begin"
             ));
         };
         let action = entry.action;
@@ -263,7 +263,7 @@ fn after(entry: &Entry) -> FileState {
 fn second(entry: &Entry) -> Result<Key, String> {
     match &entry.second {
         Some(second) => Ok((entry.location, second.clone())),
-        None => Err("it has one name where two belong".to_owned()),
+        None => Err("it has one name instead of two".to_owned()),
     }
 }
 

@@ -135,19 +135,19 @@ fn an_ack_log_in_the_way_or_beside_the_files_is_refused() {
     let asked = request(&path, 1);
     let beside = [directory.path().to_owned()];
     let said = check(&asked, &beside).unwrap_err().to_string();
-    assert!(said.contains("give a file on another file system"), "{said}");
+    assert!(said.contains("use a file on another file system"), "{said}");
     assert!(!path.exists());
     fs::write(&path, "mine").unwrap();
     for said in [
         check(&asked, &["/proc".into()]).unwrap_err(),
         AckLog::open(&asked, &["/proc".into()]).unwrap_err(),
     ] {
-        assert!(said.to_string().contains("is there already"), "{said}");
+        assert!(said.to_string().contains("the file exists"), "{said}");
     }
     assert_eq!(fs::read(&path).unwrap(), b"mine");
     let nowhere = request(&directory.path().join("none/ack_log"), 1);
     let said = check(&nowhere, &["/proc".into()]).unwrap_err().to_string();
-    assert!(said.contains("in a directory that is there"), "{said}");
+    assert!(said.contains("in an existing directory"), "{said}");
     let none = RunSpec { ack_log: None, ..asked };
     assert!(check(&none, &beside).is_ok());
     assert!(AckLog::open(&none, &beside).unwrap().is_none());

@@ -156,14 +156,14 @@ impl<'a> Tree<'a> {
         if self.may_be_removed || name.may.contains(&May::Gone) {
             return Ok(None);
         }
-        let mut why = "it is not there".to_owned();
+        let mut why = "it does not exist".to_owned();
         for may in &name.may {
             if let May::Moved(to) = may {
                 if !matches!(self.look(to)?, Found::Nothing) {
                     return Ok(None);
                 }
                 why = format!(
-                    "it is neither there nor under {}, the name that it was getting",
+                    "it does not exist, nor does {}, its new name",
                     String::from_utf8_lossy(&to.1)
                 );
             }
@@ -192,7 +192,7 @@ impl<'a> Tree<'a> {
         let why = match says {
             Ok(says) if says == target => return Ok(None),
             Ok(says) => format!(
-                "it says '{}' where it was made to say '{}'",
+                "it points to '{}' instead of '{}'",
                 String::from_utf8_lossy(&says),
                 String::from_utf8_lossy(target)
             ),
@@ -222,7 +222,7 @@ impl<'a> Tree<'a> {
             return Ok(Some(Wrong {
                 kind: LossKind::StillThere,
                 what: name.by,
-                why: format!("it is there: {}", found.describe()),
+                why: format!("it still exists: {}", found.describe()),
             }));
         }
         Ok(first)
@@ -282,7 +282,7 @@ impl<'a> Tree<'a> {
                     .map(|mismatch| mismatch.to_string()),
                 None => piece.iter().position(|byte| *byte == 0).map(|at| {
                     let at = offset + at as u64;
-                    format!("byte {at} is zero, and the classic text has no zeros")
+                    format!("byte {at} is zero, and the classic text contains no zeros")
                 }),
             };
             if wrong.is_some() {
@@ -302,7 +302,7 @@ impl Found {
             Self::SymbolicLink => "a symbolic link".to_owned(),
             Self::Directory => "a directory".to_owned(),
             Self::Other => "something special".to_owned(),
-            Self::Damaged(error) => format!("something that cannot be examined ({error})"),
+            Self::Damaged(error) => format!("an entry that cannot be examined ({error})"),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Supervisor<'_> {
         }
         self.looked = Instant::now();
         let landmarks = self.watch.landmarks.clone();
-        if let Some(looked) = self.wait_for("look at the place", move || landmarks.look()) {
+        if let Some(looked) = self.wait_for("check the run directory", move || landmarks.look()) {
             self.place_was(looked);
         }
     }
@@ -129,14 +129,14 @@ impl Supervisor<'_> {
     /// The free space before anything is made.
     pub(super) fn look_at_space(&mut self) {
         let owned = Arc::clone(&self.watch.owned);
-        let free = self.wait_for("look at the free space", move || owned.volumes().free_bytes());
+        let free = self.wait_for("read the free space", move || owned.volumes().free_bytes());
         self.free_before = free.flatten();
     }
 
     /// Nothing where the run is given up.
     fn space_back(&mut self) -> Option<Result<(), String>> {
         let Some(before) = self.free_before else {
-            return Some(Err("the file system does not tell its free space".to_owned()));
+            return Some(Err("the file system does not report its free space".to_owned()));
         };
         let owned = Arc::clone(&self.watch.owned);
         let control = self.waiter.control.clone();
@@ -168,11 +168,11 @@ impl Supervisor<'_> {
             return;
         }
         let owned = Arc::clone(&self.watch.owned);
-        let synced = self.wait_for("write back before the cache is cooled (syncfs)", move || {
+        let synced = self.wait_for("write back before dropping the caches (syncfs)", move || {
             owned.volumes().sync()
         });
         if let Some(Err(why)) = synced {
-            self.watched.failed = Some(format!("cannot sync the file system before the cache is cooled: {why}"));
+            self.watched.failed = Some(format!("cannot sync the file system before dropping the caches: {why}"));
             self.waiter.control.stop();
         }
     }

@@ -84,7 +84,7 @@ where
     /// Says what is wrong with a directory that shows something else than it must. In a shared pool that others are
     /// working on, and where others are in flight, some of these names may be on the move.
     fn explain_listing(&mut self, flight: usize, place: u32, expected: &str, found: Listing) -> String {
-        let text = format!("the listing shows {} entries where {expected} must be", found.entries);
+        let text = format!("the listing has {} entries instead of {expected}", found.entries);
         if found.entries > EXPLAINED_MAX {
             return text;
         }

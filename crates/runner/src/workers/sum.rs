@@ -69,7 +69,7 @@ impl Performed {
                 .iter()
                 .rfind(|stalled| !stalled.came_back)
                 .map(describe_stalled);
-            let stalled = stalled.unwrap_or_else(|| "a worker did not come back from the kernel".to_owned());
+            let stalled = stalled.unwrap_or_else(|| "a worker did not return from an operation".to_owned());
             why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
         }
         let gone = watched.gone.take();
@@ -89,7 +89,7 @@ impl Performed {
             (None, None, _) if request.on_error.is_exceeded(control.errors(), control.operations()) => {
                 Outcome::Failed {
                     why: format!(
-                        "{} errors in {} operations are more than --on-error {} allows",
+                        "{} errors in {} operations exceed --on-error {}",
                         control.errors(),
                         control.operations(),
                         request.on_error
@@ -203,7 +203,7 @@ fn end(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<End> {
     match ends().find(|end| *end != End::Complete) {
         Some(end) => Fact::Known(end),
         None if ends().count() as u32 == request.workload.workers.count() => Fact::Known(End::Complete),
-        None => Fact::Unavailable("the run did not come to the end of its transactions".to_owned()),
+        None => Fact::Unavailable("the run did not reach the end of its transactions".to_owned()),
     }
 }
 
@@ -218,7 +218,7 @@ fn stream_hash(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<StreamHash>
     if hashes.len() as u32 == request.workload.workers.count() {
         Fact::Known(StreamHash::of_all(hashes))
     } else {
-        Fact::Unavailable("the stream was not performed to its end".to_owned())
+        Fact::Unavailable("the run did not perform the complete stream".to_owned())
     }
 }
 
@@ -228,7 +228,7 @@ fn check(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<Check> {
     }
     let checks: Vec<Check> = reports.iter().filter_map(|(_, report)| report.check).collect();
     if checks.len() as u32 != request.workload.workers.count() {
-        return Fact::Unavailable("the run did not come to it".to_owned());
+        return Fact::Unavailable("the run did not reach it".to_owned());
     }
     add_checks(checks.into_iter()).map_or(Fact::NotApplicable, Fact::Known)
 }

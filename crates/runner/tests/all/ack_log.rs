@@ -377,10 +377,10 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     damaged[ends[100] - 3] ^= 4;
     let said = verify(&damaged).unwrap_err();
     assert!(matches!(said, VerifyError::Damaged { line: 101, .. }), "{said}");
-    assert!(said.to_string().contains("take an undamaged copy"), "{said}");
+    assert!(said.to_string().contains("use an undamaged copy"), "{said}");
     let said = verify(b"not at all").unwrap_err();
     assert!(
-        said.to_string().contains("is no acknowledgement log of postmark"),
+        said.to_string().contains("is not an acknowledgement log of postmark"),
         "{said}"
     );
     let said = verify_now(places.files.path(), Path::new("/nonexistent")).unwrap_err();
@@ -454,15 +454,12 @@ fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
     let asked = request(workload("one", 10), places.files.path(), &ack_log);
     let said = run(&asked, &Control::default()).unwrap_err();
     assert!(matches!(said, Refused::AckLog(_)));
-    assert!(
-        said.to_string().contains("give a file on another file system"),
-        "{said}"
-    );
+    assert!(said.to_string().contains("use a file on another file system"), "{said}");
     assert!(!ack_log.exists());
     fs::write(places.ack_log(), "mine").unwrap();
     let asked = request(workload("one", 10), places.files.path(), &places.ack_log());
     let said = run(&asked, &Control::default()).unwrap_err();
-    assert!(said.to_string().contains("is there already"), "{said}");
+    assert!(said.to_string().contains("the file exists"), "{said}");
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 

@@ -68,11 +68,11 @@ fn error(record: &Record) -> (String, String, String) {
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],
-        Corruption::LoseAppend => &["the file ended after", "bytes and should have"],
+        Corruption::LoseAppend => &["the file ended after", "bytes instead of"],
         // Fewer than four zeros are told as wrong bytes.
         Corruption::ZeroAppend => &["zeros", "byte 0x00 was found"],
         // The earlier one may have been longer or shorter.
-        Corruption::OldVersion => &["are old", "the file ended after"],
+        Corruption::OldVersion => &["old contents", "the file ended after"],
         Corruption::LoseName => &["No such file", "missing"],
         Corruption::DoubleName => &["not to be there"],
     }

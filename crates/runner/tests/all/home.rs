@@ -186,7 +186,7 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
     let done = removed(&cleaned);
     assert!(done.incomplete && done.files == 0, "{done:?}");
     assert!(
-        done.left.iter().any(|left| left.why.contains("does not tell")),
+        done.left.iter().any(|left| left.why.contains("does not report")),
         "{done:?}"
     );
     assert_eq!(unknown.files(), before);

@@ -221,15 +221,15 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
             .unwrap_err()
             .to_string()
     };
-    assert!(refused(classic(1), true).contains("holds no pool"));
+    assert!(refused(classic(1), true).contains("has no kept pool"));
     complete(&request(classic(1), at.path(), true, false));
-    assert!(refused(classic(2), true).contains("holds no kept pool of this workload"));
-    assert!(refused(mix(Workers::ONE), true).contains("give the options of the run that has kept it"));
+    assert!(refused(classic(2), true).contains("has no kept pool of this workload"));
+    assert!(refused(mix(Workers::ONE), true).contains("use the options of the run that kept it"));
     complete(&request(classic(1), at.path(), true, false));
-    assert!(refused(classic(1), true).contains("several pools"));
+    assert!(refused(classic(1), true).contains("several kept pools"));
     let shared = mix(Workers::Shared { writers: 1, readers: 1 });
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
-    assert!(keep.to_string().contains("with --transactions 0 --keep"), "{keep}");
+    assert!(keep.to_string().contains("requires --transactions 0"), "{keep}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn sizes_of(option: &'static str, said: &SizesOption, read: &Read<'_>) -> Result
                 path: path.clone(),
                 problem,
             };
-            let text = read(path).map_err(|error| wrong(format!("cannot read it: {error}")))?;
+            let text = read(path).map_err(|error| wrong(format!("cannot read the file: {error}")))?;
             sizes::parse_histogram(&text).map_err(|error| wrong(error.to_string()))?
         }
     };

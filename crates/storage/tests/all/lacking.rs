@@ -50,7 +50,10 @@ fn stdio_does_what_it_has() {
         };
         if let Durability::ODsync | Durability::OSync = durability {
             let said = Stdio.supports(&need).unwrap_err().to_string();
-            assert!(said.contains(&format!("no durability '{durability}': take")), "{said}");
+            assert!(
+                said.contains(&format!("cannot provide --durability {durability} (use")),
+                "{said}"
+            );
             assert_eq!(Stdio.open(&settings).unwrap_err().to_string(), said);
             continue;
         }
@@ -86,17 +89,14 @@ fn what_is_lacking_says_what_to_take() {
     let said = Stdio.supports(&need).unwrap_err().to_string();
     assert_eq!(
         said,
-        "the storage stdio has no 'read a range': take --storage posix or raw"
+        "--storage stdio cannot perform 'read a range' (use --storage posix or raw)"
     );
     let direct = Need {
         direct: true,
         ..Need::default()
     };
     let said = Raw.supports(&direct).unwrap_err().to_string();
-    assert_eq!(
-        said,
-        "the storage raw has no direct input and output: take --storage posix"
-    );
+    assert_eq!(said, "--storage raw cannot do direct I/O (use --storage posix)");
     assert!(Stdio.supports(&direct).is_err() && Simulated::new(Code::Raw, 1).supports(&direct).is_err());
     let everything = Need {
         operations: OperationKind::ALL.to_vec(),

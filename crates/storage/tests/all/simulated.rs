@@ -162,7 +162,7 @@ fn a_file_that_is_too_long_is_found_by_reading() {
     done(&mut session, &make::create(a.name(), &TEXT[..10]));
     done(&mut session, &make::read(a.name(), 10));
     let failure = failed(&mut session, &make::read(a.name(), 9));
-    assert_eq!(failure.cause.to_string(), "the file has 10 bytes and should have 9");
+    assert_eq!(failure.cause.to_string(), "the file has 10 bytes instead of 9");
     done(&mut session, &make::read_range(a.name(), 0, 9));
 }
 

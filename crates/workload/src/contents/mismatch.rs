@@ -27,13 +27,13 @@ pub struct Mismatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MismatchKind {
     /// All that was looked at is another version of the file.
-    #[error("all of it is version {version} of the file")]
+    #[error("the contents are version {version} of the file")]
     Old {
         /// That version.
         version: u32,
     },
     /// Some of it is another version of the file.
-    #[error("part of it is version {version} of the file")]
+    #[error("a part is version {version} of the file")]
     Torn {
         /// That version.
         version: u32,

@@ -258,13 +258,13 @@ fn texts_are_read_and_written_alike() {
         assert_eq!(text.parse::<ContentKind>().unwrap().to_string(), text);
     }
     for (text, part) in [
-        ("", "write text"),
-        ("random", "write text"),
+        ("", "expected text"),
+        ("random", "expected text"),
         ("compressible", "compressible:3"),
-        ("compressible:x", "from 1 to 100"),
-        ("compressible:0.5", "from 1 to 100"),
-        ("compressible:101", "from 1 to 100"),
-        ("compressible:NaN", "from 1 to 100"),
+        ("compressible:x", "expected 1 to 100"),
+        ("compressible:0.5", "expected 1 to 100"),
+        ("compressible:101", "expected 1 to 100"),
+        ("compressible:NaN", "expected 1 to 100"),
     ] {
         let message = text.parse::<ContentKind>().unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");

@@ -20,7 +20,7 @@ type Row = (&'static str, &'static str, &'static str, Edition, u64, u64, u32, u3
 
 #[rustfmt::skip] // A table: what a row is, and below it its figures.
 const ROWS: &[Row] = &[
-    ("default", "500 files, 500 transactions: what the original does when told nothing",
+    ("default", "500 files, 500 transactions: the defaults of the original",
         DEFAULT, V1_5, 500, 500, 1, 1),
     ("paper-1000-50000", "1,000 files, 50,000 transactions: the paper's first configuration (Tables 1 and 4)",
         PAPER, V1_0, 1_000, 50_000, 1, 1),

@@ -302,7 +302,7 @@ fn ai_samples(machine: &Machine) -> Preset {
     Preset {
         name: "ai-samples",
         what: "loading samples to train a model: two readers for each processor read whole files of a large set, \
-               in an order that is drawn again for each epoch",
+               in a new order for each epoch",
         source: "mean size 114,660 bytes: the ResNet-50 records of MLPerf Storage (ImageNet's pictures); their spread \
                  and directories are our own choice",
         workload: whole(

@@ -42,36 +42,36 @@ fn texts_are_read_and_written_alike() {
 #[test]
 fn wrong_texts_say_what_would_be_right() {
     for (text, part) in [
-        ("", "write one like 4KiB"),
+        ("", "write it like 4KiB"),
         ("normal:mean=3", "lognormal:median=8KiB"),
         ("4KiX", "Ki, Mi, Gi"),
         ("5..", "500..10000"),
         ("9..3", "write 3..9"),
         ("2GiB", "at most 1GiB"),
         ("1..2GiB", "at most 1GiB"),
-        ("lognormal:", "'' is no parameter of lognormal"),
-        ("lognormal:median=8KiB,sigma=1", "has no 'max'"),
-        ("lognormal:median=8KiB,max=1MiB", "has no 'sigma'"),
+        ("lognormal:", "'' is not a parameter of lognormal"),
+        ("lognormal:median=8KiB,sigma=1", "needs the parameter 'max'"),
+        ("lognormal:median=8KiB,max=1MiB", "needs the parameter 'sigma'"),
         ("lognormal:median=8KiB,sigma=x,max=1MiB", "sigma 'x'"),
         ("lognormal:median=8KiB,sigma=NaN,max=1MiB", "sigma 'NaN'"),
         ("lognormal:median=8KiB,sigma=0,max=1MiB", "above 0"),
         ("lognormal:median=8KiB,sigma=11,max=1MiB", "up to 10"),
-        ("lognormal:median=0,sigma=1,max=1MiB", "median is 0"),
+        ("lognormal:median=0,sigma=1,max=1MiB", "invalid median 0"),
+        ("lognormal:median=1,median=1,sigma=1,max=1MiB", "'median' occurs twice"),
         (
-            "lognormal:median=1,median=1,sigma=1,max=1MiB",
-            "'median' is given twice",
+            "exponential:mean=5,max=10,min=20",
+            "the lower bound 20 is above the upper bound 10",
         ),
-        ("exponential:mean=5,max=10,min=20", "the first must not be larger"),
         (
             "exponential:mean=5,sigma=1,max=10",
-            "'sigma=1' is no parameter of exponential",
+            "'sigma=1' is not a parameter of exponential",
         ),
-        ("histogram:", "'' is no bin"),
+        ("histogram:", "'' is not a bin"),
         ("histogram:4KiB", "1KiB..8KiB=50"),
-        ("histogram:4KiB=0", "at least a weight of 1"),
-        ("histogram:4KiB=x", "'x' is no number"),
+        ("histogram:4KiB=0", "weight of 1 or more"),
+        ("histogram:4KiB=x", "'x' is not a number"),
         ("histogram:9..3=1", "write 3..9"),
-        ("histogram:1=18446744073709551615,2=1", "sum below 2^64"),
+        ("histogram:1=18446744073709551615,2=1", "weights below 2^64"),
     ] {
         let message = text.parse::<Sizes>().unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");
@@ -86,10 +86,10 @@ fn histograms_are_read_from_files() {
         "histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20".parse()
     );
     for (text, part) in [
-        ("1 2\n\n3", "line 3: '3' is no bin"),
-        ("9..3 1", "line 1: sizes from 9 to 3"),
-        ("1 2\n1KiX 5", "line 2: 'KiX'"),
-        ("# none\n", "no bin has a weight"),
+        ("1 2\n\n3", "line 3: '3' is not a bin"),
+        ("9..3 1", "line 1: the lower bound 9"),
+        ("1 2\n1KiX 5", "line 2: unknown unit 'KiX'"),
+        ("# none\n", "have the weight 0"),
     ] {
         let message = parse_histogram(text).unwrap_err().to_string();
         assert!(message.contains(part), "{text}: {message}");

@@ -78,7 +78,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     assert_eq!(home.answer("show 1 --format terse").lines().count(), 1);
     home.says("show last --format classic")
         .code(2)
-        .says("give --format text or json");
+        .says("use --format text or json");
 
     let file = home.scene.path().join("all.json");
     home.says(&format!("export --output {}", text(&file))).code(0);
@@ -94,7 +94,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     );
     let markdown = home.answer("export 1 2 --format markdown");
     assert_eq!(markdown.lines().count(), 4);
-    home.says("export 1 --preset mail").code(2).says("leave one out");
+    home.says("export 1 --preset mail").code(2).says("cannot be combined");
 
     // Another machine's archive.
     let other = home.scene.path().join("other/archive.db");
@@ -120,7 +120,7 @@ fn tags_and_notes_are_given_and_taken() {
     home.says("tag 1 ssd none --remove")
         .code(0)
         .says("Run 1: baseline")
-        .says("had no tag 'none'");
+        .says("does not have the tag 'none'");
     let listed = home.answer("list --tag ssd --format csv");
     assert_eq!(listed.lines().count(), 2);
     assert!(home.answer("list").contains("baseline"));
@@ -152,16 +152,18 @@ fn tags_and_notes_are_given_and_taken() {
         exported.replace("[\"ssd\"]", "[\"s s\"]"),
     )
     .unwrap();
-    home.says("import two.json --archive new.db").code(1).says("a tag has");
+    home.says("import two.json --archive new.db")
+        .code(1)
+        .says("expected 1 to");
     let mut note = home.command("note 2");
     note.arg("");
     home.end(note).code(0).says("no note");
-    home.says("tag 1 two,words").code(2).says("a tag has");
+    home.says("tag 1 two,words").code(2).says("expected 1 to");
     for command in ["tag 9 x", "note 9 x", "delete 1 9", "show 9", "export 9"] {
         home.says(command).code(2).says("there is no run '9'");
     }
     for command in ["tag x x", "delete fine", "export ./none.json"] {
-        home.says(command).code(2).says("names no run");
+        home.says(command).code(2).says("invalid run");
     }
     assert_eq!(
         home.entries().len(),
@@ -217,12 +219,12 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
 fn no_more_is_read_than_a_record_has() {
     let home = Home::new();
     home.says(LITTLE).code(0);
-    home.says("import /dev/zero").code(1).says("no JSON object");
+    home.says("import /dev/zero").code(1).says("expected a JSON object");
     let long = home.scene.path().join("long.json");
     let mut file = fs::File::create(&long).unwrap();
     file.write_all(b"{\"a\":\"").unwrap();
     file.set_len(300 << 20).unwrap();
-    home.says("import long.json").code(1).says("longer than any record");
+    home.says("import long.json").code(1).says("too long for a record");
 }
 
 /// The others are written, and a file in which nothing comes is left as it was.
@@ -266,7 +268,7 @@ fn without_an_archive_there_are_no_runs() {
         .code(2)
         .says("there is no archive at nowhere.db");
     home.says("show last").code(2).says("there is no archive at");
-    home.says("list --since yesterday").code(2).says("give a date like");
+    home.says("list --since yesterday").code(2).says("expected a date");
     assert!(!home.archive().exists());
 }
 

@@ -88,7 +88,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
 #[test]
 fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
     for (what, bytes) in [
-        ("is no archive of postmark", &b"Dear Sir or Madam,\n"[..]),
+        ("is not an archive of postmark", &b"Dear Sir or Madam,\n"[..]),
         ("is damaged", b"SQLite format 3\0cut off"),
     ] {
         let home = Home::new();

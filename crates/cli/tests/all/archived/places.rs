@@ -64,7 +64,7 @@ fn under_sudo_it_is_the_invoking_users() {
         // The run goes on, as nobody has asked for an archive.
         home.end(command)
             .code(0)
-            .says("warning: where to archive the run is not known")
+            .says("warning: cannot find the archive")
             .says("--archive FILE")
             .says("--output FILE keeps");
     }

@@ -91,7 +91,10 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
     let report = home.scene.path().join("report.json");
     let words = format!("{LITTLE} --output {} --archive {}", text(&report), text(&foreign));
     let ended = home.says(&words);
-    ended.code(2).says("is no archive of postmark").says("--archive none");
+    ended
+        .code(2)
+        .says("is not an archive of postmark")
+        .says("--archive none");
     assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
     assert!(!report.exists());
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
@@ -111,10 +114,10 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
     ] {
         home.says(&format!("{command} --archive {}", text(&foreign)))
             .code(2)
-            .says("is no archive");
+            .says("is not an archive");
         home.says(&format!("{command} --archive none"))
             .code(2)
-            .says("give one with --archive FILE");
+            .says("use --archive FILE");
     }
     assert_eq!(fs::read_to_string(&foreign).unwrap(), "Dear Sir or Madam,\n");
 }
@@ -130,7 +133,7 @@ fn an_interrupted_run_is_there_as_what_it_is() {
     // While it goes on it is listed as that.
     let listed = home.answer("list");
     assert!(listed.contains("going"), "{listed}");
-    home.says("delete 1").code(2).says("run 1 goes on");
+    home.says("delete 1").code(2).says("run 1 is still running");
     running.send(Signal::INT);
     let ended = running.finish();
     ended.code(130);
@@ -179,7 +182,7 @@ fn a_report_does_not_wait_for_the_archive() {
     ended
         .code(0)
         .says("the run is not in the archive yet")
-        .says("a signal came")
+        .says("a signal ended the wait")
         .says("its record is in");
     drop(other);
     let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
@@ -250,13 +253,13 @@ fn a_report_is_not_written_over_the_archive() {
     ] {
         home.says(&words)
             .code(2)
-            .says("the archive is there")
-            .says("give another file");
+            .says("this file is the archive")
+            .says("use another file");
     }
     assert_eq!(home.entries().len(), 1);
     home.says(&format!("{LITTLE} --archive -"))
         .code(2)
-        .says("an archive is a file");
+        .says("expected the path of a file");
 }
 
 /// Runs are looked for where the command says that the archive is.

@@ -19,7 +19,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     let theirs = Home::new();
     assert_eq!(
         theirs.answer("published submissions"),
-        "No submissions: postmark import FILE\n"
+        "No submissions (add some with postmark import FILE)\n"
     );
     let import = format!("import {}", text(&file));
     assert_eq!(theirs.answer(&import), "Submission of Somebody: new\n");
@@ -39,7 +39,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 
     // A correction of the same run stands in its place, and what nobody wants any more goes.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
-    theirs.says(&import).code(0).says("in place of an earlier one");
+    theirs.says(&import).code(0).says("replaces an earlier one");
     let table = theirs.answer("published submissions");
     assert!(
         table.contains("S1 [Somebody]: my-old-machine") && !table.contains("S2"),
@@ -55,7 +55,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     );
     assert_eq!(
         theirs.answer("published submissions"),
-        "No submissions: postmark import FILE\n"
+        "No submissions (add some with postmark import FILE)\n"
     );
 
     fs::write(&file, submission.replace("Somebody", "\\u001b[2J")).unwrap();

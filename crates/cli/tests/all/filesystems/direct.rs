@@ -46,7 +46,7 @@ fn a_file_system_without_it_is_refused() {
     let at = scene.directory("mount");
     let _volume = Volume::without_direct(&at);
     let ended = Run::new(&at, WORK).end();
-    ended.code(2).says("--direct").says("give another --target");
+    ended.code(2).says("--direct").says("use another --target");
     assert!(names(&at).unwrap().is_empty(), "a refused run has left something");
     Run::new(&at, &WORK.replace("--direct", "")).perform().is_complete();
 }

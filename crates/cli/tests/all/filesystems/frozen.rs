@@ -42,7 +42,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
     std::thread::sleep(Duration::from_millis(200));
     // After what it is to be gone before: it thaws also where the test fails.
     let frozen = mounted.freeze();
-    let named = |line: &str| line.contains("worker ") && line.contains(" has been in '");
+    let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
     let line = || running.errors().lines().find(|line| named(line)).map(str::to_owned);
     let (line, after) = wait(&running, "a worker that is named", STALL_TIMEOUT + SLACK, line);
     assert!(
@@ -79,7 +79,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
     for stalled in &actual.stalled {
         let operations = ["create", "delete", "append", "read"];
         ran.assert(stalled.worker.is_some(), "no worker is named")
-            .assert(!stalled.came_back, "it did not come back")
+            .assert(!stalled.came_back, "it did not return")
             .assert(
                 operations.contains(&stalled.operation.as_str()),
                 format_args!("'{}' is not an operation of the mix", stalled.operation),
@@ -93,7 +93,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
                 format_args!("it was stalled for {} ns only", stalled.ns),
             );
         let said = format!(
-            "worker {} has been in '{}' of {}",
+            "worker {} is stalled in '{}' of {}",
             stalled.worker.unwrap(),
             stalled.operation,
             stalled.path

@@ -21,7 +21,7 @@ fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
     };
     let ended = Run::new(&mounted.at, SWEEP_STEPS).and("--sweep workers=1,20").end();
     ended.code(1);
-    for words in ["step 2 was refused", "no room"] {
+    for words in ["step 2 was refused", "not enough space"] {
         assert!(
             ended.errors.contains(words),
             "standard error does not say '{words}'\n{ended}"

@@ -118,7 +118,7 @@ fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
         .says("not enough memory: the run needs at least 2.2")
         .says("100,000,000 files in its pools")
         .says("the limit of this process (ulimit -v)")
-        .says("give fewer --files");
+        .says("use fewer --files");
 }
 
 /// More locations than files may be open.
@@ -135,7 +135,7 @@ fn too_few_open_files_are_told_with_advice() {
         .code(2)
         .says("Too many open files")
         .says("ulimit -n")
-        .says("fewer locations");
+        .says("fewer targets");
     for number in 0..200 {
         let directory = scene.path().join(number.to_string());
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0, "{ended}");

@@ -10,7 +10,7 @@ use crate::support::faces::{clean, has_ended, own_directories, program, program_
 use crate::support::scene::{furnish, furnish_with_our_names, write};
 use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root};
 
-const NOT_OUR_CONTENTS: &str = "it does not begin as the files of this run do";
+const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 
 /// A run that was killed, and the directory that its files lie in.
 struct Killed {
@@ -79,8 +79,8 @@ fn links_directories_and_the_like() {
         symlink(&elsewhere, at("30002")).unwrap();
         std::fs::create_dir(at("30003")).unwrap();
         std::fs::write(at("30003").join("1"), "inside\n").unwrap();
-        let link = "it is a symbolic link, and this run gives such a name to a regular file";
-        let directory = "it is a directory, and this run gives such a name to a regular file";
+        let link = "it is a symbolic link, but this run gives such a name to a regular file";
+        let directory = "it is a directory, but this run gives such a name to a regular file";
         killed.leaves(&[("30001", link), ("30002", link), ("30003", directory)]);
         before.assert_kept(&elsewhere, &"after a cleaning beside links to it");
     }
@@ -156,7 +156,7 @@ fn a_file_in_a_subdirectory() {
         cleaned
             .code(1)
             .says(&format!(
-                "Left: {}: it holds what this run did not make",
+                "Left: {}: it contains files that this run did not create",
                 killed.files.join("s1").display()
             ))
             .says("its manifest stays");
@@ -192,7 +192,7 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
         running.kill();
         let cleaned = clean(&location);
         cleaned.code(1).says(&format!(
-            "Left: {}: it is a symbolic link, and this run gives such a name to a directory",
+            "Left: {}: it is a symbolic link, but this run gives such a name to a directory",
             files.join("s1").display()
         ));
         before.assert_kept(&elsewhere, &cleaned);
@@ -207,16 +207,16 @@ fn what_another_process_cleans() {
     let location = scene.directory("location");
     let running = Prompt(Raw).begin(&Work::long(&location), &scene, Moment::Prepare);
     let why = format!(
-        "its run's process ({}) is gone, and another one is cleaning it",
+        "the run's process ({}) has ended, and another process cleans the directory",
         running.worker()
     );
     running.kill();
     let before = Snapshot::of(&location);
     let held = std::fs::File::open(location.join(".postmark-manifest.json")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
-    clean(&location).code(1).says(&why).says("nothing was touched");
+    clean(&location).code(1).says(&why).says("nothing was changed");
     let refused = Prompt(Raw).perform(&Work::little(&location), &scene);
-    refused.code(1).says(&why).says("take another directory");
+    refused.code(1).says(&why).says("use another directory");
     before.assert_kept(&location, &refused);
     drop(held);
     clean(&location).code(0);
@@ -239,9 +239,9 @@ fn a_run_that_goes_on_is_not_disturbed() {
         let cleaned = clean(&location);
         cleaned
             .code(1)
-            .says("a run is going on there")
+            .says("in use by a run")
             .says(&format!("(process {})", running.worker()))
-            .says("nothing was touched");
+            .says("nothing was changed");
         let ended = running.finish();
         ended.code(0);
         before.assert_kept(&location, &ended);
@@ -274,16 +274,16 @@ fn where_nothing_is_to_be_cleaned() {
     symlink("keep", location.join("postmark-1-2-5")).unwrap();
     let before = Snapshot::of(&location);
     let cleaned = clean(&location);
-    cleaned.code(0).says("nothing of a killed run is here");
+    cleaned.code(0).says("no files of a killed run");
     before.assert_kept(&location, &cleaned);
 }
 
 #[test]
 fn manifests_that_are_not_understood() {
     for (text, why) in [
-        ("{ \"postmark_manifest\": 99 }", "cannot be understood"),
-        ("not even JSON", "cannot be understood"),
-        ("[1, 2, 3]", "cannot be understood"),
+        ("{ \"postmark_manifest\": 99 }", "cannot be parsed"),
+        ("not even JSON", "cannot be parsed"),
+        ("[1, 2, 3]", "cannot be parsed"),
     ] {
         let scene = Scene::new();
         let location = scene.directory("location");
@@ -291,7 +291,7 @@ fn manifests_that_are_not_understood() {
         write(&location.join(".postmark-manifest.json"), text, 0o644);
         let before = Snapshot::of(&location);
         let cleaned = clean(&location);
-        cleaned.code(1).says(why).says("nothing was touched");
+        cleaned.code(1).says(why).says("nothing was changed");
         before.assert_kept(&location, &cleaned);
     }
 }
@@ -359,7 +359,7 @@ fn somebody_without_permission() {
     let cleaned = Running::to_its_end(command, &killed.location);
     cleaned
         .code(1)
-        .says("it belongs to user 0, and this is user 65534")
-        .says("nothing was touched");
+        .says("it belongs to user 0, not to the current user 65534")
+        .says("nothing was changed");
     left.assert_kept(&killed.location, &cleaned);
 }

@@ -12,8 +12,8 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         &["--workers 2 and --readers 3", "share", "--writers and --readers"],
     ),
     ("run --workers 2 --writers 0", &["--workers 2 and --writers 0"]),
-    ("run --workers 0", &["workers 0", "1 to 4096"]),
-    ("run --workers 4097", &["workers 4097", "1 to 4096"]),
+    ("run --workers 0", &["number of workers 0", "1 to 4096"]),
+    ("run --workers 4097", &["number of workers 4097", "1 to 4096"]),
     ("run --workers 99999999999", &["--workers 99999999999", "1 to 4096"]),
     ("run --writers 4000 --readers 4000", &["workers 8000", "1 to 4096"]),
     ("run --writers 99999999999", &["--writers 99999999999"]),
@@ -29,17 +29,17 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --worker-seeds random", &["--worker-seeds", "same", "offset"]),
     (
         "run --writers 2 --keep",
-        &["--keep", "shared", "--transactions 0 --keep", "--workers"],
+        &["--keep", "shared", "requires --transactions 0", "--workers"],
     ),
-    ("run --preset news --keep", &["--keep", "--transactions 0 --keep"]),
+    ("run --preset news --keep", &["--keep", "requires --transactions 0"]),
     // How large the pool is.
     (
         "run --working-set 2x --files 10",
-        &["--working-set 2x and --files 10", "leave one out"],
+        &["--working-set 2x and --files 10", "cannot be combined"],
     ),
     (
         "run --working-set 2x --reuse",
-        &["--working-set 2x and --reuse", "leave one out"],
+        &["--working-set 2x and --reuse", "cannot be combined"],
     ),
     ("run --working-set 0x", &["--working-set 0x", "like 4x"]),
     ("run --working-set 0GiB", &["--working-set 0", "like 4x"]),
@@ -53,191 +53,200 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ),
     (
         "run --mix read=1 --size 0 --working-set 2x",
-        &["--working-set 2x", "hold nothing", "--size"],
+        &["--working-set 2x", "are empty", "--size"],
     ),
     (
         "run --mix read=1 --entries-max 600 --working-set 0.5x",
-        &["--working-set 0.5x", "Chose", "entries-max 600"],
+        &["--working-set 0.5x", "Chose", "at most 600 entries"],
     ),
     ("plan --working-set 2x --files 10", &["--working-set 2x and --files 10"]),
     // What only mixes have.
-    ("run --append-size 4KiB", &["--append-size", "give --mix"]),
-    ("run --range-size 4KiB", &["--range-size", "give --mix"]),
-    ("run --size-max 4KiB", &["--size-max", "give --mix"]),
-    ("run --popularity zipf:0.99", &["--popularity", "give --mix"]),
-    ("run --entries-max 5", &["--entries-max", "give --mix"]),
-    ("run --names maildir", &["--names", "give --mix"]),
+    ("run --append-size 4KiB", &["--append-size", "add --mix"]),
+    ("run --range-size 4KiB", &["--range-size", "add --mix"]),
+    ("run --size-max 4KiB", &["--size-max", "add --mix"]),
+    ("run --popularity zipf:0.99", &["--popularity", "add --mix"]),
+    ("run --entries-max 5", &["--entries-max", "add --mix"]),
+    ("run --names maildir", &["--names", "add --mix"]),
     (
         "run --think 1ms",
-        &["--think", "give --mix", "read=5,append=5,create=5,delete=5"],
+        &["--think", "add --mix", "read=5,append=5,create=5,delete=5"],
     ),
-    ("run --align 4KiB", &["--align", "give --mix"]),
+    ("run --align 4KiB", &["--align", "add --mix"]),
     (
         "run --dirs subdirs:5",
-        &["--dirs subdirs:5", "--subdirs N", "give --mix"],
+        &["--dirs subdirs:5", "--subdirs N", "add --mix"],
     ),
     (
         "run --size exponential:mean=1KiB,max=1MiB",
-        &["--size", "LOW..HIGH", "give --mix"],
+        &["--size", "LOW..HIGH", "add --mix"],
     ),
-    ("run --size histogram@nowhere", &["--size", "LOW..HIGH", "give --mix"]),
-    ("run --direct", &["--direct", "4096", "give --mix"]),
-    ("run --workers 2 --think 1ms", &["--think", "give --mix"]),
-    ("run --preset paper-1000-50000 --think 1ms", &["--think", "give --mix"]),
+    ("run --size histogram@nowhere", &["--size", "LOW..HIGH", "add --mix"]),
+    ("run --direct", &["--direct", "4096", "add --mix"]),
+    ("run --workers 2 --think 1ms", &["--think", "add --mix"]),
+    ("run --preset paper-1000-50000 --think 1ms", &["--think", "add --mix"]),
     // What only the classic work has.
-    ("run --mix read=1 --edition 1.0", &["--edition 1.0", "leave it out"]),
+    (
+        "run --mix read=1 --edition 1.0",
+        &["--edition 1.0", "only the classic workload"],
+    ),
     ("run --mix read=1 --bias-read 7", &["--bias-read 7", "--mix"]),
     ("run --mix read=1 --bias-create 7", &["--bias-create 7", "--mix"]),
-    ("run --preset mail --edition 1.5", &["--edition 1.5", "leave it out"]),
+    (
+        "run --preset mail --edition 1.5",
+        &["--edition 1.5", "only the classic workload"],
+    ),
     ("run --preset mail --bias-read 5", &["--bias-read 5", "--mix"]),
-    ("run --writers 1 --edition 1.0", &["--edition 1.0", "leave it out"]),
+    (
+        "run --writers 1 --edition 1.0",
+        &["--edition 1.0", "only the classic workload"],
+    ),
     ("run --writers 1 --bias-read 11", &["bias 11", "0 to 10"]),
     (
         "run --mix read=1 --format classic",
         &["--format classic", "text or json"],
     ),
-    ("run --for 0s", &["--for 0s", "2m"]),
+    ("run --for 0s", &["'0s' for --for", "2m"]),
     ("run --rate 0", &["--rate", "above 0"]),
     ("run --rate -5", &["--rate", "above 0"]),
-    ("run --rate abc", &["'abc' is no number", "2k"]),
+    ("run --rate abc", &["'abc'", "2k"]),
     ("run --rate 1e10", &["--rate", "1000000000"]),
-    ("run --arrivals poisson", &["--arrivals poisson without --rate"]),
-    (
-        "run --arrivals never --rate 1",
-        &["'never' is no way to arrive", "poisson"],
-    ),
+    ("run --arrivals poisson", &["--arrivals poisson requires --rate"]),
+    ("run --arrivals never --rate 1", &["'never'", "poisson"]),
     ("run --mix read=1 --think 1ms --rate 5", &["--rate and --think"]),
     ("run --for 1s --format classic", &["--format classic", "text or json"]),
     // Sweeps and steady states.
     (
         "run --sweep 100,200 --rate 5",
-        &["--rate 5 with --sweep 100,200", "leave one out"],
+        &["--rate 5 and --sweep 100,200", "cannot be combined"],
     ),
-    ("run --sweep 200,100", &["100 does not rise after 200", "write auto"]),
-    ("run --sweep up", &["`up` is no number", "write auto"]),
-    ("run --sweep 1..9", &["how many steps", "write auto"]),
+    ("run --sweep 200,100", &["100 follows 200", "expected auto"]),
+    ("run --sweep up", &["'up' is not a number", "expected auto"]),
+    ("run --sweep 1..9", &["the number of steps", "expected auto"]),
     ("run --sweep 1,2000000000", &["--sweep", "1000000000"]),
-    ("run --sweep 10,20 --for 2s", &["--for 2s with --sweep", "10s"]),
+    ("run --sweep 10,20 --for 2s", &["'2s' for --for", "10s"]),
     (
         "run --sweep 1..1000:64 --for 1h",
-        &["--sweep", "100000 slices", "shorter steps", "--no-series"],
+        &["--sweep", "100000 entries", "shorter steps", "--no-series"],
     ),
     (
         "run --sweep 10,20 --transactions 50",
-        &["--transactions 50 with --sweep", "--for"],
+        &["--transactions 50 and --sweep", "--for"],
     ),
     (
         "run --sweep 10,20 --steady snia",
-        &["--steady or --round with --sweep", "--warm-up"],
+        &["--steady and --round cannot be combined with --sweep", "--warm-up"],
     ),
     ("run --mix read=1 --sweep 10,20 --think 1ms", &["--sweep and --think"]),
     (
         "run --sweep workers=1,2 --workers 3",
-        &["--workers with --sweep workers=…", "leave --workers out"],
+        &["--workers cannot be combined with --sweep workers="],
     ),
     (
         "run --sweep workers=1,2 --arrivals poisson",
-        &["--arrivals with --sweep workers=…"],
+        &["--arrivals cannot be combined with --sweep workers="],
     ),
     (
         "run --sweep workers=1,2 --slo p99<1ms",
-        &["--slo with --sweep workers=…"],
+        &["--slo cannot be combined with --sweep workers="],
     ),
-    ("run --sweep workers=1,9999", &["9999 workers", "1 to 4096"]),
+    ("run --sweep workers=1,9999", &["workers=9999", "1 to 4096"]),
     (
         "run --preset ai-samples --sweep workers=1,2",
-        &["--sweep workers=…", "one pool", "climb rates"],
+        &["--sweep workers=", "shared pool", "sweep rates"],
     ),
     (
         "run --sweep 10,20 --fresh --keep",
-        &["--keep or --reuse", "leave --fresh out"],
+        &["--keep and --reuse", "remove --fresh"],
     ),
     (
         "run --sweep 10,20 --ack-log /proc/x",
-        &["--ack-log with --sweep", "leave one out"],
+        &["--ack-log and --sweep", "cannot be combined"],
     ),
     (
         "run --sweep workers=1,2 --working-set 2x",
-        &["--working-set with --sweep workers=…"],
+        &["--working-set cannot be combined with --sweep workers="],
     ),
     (
         "run --sweep auto --slo p99<5ms --no-latencies",
-        &["--slo with --no-latencies"],
+        &["--slo and --no-latencies"],
     ),
     (
         "run --steady snia --round 1s --for 10h",
-        &["--for 10h", "at most 1000 rounds", "--round"],
+        &["--for 10h", "at most 1000 are", "--round"],
     ),
-    ("run --fresh", &["--fresh without --sweep", "--sweep auto"]),
-    ("run --slo p99<5ms", &["--slo without --sweep", "--sweep auto"]),
-    ("run --sweep auto --slo 5ms", &["`5ms` is no SLO", "p99<10ms"]),
+    ("run --fresh", &["--fresh requires --sweep", "--sweep auto"]),
+    ("run --slo p99<5ms", &["--slo requires --sweep", "--sweep auto"]),
+    ("run --sweep auto --slo 5ms", &["'5ms'", "p99<10ms"]),
     (
         "run --sweep auto --format classic",
         &["--format classic", "text or json"],
     ),
     ("run --steady soon", &["soon", "snia", "slope"]),
-    ("run --steady snia --round 10ms", &["--round 10ms", "at least a second"]),
+    ("run --steady snia --round 10ms", &["'10ms' for --round", "at least 1s"]),
     (
         "run --steady slope --round 2s",
-        &["--steady slope --round 2s", "never come true", "--round 5s"],
+        &["--round 2s is too short for --steady slope", "--round 5s"],
     ),
     (
         "run --steady snia --for 30s",
-        &["--steady snia with --for 30s", "never come true", "--for 50s"],
+        &["--for 30s is too short for --steady snia", "--for 50s"],
     ),
-    ("run --round 5s", &["--round without --steady", "--steady snia"]),
+    ("run --round 5s", &["--round requires --steady", "--steady snia"]),
     ("run --steady snia --format terse", &["--format terse", "text or json"]),
     ("run --live -", &["--live -", "--output"]),
     ("run --live - --output -", &["--live -", "--output"]),
-    ("run --live x --no-latencies", &["--live with --no-latencies"]),
-    ("run --live x --no-series", &["--live with --no-series"]),
+    ("run --live x --no-latencies", &["--live and --no-latencies"]),
+    ("run --live x --no-series", &["--live and --no-series"]),
     ("run --mix read=1 --format terse", &["--format terse", "text or json"]),
-    ("run --seed 4294967296", &["--seed 4294967296", "4294967295"]),
+    ("run --seed 4294967296", &["'4294967296' for --seed", "4294967295"]),
     // Mixes that are none.
-    ("run --mix read=0", &["no operation has a weight", "read=1"]),
-    ("run --mix ,", &["no operation has a weight"]),
-    ("run --mix read", &["'read' is no weight", "read=5"]),
-    ("run --mix read=x", &["'read=x' is no weight"]),
-    ("run --mix fly=3", &["no operation 'fly'", "deliver"]),
-    ("run --mix read=1,read=2", &["read is named twice"]),
-    ("run --preset mail --mix read=0", &["no operation has a weight"]),
+    ("run --mix read=0", &["all operations have the weight 0", "read=1"]),
+    ("run --mix ,", &["all operations have the weight 0"]),
+    (
+        "run --mix read",
+        &["'read' is not an operation with its weight", "read=5"],
+    ),
+    ("run --mix read=x", &["'read=x' is not an operation with its weight"]),
+    ("run --mix fly=3", &["unknown operation 'fly'", "deliver"]),
+    ("run --mix read=1,read=2", &["read occurs twice"]),
+    ("run --preset mail --mix read=0", &["all operations have the weight 0"]),
     (
         "run --writers 1 --bias-read -1 --bias-create -1",
-        &["no operation has a weight"],
+        &["all operations have the weight 0"],
     ),
     ("run --mix read=1 --files 0", &["files 0"]),
     // Sizes.
-    ("run --mix read=1 --size 10..5", &["--size 10..5", "write 5..10"]),
+    ("run --mix read=1 --size 10..5", &["'10..5' for --size", "write 5..10"]),
     ("run --mix read=1 --size 2GiB", &["--size", "at most 1GiB"]),
     ("run --mix read=1 --size lognormal:median=8KiB", &["--size", "'sigma'"]),
     (
         "run --mix read=1 --size histogram:1KiB",
-        &["--size", "'1KiB' is no bin"],
+        &["--size", "'1KiB' is not a bin"],
     ),
     (
         "run --mix read=1 --size histogram:1KiB=0",
-        &["--size", "at least a weight of 1"],
+        &["--size", "weight of 1 or more"],
     ),
-    ("run --mix read=1 --range-size 9..3", &["--range-size 9..3"]),
-    ("run --mix append=1 --append-size 9..3", &["--append-size 9..3"]),
+    ("run --mix read=1 --range-size 9..3", &["'9..3' for --range-size"]),
+    ("run --mix append=1 --append-size 9..3", &["'9..3' for --append-size"]),
     (
         "run --mix append=1 --size 4KiB",
         &["--size-max 4096", "larger --size-max"],
     ),
     (
         "run --mix read=1 --size 20k --size-max 10k",
-        &["size-max 10000", "20000"],
+        &["'10000' for --size-max", "20000"],
     ),
     ("run --mix read=1 --size-max 2GiB", &["--size-max", "1GiB"]),
-    ("run --mix read=1 --align 0", &["--align 0"]),
-    ("run --mix read=1 --read-block 0", &["read-block"]),
+    ("run --mix read=1 --align 0", &["'0' for --align"]),
+    ("run --mix read=1 --read-block 0", &["read block"]),
     (
         "run --mix read=1 --direct --align 512",
-        &["--align 512", "multiples of 4096"],
+        &["'512' for --align", "multiple of 4096"],
     ),
     (
         "run --mix read=1 --direct --read-block 512",
-        &["--read-block 512", "multiples of 4096"],
+        &["'512' for --read-block", "multiple of 4096"],
     ),
     // Popularity, directories, names, contents, times.
     ("run --mix read=1 --popularity zipf:-1", &["--popularity", "zipf"]),
@@ -245,13 +254,13 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --mix read=1 --dirs tree:3", &["--dirs", "tree:10x3"]),
     (
         "run --mix read=1 --dirs flat --subdirs 3",
-        &["--dirs flat and --subdirs 3", "leave one out"],
+        &["--dirs flat and --subdirs 3", "cannot be combined"],
     ),
     ("run --mix read=1 --subdirs 0", &["at least 1 directory"]),
     ("run --mix read=1 --subdirs 5000000000", &["5000000000"]),
     (
         "run --mix read=1 --entries-max 10 --files 100",
-        &["entries-max 10", "more directories"],
+        &["at most 10 entries", "more directories"],
     ),
     ("run --mix read=1 --entries-max 0", &["at least 1"]),
     ("run --mix read=1 --names padded:0", &["--names", "1 to 200"]),
@@ -259,13 +268,13 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --contents zeros", &["--contents", "incompressible"]),
     (
         "run --contents text --dedup 2",
-        &["dedup 2 with text", "incompressible"],
+        &["ratio of 2 cannot be used with text", "incompressible"],
     ),
-    ("run --mix read=1 --dedup 0.5", &["dedup 0.5", "from 1"]),
+    ("run --mix read=1 --dedup 0.5", &["ratio 0.5", "expected 1"]),
     // How it is done.
     ("run --durability paper", &["--durability", "fsync+dir"]),
     ("run --durability batch:0", &["--durability", "at least 1"]),
-    ("run --durability o-sync", &["stdio", "'o-sync'", "--storage posix"]),
+    ("run --durability o-sync", &["stdio", "o-sync", "--storage posix"]),
     (
         "run --mix overwrite=1 --storage stdio",
         &["stdio", "'overwrite'", "--storage posix"],
@@ -283,13 +292,13 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --on-error 200%", &["--on-error", "1%"]),
     ("run --on-error sometimes", &["--on-error", "stop"]),
     ("run --stall-timeout 5", &["--stall-timeout", "no unit of time"]),
-    ("run --stall-timeout 0", &["--stall-timeout 0", "60s"]),
+    ("run --stall-timeout 0", &["'0s' for --stall-timeout", "60s"]),
     (
         "run --steps --no-latencies",
-        &["--steps", "--no-latencies", "leave one out"],
+        &["--steps", "--no-latencies", "cannot be combined"],
     ),
     ("run --pin=maybe", &["--pin", "maybe"]),
-    ("run --reuse", &["no pool", "--keep"]),
+    ("run --reuse", &["no kept pool", "--keep"]),
     ("run --storage null --keep", &["--keep", "null", "--storage posix"]),
     ("run --storage null --reuse", &["--reuse", "null"]),
     ("run --storage null --ack-log j", &["--ack-log", "null"]),
@@ -301,12 +310,12 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
     ("run --ack-log nowhere/ack_log", &["nowhere/ack_log"]),
     // The same for plans, and what is said of acknowledgement logs.
     ("plan --workers 2 --readers 3", &["--workers 2 and --readers 3"]),
-    ("plan --mix read=0", &["no operation has a weight"]),
+    ("plan --mix read=0", &["all operations have the weight 0"]),
     ("verify-log .", &["--ack-log"]),
     ("verify-log . --ack-log nowhere", &["nowhere", "--ack-log"]),
     (
         "verify-log . --ack-log notes.txt",
-        &["no acknowledgement log", "--ack-log"],
+        &["not an acknowledgement log", "--ack-log"],
     ),
 ];
 
@@ -331,25 +340,25 @@ fn histograms_that_do_not_parse_are_named_with_file_and_line() {
     let path = place.scene.path().join("histogram.txt");
     for (text, told) in [
         ("0..1KiB 30\n1KiB..8KiB many\n", "line 2: 'many'"),
-        ("# sizes\n\n8KiB..1KiB 5\n", "line 3: sizes from 8192 to 1024"),
-        ("1KiB\n", "line 1: '1KiB' is no bin"),
-        ("1KiB 0\n", "at least a weight of 1"),
-        ("", "at least a weight of 1"),
+        ("# sizes\n\n8KiB..1KiB 5\n", "line 3: the lower bound 8192"),
+        ("1KiB\n", "line 1: '1KiB' is not a bin"),
+        ("1KiB 0\n", "weight of 1 or more"),
+        ("", "weight of 1 or more"),
     ] {
         write(&path, text, 0o644);
         for option in ["--size", "--append-size", "--range-size"] {
             let ended = place.say(&["run", "--mix", "read=1", option, "histogram@../histogram.txt"]);
             ended
                 .code(2)
-                .says(&format!("{option} histogram@../histogram.txt"))
+                .says(&format!("'histogram@../histogram.txt' for {option}"))
                 .says(told);
         }
     }
     place
         .say(&["run", "--mix", "read=1", "--size", "histogram@../nowhere.txt"])
         .code(2)
-        .says("--size histogram@../nowhere.txt")
-        .says("cannot read it");
+        .says("'histogram@../nowhere.txt' for --size")
+        .says("cannot read the file");
     write(&path, "100..200 1 # small\n4KiB 1\n", 0o644);
     let words = [
         "plan",
@@ -367,11 +376,14 @@ fn histograms_that_do_not_parse_are_named_with_file_and_line() {
 fn contradictions_in_configuration_files() {
     let place = Place::new();
     for (text, told) in [
-        ("mix = \"read=0\"\n", &["line 1", "no operation has a weight"][..]),
-        ("files = 1\nmix = \"fly=1\"\n", &["line 2", "no operation 'fly'"]),
+        (
+            "mix = \"read=0\"\n",
+            &["line 1", "all operations have the weight 0"][..],
+        ),
+        ("files = 1\nmix = \"fly=1\"\n", &["line 2", "unknown operation 'fly'"]),
         ("workers = 2\nreaders = 1\n", &["--workers 2 and --readers 1"]),
         ("working-set = '2x'\nfiles = 1\n", &["--working-set 2x and --files 1"]),
-        ("popularity = \"zipf:0.9\"\n", &["--popularity", "give --mix"]),
+        ("popularity = \"zipf:0.9\"\n", &["--popularity", "add --mix"]),
         ("size = \"huge\"\n", &["line 1", "huge"]),
         ("on-error = -1\n", &["line 1", "negative"]),
         ("stall-timeout = 60\n", &["line 1"]),
@@ -380,7 +392,7 @@ fn contradictions_in_configuration_files() {
         ("mix = \"read=1\"\nsize-maximum = 5\n", &["line 2", "size-maximum"]),
         (
             "[[target]]\npath = \"\"\n",
-            &["[[target]]", "a path is empty", "working directory"],
+            &["[[target]]", "the path is empty", "working directory"],
         ),
     ] {
         write(&place.scene.path().join("config.toml"), text, 0o644);

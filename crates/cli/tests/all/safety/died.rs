@@ -61,9 +61,9 @@ fn remove_what_was_cut_short(cleaned: &Ended) {
             std::fs::remove_file(path).unwrap();
             removed += 1;
         } else {
-            let is_told = why.starts_with("it holds")
+            let is_told = why.starts_with("it contains")
                 || why.starts_with("its manifest stays")
-                || why.starts_with("for reasons like");
+                || why.starts_with("for the same reasons");
             cleaned.assert(is_told, why);
         }
     }

@@ -36,7 +36,7 @@ fn as_before_on(kind: Option<FileSystem>) {
         let cleaned = clean(&location);
         cleaned
             .code(0)
-            .says("Removed what the run had made")
+            .says("Removed the files of the run")
             .does_not_say("Left:");
         before.assert_kept(&location, &format!("{killed}\n{cleaned}"));
     }
@@ -174,7 +174,7 @@ fn a_claim_that_nobody_follows_goes() {
     let before = Snapshot::of(&location);
     let manifest = location.join(".postmark-manifest.json");
     std::fs::write(&manifest, "").unwrap();
-    clean(&location).code(1).says("a run is going on there");
+    clean(&location).code(1).says("in use by a run");
     std::thread::sleep(std::time::Duration::from_millis(3_100));
     let cleaned = clean(&location);
     cleaned.code(0);
@@ -185,7 +185,7 @@ fn a_claim_that_nobody_follows_goes() {
     std::thread::sleep(std::time::Duration::from_millis(3_100));
     clean(&location)
         .code(1)
-        .says("it is not whole")
-        .says("nothing was touched");
+        .says("it is incomplete")
+        .says("nothing was changed");
     assert_eq!(std::fs::read(location.join("17")).unwrap(), b"mine");
 }

@@ -24,8 +24,7 @@ fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn
         if face.is_prompt() {
             ended
                 .code(1)
-                .says("already holds")
-                .says("nothing was touched")
+                .says("already contains")
                 .does_not_say("Creating")
                 .does_not_say("seconds total");
             for name in named {

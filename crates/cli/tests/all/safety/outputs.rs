@@ -51,7 +51,7 @@ fn an_output_that_exists_needs_force() {
         let ended = say(&scene, &words);
         ended
             .code(2)
-            .says("precious: the file exists, and nothing was written")
+            .says("precious: the file exists (use another file")
             .says("--force")
             .assert(read(&scene, "precious") == "mine\n", "it was written to");
         ended.assert(
@@ -101,8 +101,8 @@ fn an_output_is_never_an_input() {
         for force in ["", " --force"] {
             say(&scene, &format!("{words}{force}"))
                 .code(2)
-                .says("this file is read (")
-                .says("give another file");
+                .says("the run reads this file (")
+                .says("use another file");
         }
         assert_eq!(
             (read(&scene, "c.toml"), read(&scene, "sizes"), read(&scene, "r.json")),
@@ -116,7 +116,7 @@ fn an_output_is_never_an_input() {
         .args(["show", "-", "--force", "--output", "r.json"])
         .current_dir(scene.path());
     let ended = Running::to_its_end(in_shell("exec \"$0\" \"$@\" < r.json", &command), scene.path());
-    ended.code(2).says("this file is read (RUN)");
+    ended.code(2).says("the run reads this file (RUN)");
     assert_eq!(read(&scene, "r.json"), record);
 }
 
@@ -144,7 +144,7 @@ fn two_outputs_are_two_files() {
             .says("the same file");
         say(&scene, &format!("run --target target --config c.toml --ack-log {name}"))
             .code(2)
-            .says("this file is read");
+            .says("the run reads this file");
     }
 }
 
@@ -155,7 +155,7 @@ fn a_dangling_link_is_called_what_it_is() {
     for words in ["--output dangling", "--live dangling --force"] {
         say(&scene, &format!("{LITTLE} {words}"))
             .code(2)
-            .says("dangling: this is a symbolic link to nowhere, which does not exist")
+            .says("dangling: the symbolic link points to nowhere, which does not exist")
             .says("remove the link");
     }
     assert!(!scene.path().join("nowhere").exists());
@@ -204,7 +204,7 @@ fn devices_and_descriptors_need_no_force() {
         "exec \"$0\" \"$@\" 3>> c.toml",
         "run --target target --config c.toml --output /dev/fd/3",
     );
-    ended.code(2).says("this file is read (--config)");
+    ended.code(2).says("the run reads this file (--config)");
     assert_eq!(read(&scene, "c.toml"), config);
 }
 
@@ -270,14 +270,14 @@ fn an_output_that_hangs_keeps_no_refusal() {
             .current_dir(scene.path());
         let running = Running::start(command, &backing);
         let began = Instant::now();
-        while !running.errors().contains("precious is there already") && began.elapsed() < Duration::from_secs(30) {
+        while !running.errors().contains("precious: the file exists") && began.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(10));
         }
         let told = running.errors();
         // What waits for it can only end with it.
         drop(mounted);
         running.finish().code(2);
-        assert!(told.contains("precious is there already"), "{option}: {told}");
+        assert!(told.contains("precious: the file exists"), "{option}: {told}");
         assert_eq!(fs::read_dir(&backing).unwrap().count(), 0, "{option}");
     }
 }

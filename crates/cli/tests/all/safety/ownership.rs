@@ -15,8 +15,8 @@ use crate::support::faces::{clean, own_directories, program};
 use crate::support::scene::{furnish, set_mode, write};
 use crate::support::{Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root};
 
-const NOT_OUR_CONTENTS: &str = "it does not begin as the files of this run do";
-const TOO_LATE: &str = "it was made after the run had ended";
+const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
+const TOO_LATE: &str = "it was created after the run had ended";
 const MANIFEST: &str = ".postmark-manifest.json";
 
 /// A run in a location of its own that was killed, and what came to its files.
@@ -148,10 +148,10 @@ fn certain() -> [(&'static str, &'static str); 3] {
 
 /// The others, where nobody knows what the run was doing, and why they stay.
 const UNCLEAR: [(&str, &str); 2] = [
-    ("50003", "it is empty, and nothing tells that this run was writing it"),
+    ("50003", "it is empty, and no trace shows that this run was writing it"),
     (
         "50004",
-        "it begins with zeros, and nothing tells that this run was writing it",
+        "it begins with zeros, and no trace shows that this run was writing it",
     ),
 ];
 
@@ -267,11 +267,11 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
             set_mode(&files.join("50003"), 0o640);
             std::fs::hard_link(files.join("50004"), files.join("50005")).unwrap();
         });
-        let other_names = "it has other names besides, which this run does not make";
+        let other_names = "it has other hard links, which this run does not create";
         let unclear = [
             ("50001", "it is older than the run"),
             ("50002", "it belongs to another owner (user 65534)"),
-            ("50003", "its mode is 0640, which this run does not give"),
+            ("50003", "its mode is 0640, which this run does not use"),
             ("50004", other_names),
             ("50005", other_names),
         ];
@@ -301,7 +301,7 @@ fn a_subdirectory_of_another_mode() {
         cleaned
             .code(1)
             .says(&format!(
-                "Left: {}: its mode is {mode:04o}, which this run does not give",
+                "Left: {}: its mode is {mode:04o}, which this run does not use",
                 changed.display()
             ))
             .says("its manifest stays");
@@ -356,7 +356,7 @@ fn the_links_of_a_mix() {
     symlink("/etc/passwd", &link).unwrap();
     let cleaned = clean(&location);
     cleaned.code(1).says(&format!(
-        "Left: {}: it is a symbolic link to something else than a file of this run",
+        "Left: {}: it is a symbolic link, but not to a file of this run",
         link.display()
     ));
     assert_eq!(all_names(&location), [link], "{cleaned}");
@@ -425,8 +425,8 @@ fn a_kept_pool_of_another_owner() {
     let cleaned = clean(&own);
     cleaned
         .code(1)
-        .says("it belongs to user 65534, and this is user 0")
-        .says("nothing was touched");
+        .says("it belongs to user 65534, not to the current user 0")
+        .says("nothing was changed");
     before.assert_kept(&own, &cleaned);
     give(0, true);
     clean(&own).code(0);
@@ -461,8 +461,8 @@ fn a_manifest_of_another_user_is_not_believed() {
     let cleaned = clean(&shared);
     cleaned
         .code(1)
-        .says("it belongs to user 65534, and this is user 0")
-        .says("nothing was touched");
+        .says("it belongs to user 65534, not to the current user 0")
+        .says("nothing was changed");
     before.assert_kept(&shared, &cleaned);
     // Nor does a run begin there.
     let refused = Prompt(Raw).perform(
@@ -489,10 +489,10 @@ fn with_number(manifest: &str, key: &str, value: u64) -> String {
 fn a_manifest_that_was_made_elsewhere_is_not_believed() {
     let visited = visited(Prompt(Raw), |_| ());
     for (name, why) in [
-        ("copy", "it was made for another directory, and this is a copy of it"),
-        ("link", "it has other names besides"),
+        ("copy", "it is a copy of the manifest of another directory"),
+        ("link", "it has other hard links"),
         ("symbolic", "it is a symbolic link"),
-        ("writable", "its mode is 0666, so that others may have written it"),
+        ("writable", "its mode 0666 lets other users write it"),
     ] {
         let place = visited.scene.directory(name);
         let manifest = place.join(MANIFEST);
@@ -510,7 +510,7 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
         std::fs::write(place.join("17"), contents).unwrap();
         let before = Snapshot::of(&place);
         let cleaned = clean(&place);
-        cleaned.code(1).says(why).says("nothing was touched");
+        cleaned.code(1).says(why).says("nothing was changed");
         before.assert_kept(&place, &cleaned);
         if name == "link" {
             std::fs::remove_file(manifest).unwrap();
@@ -656,7 +656,7 @@ fn root_refuses_a_place_that_others_may_rename() {
             command.arg("--allow-unsafe-target");
             Running::to_its_end(command, &theirs)
                 .code(1)
-                .says("no subdirectories, which --allow-unsafe-target does not cover");
+                .says("no subdirectories (--allow-unsafe-target does not cover them)");
         }
     }
 }

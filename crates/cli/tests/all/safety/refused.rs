@@ -20,7 +20,7 @@ fn has_no_room(location: &Path, scene: &Scene, work: &Work, words: &[&str]) {
         let ended = face.perform(work, scene);
         ended
             .code(refused(face))
-            .says("no room on the file system of")
+            .says("not enough space on the file system of")
             .says(&location.display().to_string())
             .says("--no-room-check")
             .does_not_say("Creating");
@@ -44,7 +44,7 @@ fn no_room_for_the_bytes() {
         sizes: (3_000, 4_000),
         ..Work::little(&location)
     };
-    has_no_room(&location, &scene, &work, &["bytes at its peak"]);
+    has_no_room(&location, &scene, &work, &["at its peak"]);
 
     let location = scene.directory("ext4");
     let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &[]);
@@ -53,7 +53,7 @@ fn no_room_for_the_bytes() {
         locations: vec![location.clone()],
         ..work
     };
-    has_no_room(&location, &scene, &work, &["bytes at its peak"]);
+    has_no_room(&location, &scene, &work, &["at its peak"]);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn locations_on_one_volume_are_added_up() {
             ..Work::little(&point)
         };
         let ended = face.perform(&work, &scene);
-        ended.code(refused(face)).says("no room");
+        ended.code(refused(face)).says("not enough space");
         before.assert_kept(&point, &ended);
     }
 }
@@ -121,7 +121,7 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     for location in [&small, &disk] {
         for (words, told) in [
             ("--mix create=1 --for 3s --files 2000 --size 10", "inodes at its peak"),
-            ("--mix create=1 --for 3s --files 400 --size 64KiB", "bytes at its peak"),
+            ("--mix create=1 --for 3s --files 400 --size 64KiB", "at its peak"),
             // Every directory for deliveries has two more.
             (
                 "--mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200",
@@ -145,7 +145,7 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
                 .arg("--target")
                 .arg(location);
             let ended = Running::to_its_end(command, location);
-            ended.code(2).says("no room on the file system of").says(told);
+            ended.code(2).says("not enough space on the file system of").says(told);
             before.assert_kept(location, &ended);
         }
     }

@@ -35,21 +35,21 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("run --files", &["--files"]),
     ("run --files none", &["--files", "none"]),
     ("run --files -5", &["-5"]),
-    ("run --files 0", &["at least one file"]),
+    ("run --files 0", &["number of files 0"]),
     ("run --files 1e3", &["--files", "1e3"]),
     ("run --files 99999999999999999999", &["--files"]),
     ("run --files 99999999999999", &["at most"]),
     ("run --transactions 1.5", &["--transactions", "1.5"]),
     ("run --transactions 10MB", &["--transactions", "10MB"]),
     ("run --size 0", &["at least 1"]),
-    ("run --size 10..5", &["size 10..5", "options"]),
+    ("run --size 10..5", &["sizes 10..5", "options"]),
     ("run --size 5..", &["--size"]),
     ("run --size big", &["--size", "big"]),
     ("run --size 3GiB", &["at most 2147483647"]),
-    ("run --read-block 0", &["read-block"]),
-    ("run --write-block 4GiB", &["write-block"]),
+    ("run --read-block 0", &["read block"]),
+    ("run --write-block 4GiB", &["write block"]),
     ("run --write-block 1k2", &["--write-block", "1k2"]),
-    ("run --subdirs 0", &["subdirs 0"]),
+    ("run --subdirs 0", &["subdirectories 0"]),
     ("run --subdirs 5000000000", &["5000000000"]),
     ("run --bias-read 11", &["11", "0 to 10"]),
     ("run --bias-create -2", &["-2", "0 to 10"]),
@@ -70,14 +70,14 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("run --file 5", &["--file"]),
     ("run somewhere", &["somewhere"]),
     ("run --output", &["--output"]),
-    ("plan --files 0", &["at least one file"]),
+    ("plan --files 0", &["number of files 0"]),
     ("plan --no-room-check", &["--no-room-check"]),
     ("clean", &["PATH"]),
     ("clean --all", &["--all"]),
     ("presets 5", &["5"]),
     ("--edition 1.7", &["1.7"]),
     ("--bogus", &["--bogus"]),
-    ("--no-room-check run", &["'run'", "behind it"]),
+    ("--no-room-check run", &["'run'", "must follow it"]),
     ("--edition 1.0 plan", &["'plan'", "./plan"]),
     ("one two", &["two"]),
 ];
@@ -142,7 +142,7 @@ fn numbers() {
             for word in OF_LIBRARIES {
                 ended.does_not_say(word);
             }
-            let expected = ["give", "write", "take", "expected", "whole number", "possible values"];
+            let expected = ["write", "use", "expected", "whole number", "possible values"];
             ended.assert(
                 expected.iter().any(|word| ended.errors.contains(word)),
                 "what is expected is not told",

@@ -47,7 +47,7 @@ fn a_warm_up_is_not_measured() {
         tell_rates(record, &[]);
     });
     assert_eq!(level, Level::Invalid);
-    assert!(describe(&found).contains("ended within the warm-up"), "{found:?}");
+    assert!(describe(&found).contains("ended during the warm-up"), "{found:?}");
     assert!(what_to_do(&found).contains("shorter --warm-up"), "{found:?}");
 }
 
@@ -115,7 +115,7 @@ fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
     };
     let words = said(&ramp(60, -0.5));
     assert!(
-        words.contains("was not steady") && words.contains("changed by -5"),
+        words.contains("Not steady") && words.contains("changed by -5"),
         "{words}"
     );
     // So noisy that twenty seconds do not tell, and two hundred do.
@@ -123,7 +123,7 @@ fn from_twenty_seconds_on_the_slope_rule_says_whether_it_was_steady() {
     let (level, found) = steadiness(&noisy(20));
     assert_eq!(level, Level::Doubtful, "{found:?}");
     let words = said(&noisy(20));
-    assert!(words.contains("cannot be told"), "{words}");
+    assert!(words.contains("not certain"), "{words}");
     assert_eq!(steadiness(&noisy(200)).0, Level::Valid);
 }
 

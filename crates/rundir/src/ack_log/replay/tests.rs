@@ -202,7 +202,7 @@ fn a_file_from_before_the_ack_log_is_judged_by_what_was_done_to_it() {
 fn an_ack_log_that_contradicts_itself_is_told() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
-    assert!(fed.replay.acknowledges(0, 1).unwrap_err().contains("had not begun"));
+    assert!(fed.replay.acknowledges(0, 1).unwrap_err().contains("did not begin"));
     fed.sequence = 5;
     let entry = Entry {
         worker: 0,
@@ -218,12 +218,12 @@ fn an_ack_log_that_contradicts_itself_is_told() {
         offset_bytes: 0,
     };
     let gap = fed.replay.begins(entry.clone()).unwrap_err();
-    assert!(gap.contains("where its operation 2 should be"), "{gap}");
+    assert!(gap.contains("in place of its operation 2"), "{gap}");
     let mut fed = Fed::new();
     assert!(
         fed.replay
             .begins(Entry { sequence: 1, ..entry })
             .unwrap_err()
-            .contains("two belong")
+            .contains("instead of two")
     );
 }

@@ -1,0 +1,297 @@
+//! The texts that people read, in one place each for an editor: the help of all commands, the messages of all crates, and the
+//! reasons of verdicts. They are kept in files beside this one.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use record::Reason;
+use serde_json::{Value, json};
+use syn::visit::Visit;
+use syn::{Attribute, Expr, ExprMethodCall, Field, Item, ItemEnum, ItemStruct, LitStr, Macro, Token, Variant};
+
+use crate::circles::{Crate, is_for_tests, sources};
+
+/// Where the texts are kept.
+pub fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/texts")
+}
+
+/// Compares a text with the one that is kept. With POSTMARK_WRITE_GOLDEN it is written, so that a wanted change shows in the diff.
+fn assert_kept(name: &str, text: &str) {
+    let path = kept().join(name);
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = before.lines().zip(text.lines()).find(|(before, now)| before != now);
+    assert!(
+        before == text,
+        "tests/all/texts/{name} is not what the program has; the first line that differs: {differs:#?}; \
+         POSTMARK_WRITE_GOLDEN=1 rewrites it",
+    );
+}
+
+/// The help of a command and of those below it, short and long.
+fn help(command: &mut clap::Command, name: &str, text: &mut String) {
+    for (option, help) in [("-h", command.render_help()), ("--help", command.render_long_help())] {
+        let lines: Vec<String> = help
+            .to_string()
+            .lines()
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        writeln!(text, "==== {name} {option}\n\n{}\n", lines.join("\n").trim_end()).unwrap();
+    }
+    let below: Vec<String> = command
+        .get_subcommands()
+        .map(|below| below.get_name().to_owned())
+        .filter(|below| below != "help")
+        .collect();
+    for below in below {
+        let name = format!("{name} {below}");
+        help(command.find_subcommand_mut(&below).unwrap(), &name, text);
+    }
+}
+
+#[test]
+fn help_is_kept() {
+    let mut command = cli::options::command().term_width(80);
+    command.build();
+    let mut text = String::new();
+    help(&mut command, "postmark", &mut text);
+    assert_kept("help.txt", &text);
+}
+
+/// The messages of a file: those that stand beside the variants of errors, and all others of more than one word.
+#[derive(Default)]
+struct Messages {
+    within: Vec<String>,
+    of_errors: Vec<(String, String)>,
+    others: Vec<String>,
+}
+
+impl Messages {
+    fn error(&mut self, attributes: &[Attribute], name: &str) {
+        for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("error")) {
+            let tokens = attribute.meta.require_list().unwrap().tokens.to_string();
+            let text = leading_literal(&tokens).filter(|text| is_text(text));
+            self.of_errors.extend(text.map(|text| (name.to_owned(), text)));
+        }
+    }
+
+    fn other(&mut self, text: &str) {
+        let is_sql = [
+            "SELECT ",
+            "INSERT ",
+            "UPDATE ",
+            "DELETE ",
+            "CREATE ",
+            " = ?",
+            "ORDER BY",
+            "IN (SELECT",
+        ]
+        .iter()
+        .any(|word| text.contains(word));
+        if is_text(text) && !is_sql {
+            self.others.push(text.trim().to_owned());
+        }
+    }
+}
+
+/// The string literal that tokens begin with.
+fn leading_literal(tokens: &str) -> Option<String> {
+    let rest = tokens.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = rest.find(|c| {
+        let ends = c == '"' && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        ends
+    })?;
+    syn::parse_str(&tokens[..end + 2]).ok().map(|text: LitStr| text.value())
+}
+
+/// Whether it has at least two words: names and places for values are no texts.
+fn is_text(text: &str) -> bool {
+    let is_word = |word: &&str| {
+        let letters = word.trim_matches(|c: char| !c.is_alphabetic());
+        letters.len() > 1 && letters.chars().all(|c| c.is_alphabetic() || "-'".contains(c)) && !word.contains('{')
+    };
+    text.split_whitespace().filter(is_word).count() > 1
+}
+
+impl<'a> Visit<'a> for Messages {
+    fn visit_item(&mut self, item: &'a Item) {
+        let attributes = match item {
+            Item::Fn(item) => &item.attrs,
+            Item::Mod(item) => &item.attrs,
+            Item::Impl(item) => &item.attrs,
+            _ => return syn::visit::visit_item(self, item),
+        };
+        if !is_for_tests(attributes) {
+            syn::visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_item_enum(&mut self, item: &'a ItemEnum) {
+        self.within.push(item.ident.to_string());
+        syn::visit::visit_item_enum(self, item);
+        self.within.pop();
+    }
+
+    fn visit_item_struct(&mut self, item: &'a ItemStruct) {
+        self.error(&item.attrs, &item.ident.to_string());
+        syn::visit::visit_item_struct(self, item);
+    }
+
+    fn visit_variant(&mut self, variant: &'a Variant) {
+        let name = format!("{}::{}", self.within.join("::"), variant.ident);
+        self.error(&variant.attrs, &name);
+    }
+
+    // What help says is kept with the help, and documentation is read elsewhere.
+    fn visit_attribute(&mut self, _: &'a Attribute) {}
+
+    fn visit_field(&mut self, _: &'a Field) {}
+
+    fn visit_expr_method_call(&mut self, call: &'a ExprMethodCall) {
+        // What is expected is for those who read the code.
+        if call.method == "expect" {
+            return self.visit_expr(&call.receiver);
+        }
+        syn::visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_macro(&mut self, made: &'a Macro) {
+        let name = made.path.segments.last().unwrap().ident.to_string();
+        if ["assert", "debug_assert", "unreachable", "panic", "matches"]
+            .iter()
+            .any(|for_readers| name.starts_with(for_readers))
+        {
+            return;
+        }
+        let arguments = made.parse_body_with(syn::punctuated::Punctuated::<Expr, Token![,]>::parse_terminated);
+        for argument in arguments.into_iter().flatten() {
+            Messages::visit_expr(self, &argument);
+        }
+    }
+
+    fn visit_lit_str(&mut self, text: &'a LitStr) {
+        self.other(&text.value());
+    }
+}
+
+#[test]
+fn messages_are_kept() {
+    let mut text = String::new();
+    let mut count = 0;
+    let mut crates: Vec<PathBuf> = sources();
+    crates.retain(|source| !source.ends_with("bench/src"));
+    crates.sort();
+    for source in crates {
+        let name = source.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
+        if name == "passthrough" {
+            // It is for tests.
+            continue;
+        }
+        for (module, file) in Crate::read(&source).files {
+            let mut messages = Messages::default();
+            messages.visit_file(&syn::parse_file(&std::fs::read_to_string(file).unwrap()).unwrap());
+            let Messages { of_errors, others, .. } = messages;
+            count += of_errors.len();
+            if of_errors.is_empty() && others.is_empty() {
+                continue;
+            }
+            writeln!(text, "==== {name} {}\n", module.join("/")).unwrap();
+            for (name, message) in of_errors {
+                writeln!(text, "{name}: {message}").unwrap();
+            }
+            for message in others {
+                writeln!(text, "- {}", message.replace('\n', "\n  ")).unwrap();
+            }
+            text.push('\n');
+        }
+    }
+    assert!(count > 180, "{count} messages of errors were found");
+    assert_kept("messages.txt", &text);
+}
+
+/// One of each kind of reason, or several where its sentence has forms.
+fn reasons() -> Vec<Value> {
+    const S: u64 = 1_000_000_000;
+    let slope = |interval: Value| {
+        json!({"slope": {"is_steady": false, "begins": 0, "window": 30, "average": 1000.0, "drift": 0.124,
+               "interval": interval, "autocorrelation": 0.1, "batches_effective": 8.0, "limit": 0.1}})
+    };
+    let rounds = json!({"rounds": {"is_steady": false, "begins": 0, "window": 5, "average": 1000.0, "excursion": 0.249,
+                        "slope_excursion": 0.12}});
+    vec![
+        json!({"reason": "partial", "outcome": {"interrupted": {"signal": 2}}}),
+        json!({"reason": "partial", "outcome": {"failed": {"why": "cannot create a file"}}}),
+        json!({"reason": "partial", "outcome": {"place_gone": {"why": "/mnt is not the directory"}}}),
+        json!({"reason": "partial", "outcome": "unfinished"}),
+        json!({"reason": "errors", "errors": 1, "operations": 1000, "allowed": "1%", "is_exceeded": false}),
+        json!({"reason": "errors", "errors": 12, "operations": 1000, "allowed": "1%", "is_exceeded": true}),
+        json!({"reason": "skipped", "skipped": 7, "nothing": 93, "operations": 900}),
+        json!({"reason": "skipped", "skipped": 0, "nothing": 1, "operations": 9}),
+        json!({"reason": "wrong-names", "wrong": 1, "names": 500}),
+        json!({"reason": "ran-dry", "end": "out-of-files", "transactions": 12_345}),
+        json!({"reason": "ran-dry", "end": "out-of-reach", "transactions": 12_345}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": S / 20, "operations": 4000}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 4000}),
+        json!({"reason": "too-short", "phase": "prepare", "measured_ns": 4 * S, "operations": 12}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 0, "operations": 0}),
+        json!({"reason": "too-short", "phase": "transactions", "measured_ns": 4 * S, "operations": 0}),
+        json!({"reason": "not-steady", "found": slope(json!([0.11, 0.14]))}),
+        json!({"reason": "not-steady", "found": slope(Value::Null)}),
+        json!({"reason": "not-steady", "found": rounds}),
+        json!({"reason": "steady-state-not-reached", "rule": "snia", "rounds": 25, "last": rounds}),
+        json!({"reason": "rate-not-reached", "requested": 2000.0, "achieved": 1500.0}),
+        json!({"reason": "overhead", "fraction": 0.08, "ns_per_operation": 812.0}),
+        json!({"reason": "other-load", "fraction": 0.12}),
+        json!({"reason": "steal", "fraction": 0.03}),
+        json!({"reason": "paused", "times": 2, "longest_ns": 3 * S, "fraction": 0.1}),
+        json!({"reason": "suspended", "ns": 60 * S}),
+        json!({"reason": "wall-clock-stepped", "ns": -2_000_000_000_i64}),
+        json!({"reason": "clock-source-changed", "before": "tsc", "after": "hpet"}),
+        json!({"reason": "fits-in-memory", "cache": "cold", "pool_bytes": 1_u64 << 30, "cache_bytes": 4_u64 << 30}),
+        json!({"reason": "reads-from-memory", "asked": "cold", "device_bytes": 1 << 20, "read_bytes": 1 << 30}),
+        json!({"reason": "reads-from-memory", "asked": "direct", "device_bytes": 1 << 20, "read_bytes": 1 << 30}),
+        json!({"reason": "reads-from-device", "device_bytes": 1 << 28, "read_bytes": 1 << 30}),
+        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/tmp", "place": "tmpfs", "is_beneath": false}),
+        json!({"reason": "durability-in-memory", "durability": "fsync", "path": "/mnt", "place": "ext4 on /dev/ram0", "is_beneath": true}),
+        json!({"reason": "stalled", "times": 1, "longest_ns": 61 * S, "lost": 0}),
+        json!({"reason": "stalled", "times": 3, "longest_ns": 61 * S, "lost": 1}),
+        json!({"reason": "latency-overflow", "operations": 3, "range_ns": 68 * S}),
+        json!({"reason": "ack-log", "path": "/var/tmp/acks"}),
+    ]
+}
+
+#[test]
+fn reasons_are_kept() {
+    let schema: Value = serde_json::from_str(include_str!("../../../../docs/schema/run-1.json")).unwrap();
+    let kinds = schema["$defs"]["Reason"]["oneOf"].as_array().unwrap();
+    let all: BTreeSet<&str> = kinds
+        .iter()
+        .map(|kind| kind["properties"]["reason"]["const"].as_str().unwrap())
+        .collect();
+    let reasons = reasons();
+    let given: BTreeSet<&str> = reasons
+        .iter()
+        .map(|reason| reason["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(given, all, "one of each kind");
+    let mut text = String::new();
+    for reason in &reasons {
+        let name = reason["reason"].as_str().unwrap();
+        let reason: Reason = serde_json::from_value(reason.clone()).unwrap();
+        writeln!(
+            text,
+            "{name} ({}): {} {}",
+            reason.level().name(),
+            report::reason::describe(&reason),
+            report::reason::what_to_do(&reason)
+        )
+        .unwrap();
+    }
+    assert_kept("reasons.txt", &text);
+}
