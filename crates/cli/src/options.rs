@@ -16,7 +16,7 @@ use workload::Edition;
 
 pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
-    NoteArguments, ShowArguments, TagArguments,
+    NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
@@ -207,6 +207,9 @@ pub struct RunArguments {
     /// folder].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
+    /// What the archive has beside its record.
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
     /// Exit with status 3 where the verdict is INVALID. A run that failed exits with 1 all the same, and one that a signal
     /// ended with 128 and its number.
     #[arg(long)]

@@ -46,6 +46,15 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
     let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
+    let remarks = arguments.remarks.remarks();
+    if chosen == Chosen::Nowhere && !remarks.are_empty() {
+        return Err(SpecError::Contradiction(
+            "--tag and --note belong to an archived run, and this run is not archived: remove --archive none \
+             (POSTMARK_ARCHIVE=none), or remove --tag and --note"
+                .to_owned(),
+        )
+        .into());
+    }
     let place = match &chosen {
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,
@@ -70,7 +79,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             "warning: {why}; this run is not archived: --format json --output FILE keeps its whole record"
         ));
     }
-    let keeper = place.map(Keeper::of).transpose()?.flatten();
+    let keeper = place.map(|place| Keeper::of(place, remarks)).transpose()?.flatten();
     let output = open("--output", output_path.as_deref())?;
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -169,7 +178,7 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 /// The same where the target hangs: the file may lie there, too.
 const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
-/// The run was performed to its end, and is not in the archive that was asked for, or nowhere.
+/// The run was performed to its end, and is not in the archive that was asked for.
 const NOT_ARCHIVED: u8 = 1;
 
 /// Adds to a record what its run does not know.
@@ -199,7 +208,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
                 format!("{why}its record is in {path}, from where the next command that opens {archive} adds it");
             (told, is_asked)
         }
-        Archiving::Lost(why) => (format!("the run was not archived: {why}"), true),
+        Archiving::Lost { why, is_asked } => (format!("the run was not archived: {why}"), is_asked),
     };
     tell(told);
     Ok(is_missed)

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, RunName};
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remarks, RunName};
 use record::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -185,7 +185,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
-    let number = archive.begin(&head(&run(1)), "me").unwrap();
+    let number = archive.begin(&head(&run(1)), "me", &Remarks::default()).unwrap();
     archive.complete(number, &parts(&run(1))[0], &head(&run(1))).unwrap();
     archive.import(&run(2)).unwrap();
     drop(archive);
@@ -593,7 +593,9 @@ fn the_newest_version_is_kept() {
         archive.add_tags(1, &tags).unwrap();
         archive.set_note(1, Some("before the new firmware")).unwrap();
         let mut so_far = head(&run(2));
-        let number = archive.begin(&so_far, "a process that has ended").unwrap();
+        let number = archive
+            .begin(&so_far, "a process that has ended", &Remarks::default())
+            .unwrap();
         for completed in &parts(&run(2))[..2] {
             so_far.add(completed.clone());
             archive.complete(number, completed, &so_far).unwrap();
