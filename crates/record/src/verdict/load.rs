@@ -21,7 +21,12 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
         });
     }
     if let Some(fraction) = above(&seen.others_fraction, OTHERS_MAX) {
-        reasons.push(Reason::OtherLoad { fraction });
+        let during = runs(record).find(|during| during.counted.others_user_fraction() == Fact::Known(fraction));
+        let busiest = during.and_then(|during| during.busiest.as_ref()?.known().cloned());
+        reasons.push(Reason::OtherLoad {
+            fraction,
+            busiest: busiest.unwrap_or_default(),
+        });
     }
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
