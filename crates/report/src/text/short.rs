@@ -151,12 +151,15 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     let served_by = summary.served_by.as_ref().filter(|_| record.spec.storage.touches());
     if let Some(served) = served_by.filter(|served| served.read_bytes > 0) {
-        words.push(match (&served.device_bytes, served.fraction) {
+        match (&served.device_bytes, served.fraction) {
             (Fact::Known(_), Some(fraction)) => {
-                format!("reads: {} served by the device", percent(fraction))
+                words.push(format!("reads: {} served by the device", percent(fraction)))
             }
-            _ => "reads: served by cache or device is not known".to_owned(),
-        });
+            (Fact::Unavailable(why), _) => {
+                document.words(format!("reads served by the device: not available ({why})"));
+            }
+            (Fact::Known(_) | Fact::NotApplicable, _) => {}
+        }
     }
     if record.spec.storage.touches() {
         words.push(format!("durability: {}", record.spec.durability));

@@ -58,7 +58,10 @@ fn the_screen_says_what_the_device_served() {
         "{known}"
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
-    assert!(unknown.contains("served by cache or device is not known"), "{unknown}");
+    assert!(
+        unknown.contains("reads served by the device: not available (the kernel does not tell)"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -281,7 +284,7 @@ fn what_is_not_known_or_not_there_is_said() {
     record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
-        "What the reads got from the device is not known: there is no /proc\n",
+        "Reads served by the device: not available (there is no /proc)\n",
         "No worker had to wait for a file that another one used.\n",
         "(when the space was free again is not known: 5 bytes are missing)\n",
         "Pool of the earlier run checked by count and sample: 1 name in 1 directory (0.000001 s)\n",
