@@ -1,6 +1,6 @@
 //! Runs written as they go on, and what somebody adds to them.
 
-use record::headline::class_name;
+use record::headline::{WorkKind, class_name};
 use record::{Completed, Headline, Outcome, Record, State};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 
@@ -297,7 +297,7 @@ fn insert(
 /// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false` where there is no such run.
 fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> rusqlite::Result<bool> {
     let update = "UPDATE run SET state = :state, begun_unix_ns = :begun_unix_ns, host = :host, file_system = :file_system, \
-        device_class = :device_class, preset = :preset, storage = :storage, workers = :workers, \
+        device_class = :device_class, preset = :preset, work = :work, storage = :storage, workers = :workers, \
         transactions_per_second = :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = :fingerprint \
         WHERE number = :number";
     let changed = transaction.execute(
@@ -310,6 +310,7 @@ fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> ru
             ":file_system": headline.file_system(),
             ":device_class": headline.device_class.map(class_name),
             ":preset": headline.preset,
+            ":work": headline.work.map(WorkKind::name),
             ":storage": headline.storage,
             ":workers": headline.workers,
             ":transactions_per_second": headline.transactions_per_second,

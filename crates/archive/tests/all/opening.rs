@@ -572,6 +572,7 @@ fn kept_archives_of_every_version_are_read() {
         let entries = archive.list(&Filter::default(), &nobody).unwrap();
         let states: Vec<State> = entries.iter().map(|entry| entry.headline.state).collect();
         assert_eq!(states, [State::Complete, State::Unfinished], "version {version}");
+        assert_eq!(entries[0].headline.work.is_some(), version >= 2, "version {version}");
         assert_eq!(entries[0].tags, ["baseline", "ssd"]);
         assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
         let first = archive.record(1).unwrap();
