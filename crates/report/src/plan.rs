@@ -147,20 +147,19 @@ fn room(document: &mut Document, record: &PlanRecord) {
                 Fact::NotApplicable => "not counted by this file system".to_owned(),
                 Fact::Unavailable(why) => format!("unknown: {why}"),
             };
-            let available = |fact: &Fact<u64>| {
-                fact.known()
-                    .map_or_else(|| "unknown".to_owned(), |value| grouped(*value))
+            let available = |fact: &Fact<u64>, shown: fn(u64) -> String| {
+                fact.known().map_or_else(|| "unknown".to_owned(), |value| shown(*value))
             };
             document.below(format!(
-                "{} bytes needed with directories and inodes, {} available: {}",
-                grouped(volume.needed_bytes),
-                available(&volume.available_bytes),
+                "{} needed with directories and inodes, {} available: {}",
+                bytes(volume.needed_bytes as f64),
+                available(&volume.available_bytes, |value| bytes(value as f64)),
                 verdict(volume.bytes_fit())
             ));
             document.below(format!(
                 "{} inodes needed, {} available: {}",
                 grouped(volume.needed_inodes),
-                available(&volume.available_inodes),
+                available(&volume.available_inodes, grouped),
                 verdict(volume.inodes_fit())
             ));
         }

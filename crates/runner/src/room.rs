@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use document::units::{bytes, grouped};
 use observe::{Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
@@ -222,13 +223,16 @@ pub fn shortage(room: &Room) -> Option<String> {
     let places = volume.locations.join(" and ");
     let lack = match (&volume.available_bytes, &volume.available_inodes) {
         (Fact::Known(available), _) if volume.needed_bytes > *available => format!(
-            "the run needs {} bytes at its peak ({} files, with directories and inodes) and there are {available} free",
-            volume.needed_bytes, volume.files_peak
+            "the run needs {} at its peak ({} files, with directories and inodes) and there are {} free",
+            bytes(volume.needed_bytes as f64),
+            grouped(volume.files_peak),
+            bytes(*available as f64)
         ),
         (_, Fact::Known(available)) => {
             format!(
-                "the run needs {} inodes at its peak and there are {available} free",
-                volume.needed_inodes
+                "the run needs {} inodes at its peak and there are {} free",
+                grouped(volume.needed_inodes),
+                grouped(*available)
             )
         }
         _ => return None,
