@@ -36,10 +36,10 @@ fn table(table: &Table, is_first: bool) -> String {
     text.push_str(&line(columns.iter().map(|column| marked(&column.header))));
     let sides = columns.iter().map(|column| if column.is_words { "---" } else { "--:" });
     text.push_str(&line(sides.map(str::to_owned)));
-    for row in &table.rows {
-        let cells = row.iter().map(|cell| match cell {
+    for (row, shown) in table.rows.iter().zip(table.shown()) {
+        let cells = row.iter().zip(shown).map(|(cell, shown)| match cell {
             Cell::Text(text) | Cell::Ours(text) => marked(text),
-            number => number.short(),
+            _ => shown,
         });
         let missing = std::iter::repeat_n(String::new(), columns.len().saturating_sub(row.len()));
         text.push_str(&line(cells.chain(missing)));

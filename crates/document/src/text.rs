@@ -103,10 +103,9 @@ fn filled(first: &str, others: &str, text: &str, width: usize) -> String {
 
 /// Columns as wide as they need to be, words to the left and numbers to the right.
 fn table(table: &Table, width: usize) -> String {
-    let cells: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().map(|cell| harmless(&cell.short()).into_owned()).collect())
+    let shown = table.shown().into_iter();
+    let cells: Vec<Vec<String>> = shown
+        .map(|row| row.iter().map(|cell| harmless(cell).into_owned()).collect())
         .collect();
     let mut widths = vec![0; table.columns.len()];
     for row in &cells {
@@ -267,6 +266,30 @@ mod tests {
             assert_eq!(of_first, parts, "{text}");
             assert_eq!(text.matches("column29").count(), 1);
         }
+    }
+
+    #[test]
+    fn the_numbers_of_a_column_have_the_same_digits() {
+        let mut table = Table::new(1, &["", "ops/s", "slow", "s"]);
+        table.row(vec![
+            "a".into(),
+            Number::Rate(12_345.6).into(),
+            Number::Rate(0.0).into(),
+            Number::Seconds(1_500_000_000).into(),
+        ]);
+        table.row(vec![
+            "b".into(),
+            Number::Rate(7.25).into(),
+            Number::Rate(1_000.0).into(),
+            Number::Seconds(12_500_000_000).into(),
+        ]);
+        let mut document = Document::default();
+        document.table(table);
+        assert_eq!(
+            text(&document, WIDTH),
+            "         ops/s   slow          s\n  a  12,345.60      0   1.500000\n  b       7.25  1,000  12.500000\n"
+        );
+        assert!(markdown(&document).contains("| a | 12,345.60 | 0 | 1.500000 |"));
     }
 
     #[test]
