@@ -24,6 +24,7 @@ pub mod progress;
 pub mod published;
 pub mod run;
 pub mod run_spec;
+pub mod screen;
 pub mod signals;
 pub mod sizing;
 pub mod verify_log;

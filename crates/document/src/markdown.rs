@@ -8,6 +8,10 @@ use crate::{Block, Document, NO_BREAK};
 pub fn markdown(document: &Document) -> String {
     let mut all = String::new();
     for block in document.blocks() {
+        let block = match block {
+            Block::Painted(block, _) => block,
+            block => block,
+        };
         let next = match block {
             Block::Title(text) => format!("# {}\n\n", marked(text)),
             Block::Heading(text) => format!("\n## {}\n\n", marked(text)),
@@ -19,6 +23,8 @@ pub fn markdown(document: &Document) -> String {
             Block::Note { lead, text } => format!("\n*({}{})*\n\n", marked(lead), marked(text)),
             Block::Warning(text) => format!("\n> **{}**\n\n", marked(text)),
             Block::Table(table) => self::table(table, all.is_empty()),
+            // One within another is none of ours.
+            Block::Painted(..) => String::new(),
         };
         all.push_str(&next);
     }

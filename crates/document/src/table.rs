@@ -214,6 +214,13 @@ impl Table {
         self
     }
 
+    /// Where it goes on below, so many columns stand there again.
+    #[must_use]
+    pub fn leading(mut self, columns: usize) -> Self {
+        self.leads = columns;
+        self
+    }
+
     /// Adds a column.
     pub fn column(&mut self, header: impl Into<String>, is_words: bool) {
         let header = header.into();

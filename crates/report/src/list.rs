@@ -96,8 +96,15 @@ fn cut(cell: Cell) -> Cell {
 
 /// A table for people; times are of UTC.
 pub fn text(entries: &[ListedRun]) -> String {
+    document::text(&document(entries), WIDTH)
+}
+
+/// The table for people.
+pub fn document(entries: &[ListedRun]) -> Document {
+    let mut document = Document::default();
     if entries.is_empty() {
-        return "No runs\n".to_owned();
+        document.line("No runs");
+        return document;
     }
     let to_the_minute = |entry: &ListedRun| {
         let begun = utc(entry.headline.begun_unix_ns);
@@ -119,9 +126,8 @@ pub fn text(entries: &[ListedRun]) -> String {
     ];
     let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
     columns.retain(|(header, ..)| has_tags || *header != "tags");
-    let mut document = Document::default();
-    document.table(table(entries, &columns));
-    document::text(&document, WIDTH)
+    document.table(table(entries, &columns).leading(1));
+    document
 }
 
 /// An array of entries, one a line.

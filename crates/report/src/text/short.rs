@@ -1,7 +1,7 @@
 //! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything else is in the whole report.
 
 use document::units::{bound, latency, percent, rate, throughput};
-use document::{Document, Number, Table, kept};
+use document::{Document, Number, Table, Tone, kept};
 use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
 use record::{Fact, Level, Phase, Record, Summary};
 
@@ -23,6 +23,7 @@ pub fn short(record: &Record) -> Document {
     document.words(bound(&what(record, &summary)));
     outcome(document, record);
     document.words(answer(&summary));
+    document.paint(emphasis(&summary));
     if summary.verdict.level == Level::Valid {
         document.note("VALID is about this run; how runs differ from one another is not known from one");
     } else {
@@ -100,6 +101,13 @@ fn answer(summary: &Summary) -> String {
     }
     words.push(summary.verdict.level.name().to_owned());
     apart(&words)
+}
+
+/// What stands out of the answer.
+fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
+    let done = measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
+    let level = summary.verdict.level;
+    done.into_iter().chain([verdict::painted(level)]).collect()
 }
 
 /// Facts in one line, two blanks between them: one that holds, and one at which a line may end.
