@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use ::archive::{Archive, JournalMode, Opening};
+use ::archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Fact, Record, RunId};
 
 use crate::process::{output, output_and_memory};
@@ -147,7 +147,9 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();
-        archive.import_all(&records)?;
+        let none = Remarks::default();
+        let runs: Vec<(&Record, &Remarks)> = records.iter().map(|record| (record, &none)).collect();
+        archive.import_all(&runs)?;
     }
     for number in (1..=runs).step_by(997) {
         archive.add_tags(number, &["tagged".parse()?])?;

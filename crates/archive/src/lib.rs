@@ -23,6 +23,7 @@ mod look;
 mod open;
 mod pending;
 mod read;
+mod remarks;
 mod schema;
 mod submissions;
 mod write;
@@ -36,9 +37,10 @@ pub use filter::Filter;
 pub use open::{JournalMode, Opening, Owner};
 pub use pending::{LeftBeside, Pending, Waiting, leave_beside, may_leave_beside, waiting};
 pub use read::RunName;
+pub use remarks::{InvalidNote, InvalidTag, NoteText, Remarks, Tag};
 pub use schema::VERSION;
 pub use submissions::SubmissionOutcome;
-pub use write::{Imported, InvalidTag, Tag};
+pub use write::Imported;
 
 /// Whether the process that bears this mark, which it gave when its run began, is alive.
 pub type IsAlive<'a> = &'a dyn Fn(&str) -> bool;

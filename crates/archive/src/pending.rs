@@ -1,7 +1,7 @@
 //! Records of runs that could not be written to the archive: each in a file of its own beside it, until somebody can write.
 //!
 //! A file is whole and on the device before it gets its name, and never takes the place of another one. Its name is that of the archive,
-//! `.pending-`, the run's identity and `.json`; its contents are what `run --format json` writes, so that `import` and `show` read it,
+//! `.pending-`, the run's identity and `.json`; its contents are what `export --format json` writes, so that `import` and `show` read it,
 //! too. Whoever opens the archive for writing adds what waits, in one transaction, and removes the files after that: where the process ends
 //! in between, the next one finds the runs in the archive and has only the files to remove.
 //!
@@ -22,6 +22,7 @@ use rustix::io::Errno;
 use crate::Archive;
 use crate::error::ArchiveError;
 use crate::open::Owner;
+use crate::remarks::Remarks;
 use crate::write::Imported;
 
 /// What stands between the archive's name and the identity.
@@ -65,11 +66,16 @@ pub struct LeftBeside {
     pub path: PathBuf,
 }
 
-/// Leaves a record in a file beside an archive, durably. `owner` is to own it where there is no archive yet; else the archive's owner is.
+/// Leaves a record and its remarks in a file beside an archive, durably. `owner` is to own it where there is no archive yet; else the archive's owner is.
 ///
 /// # Errors
 /// Where the file cannot be made or written, or there is one of its name.
-pub fn leave_beside(archive: &Path, owner: Option<Owner>, record: &Record) -> Result<LeftBeside, ArchiveError> {
+pub fn leave_beside(
+    archive: &Path,
+    owner: Option<Owner>,
+    record: &Record,
+    remarks: &Remarks,
+) -> Result<LeftBeside, ArchiveError> {
     let path = path_of(archive, record.id);
     let failed = |doing, cause| ArchiveError::Beside {
         doing,
@@ -79,7 +85,7 @@ pub fn leave_beside(archive: &Path, owner: Option<Owner>, record: &Record) -> Re
     let draft = draft_of(&path);
     let mut file = new_file(&draft).map_err(|cause| failed("make", cause))?;
     let written = give(&file, archive, owner)
-        .and_then(|()| file.write_all(record.to_json().as_bytes()))
+        .and_then(|()| file.write_all(remarks.document(record).as_bytes()))
         .and_then(|()| file.sync_all())
         .and_then(|()| name(&draft, &path))
         .and_then(|()| sync_directory_of(&path));
@@ -147,18 +153,18 @@ impl Archive {
         let all = waiting(&self.path);
         let mut rest = all.as_slice();
         while !rest.is_empty() {
-            let (mut files, mut records) = (Vec::new(), Vec::new());
+            let (mut files, mut runs) = (Vec::new(), Vec::new());
             let mut bytes = 0;
             while let [first, others @ ..] = rest {
-                if records.len() == AT_ONCE || bytes >= BYTES_AT_ONCE {
+                if runs.len() == AT_ONCE || bytes >= BYTES_AT_ONCE {
                     break;
                 }
                 rest = others;
                 match self.read_waiting(first) {
-                    Ok(Some((record, facts))) => {
+                    Ok(Some((record, remarks, facts))) => {
                         bytes += facts.bytes;
                         files.push((first, facts));
-                        records.push(record);
+                        runs.push((record, remarks));
                     }
                     // Another process was faster.
                     Ok(None) => {}
@@ -168,10 +174,11 @@ impl Archive {
                     }),
                 }
             }
-            if records.is_empty() {
+            if runs.is_empty() {
                 continue;
             }
-            let imported = self.import_all(&records)?;
+            let read: Vec<(&Record, &Remarks)> = runs.iter().map(|(record, remarks)| (record, remarks)).collect();
+            let imported = self.import_all(&read)?;
             for ((waiting, facts), imported) in files.iter().zip(imported) {
                 tell(taken(waiting, facts, imported));
             }
@@ -179,8 +186,8 @@ impl Archive {
         Ok(())
     }
 
-    /// The record in a file; nothing where the file is gone.
-    fn read_waiting(&self, waiting: &Waiting) -> Result<Option<(Record, Facts)>, String> {
+    /// The record in a file and its remarks; nothing where the file is gone.
+    fn read_waiting(&self, waiting: &Waiting) -> Result<Option<(Record, Remarks, Facts)>, String> {
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         let opened = OpenOptions::new()
             .read(true)
@@ -217,8 +224,10 @@ impl Archive {
         if record.id != waiting.id {
             return Err(format!("it has the record of another run, {}", record.id));
         }
+        let remarks =
+            Remarks::of_document(&text).map_err(|error| format!("its tags or its note cannot be read: {error}"))?;
         let inode = (facts.dev(), facts.ino());
-        Ok(Some((record, Facts { inode, bytes })))
+        Ok(Some((record, remarks, Facts { inode, bytes })))
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use record::headline::class_of;
+use record::headline::{WorkKind, class_of};
 use record::{Headline, Level, ListedRun, Record, RunId, State};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
 
 use crate::content;
 use crate::error::ArchiveError;
 use crate::filter::{Condition, Filter, signed};
-use crate::{Archive, IsAlive};
+use crate::{Archive, IsAlive, schema};
 
 /// How a run is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl Archive {
             );
             values.push(Box::new(signed(limit)));
         }
-        let query = format!("SELECT {COLUMNS} FROM run WHERE {sql}");
+        let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
         let mut entries = self.entries(&query, &values, is_alive)?;
         // They come in an order that is nearly this one: that takes less than whole rows being sorted by the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
@@ -99,7 +99,7 @@ impl Archive {
                 "id >= ?1 AND id < ?1 || 'g' LIMIT 2"
             }
         };
-        let query = format!("SELECT {COLUMNS} FROM run WHERE {condition}");
+        let query = format!("SELECT {} FROM run WHERE {condition}", self.columns()?);
         let mut found = self.entries(&query, &[value], is_alive)?;
         match (found.pop(), found.pop()) {
             (Some(entry), None) => Ok(entry),
@@ -113,6 +113,13 @@ impl Archive {
                 path: self.path.clone(),
             }),
         }
+    }
+
+    /// The columns of an entry. An older archive that nobody may write to stays as it is, and does not have all of them.
+    fn columns(&self) -> Result<String, ArchiveError> {
+        let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
+        let work = if version < schema::WITH_WORK { "NULL" } else { "work" };
+        Ok(format!("{COLUMNS}, {work}"))
     }
 
     fn entries(
@@ -249,6 +256,7 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
     let verdict = verdict.ok_or_else(|| unknown("verdict", 13))?;
     let device_class: Option<String> = row.get(7)?;
     let file_system: Option<String> = row.get(6)?;
+    let work: Option<String> = row.get(16)?;
     Ok(ListedRun {
         number: Some(number),
         headline: Headline {
@@ -259,6 +267,9 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
             file_systems: file_system.map_or_else(Vec::new, |names| names.split('+').map(str::to_owned).collect()),
             device_class: device_class.as_deref().and_then(class_of),
             preset: row.get(8)?,
+            work: WorkKind::ALL
+                .into_iter()
+                .find(|kind| Some(kind.name()) == work.as_deref()),
             storage: word(9)?,
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
             transactions_per_second: row.get(11)?,

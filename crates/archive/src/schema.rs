@@ -3,13 +3,13 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version that this program writes, and the newest that it reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// What marks a file as ours (`application_id`): "PoMk".
 pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 
 /// By the version that each leads from.
-const STEPS: [&str; VERSION as usize] = [V1];
+const STEPS: [&str; VERSION as usize] = [V1, V2];
 
 /// The first version. `run` has what is searched and listed; numbers are never given twice. `writer` is the mark of the process
 /// that performs the run, while it goes on. `content` is the record, `part` what was completed after it was written; `submission` what others have submitted.
@@ -63,6 +63,12 @@ CREATE TABLE submission (
     text TEXT NOT NULL UNIQUE
 ) STRICT;
 ";
+
+/// The kind of work of a run; of runs from before it is not known.
+const V2: &str = "ALTER TABLE run ADD COLUMN work TEXT;";
+
+/// The first version in which a run has its kind of work.
+pub(crate) const WITH_WORK: u32 = 2;
 
 /// The version of an open file; 0 of one that nothing was written to.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {

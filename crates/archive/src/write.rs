@@ -1,53 +1,14 @@
 //! Runs written as they go on, and what somebody adds to them.
 
-use std::fmt;
-use std::str::FromStr;
-
-use record::headline::class_name;
+use record::headline::{WorkKind, class_name};
 use record::{Completed, Headline, Outcome, Record, State};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 
 use crate::content;
 use crate::error::ArchiveError;
 use crate::filter::signed;
+use crate::remarks::{self, Remarks, Tag};
 use crate::{Archive, IsAlive, open};
-
-/// A word that is given to runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tag(String);
-
-/// A word is no tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "expected 1 to {} characters without blanks, commas or control characters",
-    Tag::LENGTH_MAX
-)]
-pub struct InvalidTag;
-
-impl Tag {
-    /// Tags are no longer, in characters.
-    pub const LENGTH_MAX: usize = 100;
-}
-
-impl FromStr for Tag {
-    type Err = InvalidTag;
-
-    fn from_str(word: &str) -> Result<Self, InvalidTag> {
-        let is_wrong = |character: char| {
-            character.is_whitespace() || character == ',' || document::harmless::is_harmful(character)
-        };
-        if word.is_empty() || word.chars().count() > Self::LENGTH_MAX || word.contains(is_wrong) {
-            return Err(InvalidTag);
-        }
-        Ok(Self(word.to_owned()))
-    }
-}
-
-impl fmt::Display for Tag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// What became of a record that was to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,18 +27,20 @@ pub enum Imported {
 
 impl Archive {
     /// Opens the row of a run that is about to begin, with its record as it is before anything is done. `writer` is the mark by which
-    /// others can tell whether this process is alive. Gives the run's number.
+    /// others can tell whether this process is alive. The run has these remarks from the beginning. Gives the run's number.
     ///
     /// # Errors
     /// Where nothing could be written.
-    pub fn begin(&mut self, head: &Record, writer: &str) -> Result<u64, ArchiveError> {
+    pub fn begin(&mut self, head: &Record, writer: &str, remarks: &Remarks) -> Result<u64, ArchiveError> {
         let headline = Headline {
             state: State::Going,
             ..Headline::of(head)
         };
         let packed = content::pack(&content::text(head));
         self.change("add a run to", |transaction| {
-            insert(transaction, &headline, Some(writer), &packed)
+            let number = insert(transaction, &headline, Some(writer), &packed)?;
+            remarks.write(transaction, number)?;
+            Ok(number)
         })
     }
 
@@ -120,30 +83,37 @@ impl Archive {
         self.is_there(number, changed)
     }
 
-    /// Adds the record of a run that was performed elsewhere, unless it is there.
+    /// Adds the record of a run that was performed elsewhere, without remarks, unless it is there.
     ///
     /// # Errors
     /// As [`Archive::import_all`].
     pub fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError> {
-        let imported = self.import_all(std::slice::from_ref(record))?;
+        let imported = self.import_all(&[(record, &Remarks::default())])?;
         Ok(imported[0])
     }
 
     /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. The record of a
-    /// run that came to its end takes the place of one from before that. Says of each what became of it.
+    /// run that came to its end takes the place of one from before that. Remarks are given to runs that are new. Says of each what
+    /// became of it.
     ///
     /// # Errors
     /// Where nothing could be written.
-    pub fn import_all(&mut self, records: &[Record]) -> Result<Vec<Imported>, ArchiveError> {
-        let packed: Vec<(Headline, Vec<u8>)> = records
+    pub fn import_all(&mut self, runs: &[(&Record, &Remarks)]) -> Result<Vec<Imported>, ArchiveError> {
+        let packed: Vec<(Headline, Vec<u8>, &Remarks)> = runs
             .iter()
-            .map(|record| (Headline::of(record), content::pack(&content::text(record))))
+            .map(|(record, remarks)| (Headline::of(record), content::pack(&content::text(record)), *remarks))
             .collect();
         let all = self.change("import runs to", |transaction| {
-            let import = |(headline, packed): &(Headline, Vec<u8>)| import(transaction, headline, packed);
+            let import = |(headline, packed, remarks): &(Headline, Vec<u8>, &Remarks)| {
+                let imported = import(transaction, headline, packed)?;
+                if let Imported::New(number) = imported {
+                    remarks.write(transaction, number)?;
+                }
+                Ok(imported)
+            };
             packed.iter().map(import).collect::<rusqlite::Result<Vec<Imported>>>()
         })?;
-        let compared = all.into_iter().zip(records).map(|(imported, record)| match imported {
+        let compared = all.into_iter().zip(runs).map(|(imported, (record, _))| match imported {
             Imported::There(number) => self.compare(number, record),
             imported => Ok(imported),
         });
@@ -175,11 +145,7 @@ impl Archive {
     /// Where nothing could be written.
     pub fn add_tags(&mut self, number: u64, tags: &[Tag]) -> Result<(), ArchiveError> {
         self.change("tag a run in", |transaction| {
-            for tag in tags {
-                let insert = "INSERT OR IGNORE INTO tag (run, word) VALUES (?, ?)";
-                transaction.execute(insert, params![signed(number), tag.0])?;
-            }
-            Ok(())
+            remarks::add_tags(transaction, number, tags)
         })
     }
 
@@ -191,8 +157,7 @@ impl Archive {
         self.change("remove tags of a run in", |transaction| {
             let mut missing = Vec::new();
             for tag in tags {
-                let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
-                if transaction.execute(delete, params![signed(number), tag.0])? == 0 {
+                if !remarks::remove_tag(transaction, number, tag)? {
                     missing.push(tag.clone());
                 }
             }
@@ -206,8 +171,7 @@ impl Archive {
     /// Where nothing could be written.
     pub fn set_note(&mut self, number: u64, note: Option<&str>) -> Result<(), ArchiveError> {
         self.change("write a note in", |transaction| {
-            let update = "UPDATE run SET note = ?2 WHERE number = ?1";
-            transaction.execute(update, params![signed(number), note]).map(drop)
+            remarks::set_note(transaction, number, note)
         })
     }
 
@@ -333,7 +297,7 @@ fn insert(
 /// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false` where there is no such run.
 fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> rusqlite::Result<bool> {
     let update = "UPDATE run SET state = :state, begun_unix_ns = :begun_unix_ns, host = :host, file_system = :file_system, \
-        device_class = :device_class, preset = :preset, storage = :storage, workers = :workers, \
+        device_class = :device_class, preset = :preset, work = :work, storage = :storage, workers = :workers, \
         transactions_per_second = :transactions_per_second, p99_ns = :p99_ns, verdict = :verdict, fingerprint = :fingerprint \
         WHERE number = :number";
     let changed = transaction.execute(
@@ -346,6 +310,7 @@ fn update(transaction: &Transaction<'_>, number: u64, headline: &Headline) -> ru
             ":file_system": headline.file_system(),
             ":device_class": headline.device_class.map(class_name),
             ":preset": headline.preset,
+            ":work": headline.work.map(WorkKind::name),
             ":storage": headline.storage,
             ":workers": headline.workers,
             ":transactions_per_second": headline.transactions_per_second,

@@ -9,7 +9,7 @@ mod show;
 
 use std::path::Path;
 
-use archive::{Archive, ArchiveError, RunName};
+use archive::{Archive, ArchiveError, Remarks, RunName};
 use record::{ListedRun, Record};
 
 use crate::options::ArchiveArgument;
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
 pub use edit::{delete, note, tag};
-pub use exchange::{export, import, is_submission, tags_and_note};
+pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
 pub use place::{ArchivePlace, Chosen, chosen_for_run};
 pub use show::{list, show};
@@ -43,6 +43,15 @@ fn not_a_name(word: &str) -> Problem {
 /// The number of a run in an archive. All that come out of one have it.
 fn number(entry: &ListedRun) -> u64 {
     entry.number.unwrap_or_default()
+}
+
+/// The tags and the note of an archived run.
+fn remarks(entry: &ListedRun) -> Remarks {
+    // The file may have been changed by another program: what no run can have stays there.
+    Remarks {
+        tags: entry.tags.iter().filter_map(|tag| tag.parse().ok()).collect(),
+        note: entry.note.as_ref().and_then(|note| note.parse().ok()),
+    }
 }
 
 /// The submissions that were imported; none where there is no archive yet.

@@ -24,6 +24,7 @@ pub mod progress;
 pub mod published;
 pub mod run;
 pub mod run_spec;
+pub mod screen;
 pub mod signals;
 pub mod sizing;
 pub mod verify_log;
@@ -69,7 +70,11 @@ fn refuse_mistyped(word: &Path) -> u8 {
 
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
-    let parsed = options::command().try_get_matches();
+    let output = std::io::stdout();
+    let columns = output.is_terminal().then(|| screen::columns(&output)).flatten();
+    // No wider than where there is no terminal.
+    let command = options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
+    let parsed = command.try_get_matches();
     let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,

@@ -16,7 +16,7 @@ use workload::Edition;
 
 pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
-    NoteArguments, ShowArguments, TagArguments,
+    NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
@@ -220,6 +220,9 @@ pub struct RunArguments {
     /// directory].
     #[arg(long, value_name = "FILE|none")]
     pub archive: Option<PathBuf>,
+    /// Tags and note of the archived run.
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
     /// Exit with status 3 if the verdict is INVALID. A failed run exits with status 1; a run that a signal ended exits with
     /// status 128 plus the signal's number.
     #[arg(long)]

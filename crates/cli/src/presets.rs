@@ -3,8 +3,9 @@
 use document::{Document, WIDTH};
 use workload::{Work, Workers, presets};
 
-use crate::problem::{Problem, print};
+use crate::problem::Problem;
 use crate::run_spec::machine;
+use crate::screen;
 
 /// Lists the presets with where they come from, as they are on this machine.
 ///
@@ -44,7 +45,7 @@ pub fn list() -> Result<u8, Problem> {
         document.below(format!("on this machine: {workers}{durability}{time}"));
         document.below(format!("from {}", preset.source));
     }
-    print(&document::text(&document, WIDTH))?;
+    screen::print(&screen::text(&document, WIDTH))?;
     Ok(0)
 }
 

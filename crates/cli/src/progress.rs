@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::screen;
 use document::harmless::harmless;
 use document::units::counted;
 use record::{Action, Load, Phase, SliceMeter, Stalled};
@@ -111,8 +112,18 @@ impl Display {
 const WITH_TOTAL: &str = "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
 const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {elapsed} {msg}";
 
+/// The same without the bar: fits into 60.
+const NARROW: &str = "{prefix:12} {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
+/// What a bar needs, in characters.
+const BAR_WIDTH: usize = 80;
+
 fn style(has_total: bool) -> ProgressStyle {
-    let template = if has_total { WITH_TOTAL } else { WITHOUT_TOTAL };
+    let is_narrow = screen::columns(&std::io::stderr()).is_some_and(|columns| columns < BAR_WIDTH);
+    let template = match (has_total, is_narrow) {
+        (true, false) => WITH_TOTAL,
+        (true, true) => NARROW,
+        (false, _) => WITHOUT_TOTAL,
+    };
     // The templates are ours and a test looks at them; the library's own bar is better than none.
     let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ")
@@ -258,7 +269,7 @@ mod tests {
 
     #[test]
     fn the_bars_templates_are_understood() {
-        for template in [WITH_TOTAL, WITHOUT_TOTAL] {
+        for template in [WITH_TOTAL, NARROW, WITHOUT_TOTAL] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }
     }

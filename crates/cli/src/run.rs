@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use document::{Rendering, SCREEN_WIDTH, WIDTH, harmless};
+use document::{Document, Rendering, SCREEN_WIDTH, WIDTH, harmless};
 use record::{End, Level, Note, Outcome, Record, Sizing, Verdict};
 use runner::{Event, Events, RunSpec};
 
@@ -19,6 +19,7 @@ use crate::plan;
 use crate::problem::{Problem, print, tell};
 use crate::progress::Display;
 use crate::run_spec::{SpecError, Specified, specify};
+use crate::screen;
 
 /// Performs the run, reports, and gives the exit status.
 ///
@@ -46,6 +47,15 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
     let output_path = arguments.output.clone().filter(|path| !is_standard_output(path));
     let chosen = archive::chosen_for_run(arguments.archive.as_deref())?;
+    let remarks = arguments.remarks.remarks();
+    if chosen == Chosen::Nowhere && !remarks.are_empty() {
+        return Err(SpecError::Contradiction(
+            "--tag and --note belong to an archived run, and this run is not archived: remove --archive none \
+             (POSTMARK_ARCHIVE=none), or remove --tag and --note"
+                .to_owned(),
+        )
+        .into());
+    }
     let place = match &chosen {
         Chosen::At(place) => Some(place),
         Chosen::Nowhere | Chosen::Unknown(_) => None,
@@ -62,7 +72,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
     if let Some(format) = dry_format {
         let text = plan::text(&specified, format)?;
-        deliver(open("--output", output_path.as_deref())?, &text)?;
+        deliver(open("--output", output_path.as_deref())?, &text, print)?;
         return Ok(0);
     }
     if let Chosen::Unknown(why) = &chosen {
@@ -70,7 +80,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             "warning: {why}; this run is not archived (--format json --output FILE keeps its complete record)"
         ));
     }
-    let keeper = place.map(Keeper::of).transpose()?.flatten();
+    let keeper = place.map(|place| Keeper::of(place, remarks)).transpose()?.flatten();
     let output = open("--output", output_path.as_deref())?;
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -129,7 +139,8 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         && std::io::stdout().is_terminal();
     let hangs = record.actual.stalled.iter().any(|stalled| !stalled.came_back);
     let limit = if hangs { WRITTEN_BESIDE_HUNG } else { WRITTEN_WITHIN };
-    let delivered = deliver_within(limit, output, &render(&record, arguments.format, arguments.full));
+    let report = render(&record, arguments.format, arguments.full, output.is_none());
+    let delivered = deliver_within(limit, output, &report, writer(arguments.format));
     // Also where nobody could be given the report.
     let is_missed = match watchers.keeper {
         Some(keeper) => keep(keeper, &record, is_seen, arguments.quiet)?,
@@ -169,7 +180,7 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 /// The same where the target hangs: the file may lie there, too.
 const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
-/// The run was performed to its end, and is not in the archive that was asked for, or nowhere.
+/// The run was performed to its end, and is not in the archive that was asked for.
 const NOT_ARCHIVED: u8 = 1;
 
 /// Adds to a record what its run does not know.
@@ -186,7 +197,9 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
         Archiving::Archived(number) => {
             let told = format!("archived as run {number} in {archive} (postmark show {number} --full)");
             if is_seen {
-                print(&format!("{told}\n"))?;
+                let mut document = Document::default();
+                document.line(told);
+                screen::print(&screen::text(&document, SCREEN_WIDTH))?;
             } else if !quiet {
                 tell(told);
             }
@@ -198,7 +211,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
             let told = format!("{why}its record is in {path}; the next command that opens {archive} adds it");
             (told, is_asked)
         }
-        Archiving::Lost(why) => (format!("the run was not archived: {why}"), true),
+        Archiving::Lost { why, is_asked } => (format!("the run was not archived: {why}"), is_asked),
     };
     tell(told);
     Ok(is_missed)
@@ -280,23 +293,39 @@ fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
     tell(format_args!("the run is INVALID: {}{report}", reasons.join(" ")));
 }
 
-/// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
-pub(crate) fn deliver(output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
-    deliver_within(WRITTEN_WITHIN, output, text)
+/// What writes to standard output.
+pub(crate) type Write = fn(&str) -> Result<(), Problem>;
+
+/// What writes a report to standard output: painted ones have been made for it.
+pub(crate) fn writer(format: ReportFormat) -> Write {
+    match format {
+        ReportFormat::Document(Rendering::Text) => screen::print,
+        _ => print,
+    }
 }
 
-fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str) -> Result<(), Problem> {
+/// Gives a report to its reader. One that its file does not take goes to standard output: better there than nowhere.
+pub(crate) fn deliver(output: Option<OutputFile>, text: &str, write: Write) -> Result<(), Problem> {
+    deliver_within(WRITTEN_WITHIN, output, text, write)
+}
+
+fn deliver_within(limit: Duration, output: Option<OutputFile>, text: &str, write: Write) -> Result<(), Problem> {
     let Some(output) = output else {
-        return print(text);
+        return write(text);
     };
     output.write(text, limit).inspect_err(|_| {
         // The error that is told is the first one.
-        let _ = print(text);
+        let _ = write(text);
     })
 }
 
-pub(crate) fn render(record: &Record, format: ReportFormat, full: bool) -> String {
+/// A report; `is_screen`: for standard output.
+pub(crate) fn render(record: &Record, format: ReportFormat, full: bool, is_screen: bool) -> String {
     match format {
+        ReportFormat::Document(Rendering::Text) if is_screen => match full {
+            true => screen::text(&report::text::report(record), WIDTH),
+            false => screen::text(&report::text::short(record), SCREEN_WIDTH),
+        },
         ReportFormat::Document(format) if full => format.show(&report::text::report(record), WIDTH),
         ReportFormat::Document(format) => format.show(&report::text::short(record), SCREEN_WIDTH),
         ReportFormat::Json => record.to_json(),

@@ -16,7 +16,7 @@ pub mod units;
 pub use csv::{csv, csv_rows};
 pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
-pub use text::{SCREEN_WIDTH, WIDTH, text};
+pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
 
 /// Declares [`Rendering`].
 macro_rules! formats {
@@ -114,6 +114,21 @@ pub enum Block {
     Warning(String),
     /// A table.
     Table(Table),
+    /// A block with words in it that are painted where there is colour.
+    Painted(Box<Block>, Vec<(String, Tone)>),
+}
+
+/// What a word means for who looks for it first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// The number that is asked for.
+    Headline,
+    /// All is well.
+    Good,
+    /// It may be wrong.
+    Doubtful,
+    /// It is wrong.
+    Bad,
 }
 
 /// Blocks, one after another.
@@ -134,6 +149,13 @@ impl Document {
     /// Adds a block.
     pub fn push(&mut self, block: Block) {
         self.0.push(block);
+    }
+
+    /// Paints words of the last block, where there is colour: of each its first place.
+    pub fn paint(&mut self, words: Vec<(String, Tone)>) {
+        if let Some(block) = self.0.pop() {
+            self.push(Block::Painted(Box::new(block), words));
+        }
     }
 
     /// Adds a heading over much.

@@ -8,6 +8,10 @@ use crate::{Block, Document, NO_BREAK};
 pub fn markdown(document: &Document) -> String {
     let mut all = String::new();
     for block in document.blocks() {
+        let block = match block {
+            Block::Painted(block, _) => block,
+            block => block,
+        };
         let next = match block {
             Block::Title(text) => format!("# {}\n\n", marked(text)),
             Block::Heading(text) => format!("\n## {}\n\n", marked(text)),
@@ -19,6 +23,8 @@ pub fn markdown(document: &Document) -> String {
             Block::Note { lead, text } => format!("\n*({}{})*\n\n", marked(lead), marked(text)),
             Block::Warning(text) => format!("\n> **{}**\n\n", marked(text)),
             Block::Table(table) => self::table(table, all.is_empty()),
+            // One within another is none of ours.
+            Block::Painted(..) => String::new(),
         };
         all.push_str(&next);
     }
@@ -36,10 +42,10 @@ fn table(table: &Table, is_first: bool) -> String {
     text.push_str(&line(columns.iter().map(|column| marked(&column.header))));
     let sides = columns.iter().map(|column| if column.is_words { "---" } else { "--:" });
     text.push_str(&line(sides.map(str::to_owned)));
-    for row in &table.rows {
-        let cells = row.iter().map(|cell| match cell {
+    for (row, shown) in table.rows.iter().zip(table.shown()) {
+        let cells = row.iter().zip(shown).map(|(cell, shown)| match cell {
             Cell::Text(text) | Cell::Ours(text) => marked(text),
-            number => number.short(),
+            _ => shown,
         });
         let missing = std::iter::repeat_n(String::new(), columns.len().saturating_sub(row.len()));
         text.push_str(&line(cells.chain(missing)));

@@ -47,6 +47,39 @@ impl fmt::Display for Number {
 }
 
 impl Number {
+    /// Digits behind the point where there is one unit for a whole column, and so many of them as the number is worth.
+    fn digits(&self) -> usize {
+        let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
+        let shown = self.to_string();
+        let digits = shown.split_once('.').map(|(_, digits)| digits.len());
+        digits.filter(|_| !is_zero).unwrap_or(0)
+    }
+
+    /// The value, where a whole column has one unit.
+    fn in_one_unit(&self) -> Option<f64> {
+        match self {
+            Self::Rate(per_second) => Some(*per_second),
+            Self::Seconds(ns) => Some(*ns as f64 / 1e9),
+            Self::Microseconds(ns) => Some(ns / 1e3),
+            _ => None,
+        }
+    }
+
+    /// The number with so many digits behind the point, where a whole column has one unit.
+    fn with_digits(&self, digits: usize) -> String {
+        let Some(value) = self.in_one_unit() else {
+            return self.to_string();
+        };
+        // Half of a whole one counts as one, as in the number alone.
+        let value = if digits == 0 { value.round() } else { value };
+        let shown = format!("{value:.digits$}");
+        let (whole, rest) = shown
+            .split_once('.')
+            .map_or((&*shown, None), |(whole, rest)| (whole, Some(rest)));
+        let whole = whole.parse().map_or_else(|_| whole.to_owned(), grouped);
+        rest.map_or(whole.clone(), |rest| format!("{whole}.{rest}"))
+    }
+
     /// All of its digits, in the unit that it is kept in.
     pub(crate) fn plain(&self) -> String {
         match self {
@@ -98,6 +131,14 @@ impl Cell {
         match self {
             Self::Missing | Self::Unavailable(_) => "-".to_owned(),
             cell => cell.to_string(),
+        }
+    }
+
+    /// The same in a column whose numbers have so many digits behind the point.
+    pub(crate) fn short_with(&self, digits: usize) -> String {
+        match self {
+            Self::Number(number, unit) => number.with_digits(digits) + unit,
+            cell => cell.short(),
         }
     }
 
@@ -173,6 +214,13 @@ impl Table {
         self
     }
 
+    /// Where it goes on below, so many columns stand there again.
+    #[must_use]
+    pub fn leading(mut self, columns: usize) -> Self {
+        self.leads = columns;
+        self
+    }
+
     /// Adds a column.
     pub fn column(&mut self, header: impl Into<String>, is_words: bool) {
         let header = header.into();
@@ -182,6 +230,26 @@ impl Table {
     /// Adds a row. What it has no cells for stays empty.
     pub fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
+    }
+
+    /// The cells as people see them: the numbers of a column that has one unit have the same digits behind the point.
+    pub(crate) fn shown(&self) -> Vec<Vec<String>> {
+        let digits_of = |place: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(place));
+            let digits = cells.map(|cell| match cell {
+                Cell::Number(number, _) => number.digits(),
+                _ => 0,
+            });
+            digits.max().unwrap_or(0)
+        };
+        let digits: Vec<usize> = (0..self.columns.len()).map(digits_of).collect();
+        let row = |row: &Vec<Cell>| {
+            let cells = row.iter().enumerate();
+            cells
+                .map(|(place, cell)| cell.short_with(digits.get(place).copied().unwrap_or(0)))
+                .collect()
+        };
+        self.rows.iter().map(row).collect()
     }
 
     /// Whether there is nothing but the header.

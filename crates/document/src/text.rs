@@ -1,11 +1,12 @@
 //! Blocks as text in columns of characters, for terminals and mail.
 
+use anstyle::{AnsiColor, Effects, Style};
 use textwrap::core::{Fragment, display_width};
 use textwrap::wrap_algorithms::wrap_first_fit;
 
 use crate::harmless::harmless;
 use crate::table::Table;
-use crate::{Block, Document, NO_BREAK};
+use crate::{Block, Document, NO_BREAK, Tone};
 
 /// So many characters fit in a line, if nothing else is known.
 pub const WIDTH: usize = 100;
@@ -16,35 +17,98 @@ const KEY_WIDTH: usize = 12;
 /// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless its cells do.
 const HEADER_WIDTH: usize = 12;
 
+/// A terminal that a document is shown on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terminal {
+    /// Characters in a line.
+    pub width: usize,
+    /// Whether words are painted.
+    pub colour: bool,
+}
+
+/// How lines are made.
+#[derive(Clone, Copy)]
+struct Layout {
+    width: usize,
+    /// Whether everything that is too wide is broken between words: the terminal would break it within them.
+    breaks_all: bool,
+    colour: bool,
+}
+
 /// A whole document, in lines of so many characters where their words allow it.
 pub fn text(document: &Document, width: usize) -> String {
-    let mut all = String::new();
-    for block in document.blocks() {
-        let next = match block {
-            Block::Title(text) => filled("", "", text, width) + "\n",
-            Block::Heading(text) => format!("\n{}", filled("", "", text, width)),
-            Block::Head(text) | Block::Warning(text) => filled("", "", text, width),
-            Block::Words { depth, text } => {
-                let indent = blank(2 * depth);
-                filled(&indent, &indent, text, width)
+    laid_out(
+        document,
+        Layout {
+            width,
+            breaks_all: false,
+            colour: false,
+        },
+    )
+}
+
+/// A whole document on a terminal: nothing is wider than it but single words, and tables go on below.
+pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
+    laid_out(
+        document,
+        Layout {
+            width: terminal.width,
+            breaks_all: true,
+            colour: terminal.colour,
+        },
+    )
+}
+
+fn laid_out(document: &Document, layout: Layout) -> String {
+    document.blocks().iter().map(|block| shown(block, layout)).collect()
+}
+
+fn shown(block: &Block, layout: Layout) -> String {
+    let filled = |first: &str, others: &str, text: &str| self::filled(first, others, text, layout);
+    match block {
+        Block::Title(text) => filled("", "", text) + "\n",
+        Block::Heading(text) => format!("\n{}", filled("", "", text)),
+        Block::Head(text) | Block::Warning(text) => filled("", "", text),
+        Block::Words { depth, text } => {
+            let indent = blank(2 * depth);
+            filled(&indent, &indent, text)
+        }
+        Block::Item { depth, text } => {
+            let indent = blank(2 * depth);
+            filled(&format!("{indent}- "), &format!("{indent}  "), text)
+        }
+        Block::Pair { depth, key, value } => {
+            let key = format!("{}{}", blank(2 * depth), harmless(key));
+            filled(&format!("{key:<KEY_WIDTH$}"), &blank(KEY_WIDTH), value)
+        }
+        Block::Note { lead, text } => {
+            let lead = format!("  ({lead}");
+            filled(&lead, &blank(lead.len()), &format!("{text})"))
+        }
+        Block::Table(table) => self::table(table, layout),
+        Block::Painted(block, words) => {
+            let plain = shown(block, layout);
+            match layout.colour {
+                true => painted(plain, words),
+                false => plain,
             }
-            Block::Item { depth, text } => {
-                let indent = blank(2 * depth);
-                filled(&format!("{indent}- "), &format!("{indent}  "), text, width)
-            }
-            Block::Pair { depth, key, value } => {
-                let key = format!("{}{}", blank(2 * depth), harmless(key));
-                filled(&format!("{key:<KEY_WIDTH$}"), &blank(KEY_WIDTH), value, width)
-            }
-            Block::Note { lead, text } => {
-                let lead = format!("  ({lead}");
-                filled(&lead, &blank(lead.len()), &format!("{text})"), width)
-            }
-            Block::Table(table) => self::table(table, width),
-        };
-        all.push_str(&next);
+        }
     }
-    all
+}
+
+/// A text whose words stand out, of each its first place.
+fn painted(mut text: String, words: &[(String, Tone)]) -> String {
+    for (word, tone) in words {
+        let colour = |colour: AnsiColor| colour.on_default().effects(Effects::BOLD);
+        let style = match tone {
+            Tone::Headline => Style::new().bold(),
+            Tone::Good => colour(AnsiColor::Green),
+            Tone::Doubtful => colour(AnsiColor::Yellow),
+            Tone::Bad => colour(AnsiColor::Red),
+        };
+        text = text.replacen(word, &format!("{style}{word}{style:#}"), 1);
+    }
+    text
 }
 
 fn blank(width: usize) -> String {
@@ -86,10 +150,26 @@ fn broken(text: &str, widths: &[usize]) -> Vec<String> {
     lines.map(|words| line(words).replace(NO_BREAK, " ")).collect()
 }
 
+/// A text whose words are held together only where they fit in a line.
+fn loosened(text: &str, width: usize) -> String {
+    let word = |word: &str| {
+        if wide(word) > width {
+            word.replace(NO_BREAK, " ")
+        } else {
+            word.to_owned()
+        }
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
 /// A text in as many lines as it needs, what is harmful in it escaped.
-fn filled(first: &str, others: &str, text: &str, width: usize) -> String {
-    let widths = [first, others].map(|lead| width.saturating_sub(wide(lead)));
-    let lines = broken(&harmless(text), &widths);
+fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
+    let widths = [first, others].map(|lead| layout.width.saturating_sub(wide(lead)));
+    let text = harmless(text);
+    let lines = match layout.breaks_all {
+        true => broken(&loosened(&text, widths[0].min(widths[1])), &widths),
+        false => broken(&text, &widths),
+    };
     let lines = lines.iter().enumerate();
     lines
         .map(|(number, line)| {
@@ -102,11 +182,10 @@ fn filled(first: &str, others: &str, text: &str, width: usize) -> String {
 }
 
 /// Columns as wide as they need to be, words to the left and numbers to the right.
-fn table(table: &Table, width: usize) -> String {
-    let cells: Vec<Vec<String>> = table
-        .rows
-        .iter()
-        .map(|row| row.iter().map(|cell| harmless(&cell.short()).into_owned()).collect())
+fn table(table: &Table, layout: Layout) -> String {
+    let shown = table.shown().into_iter();
+    let cells: Vec<Vec<String>> = shown
+        .map(|row| row.iter().map(|cell| harmless(cell).into_owned()).collect())
         .collect();
     let mut widths = vec![0; table.columns.len()];
     for row in &cells {
@@ -127,8 +206,8 @@ fn table(table: &Table, width: usize) -> String {
     }
     let mut text = String::new();
     let all = (0..widths.len()).collect();
-    let parts = if table.folds {
-        parts(table.leads, &widths, width)
+    let parts = if table.folds || layout.breaks_all {
+        parts(table.leads, &widths, layout.width)
     } else {
         vec![all]
     };
@@ -267,6 +346,51 @@ mod tests {
             assert_eq!(of_first, parts, "{text}");
             assert_eq!(text.matches("column29").count(), 1);
         }
+    }
+
+    #[test]
+    fn the_numbers_of_a_column_have_the_same_digits() {
+        let mut table = Table::new(1, &["", "ops/s", "slow", "s"]);
+        table.row(vec![
+            "a".into(),
+            Number::Rate(12_345.6).into(),
+            Number::Rate(0.0).into(),
+            Number::Seconds(1_500_000_000).into(),
+        ]);
+        table.row(vec![
+            "b".into(),
+            Number::Rate(7.25).into(),
+            Number::Rate(1_000.0).into(),
+            Number::Seconds(12_500_000_000).into(),
+        ]);
+        let mut document = Document::default();
+        document.table(table);
+        assert_eq!(
+            text(&document, WIDTH),
+            "         ops/s   slow          s\n  a  12,345.60      0   1.500000\n  b       7.25  1,000  12.500000\n"
+        );
+        assert!(markdown(&document).contains("| a | 12,345.60 | 0 | 1.500000 |"));
+    }
+
+    #[test]
+    fn on_a_terminal_nothing_but_a_word_is_too_wide_and_only_there_words_are_painted() {
+        let mut document = Document::default();
+        document.line("12 transactions/s and so on, in a line that is never broken elsewhere VALID");
+        document.paint(vec![
+            ("12".to_owned(), Tone::Headline),
+            ("VALID".to_owned(), Tone::Good),
+        ]);
+        let mut table = Table::new(1, &["what", "first", "second"]);
+        table.row(vec!["a".into(), "twelve chars".into(), "twelve chars".into()]);
+        document.table(table);
+        let shown = |colour| on_terminal(&document, Terminal { width: 24, colour });
+        let plain = "12 transactions/s and so\non, in a line that is\nnever broken elsewhere\nVALID\n  what         first\n  a     twelve chars\n\n  what        second\n  a     twelve chars\n";
+        assert_eq!(shown(false), plain);
+        let painted = shown(true);
+        assert!(painted.starts_with("\u{1b}[1m12\u{1b}[0m transactions"), "{painted:?}");
+        assert!(painted.contains("\u{1b}[1m\u{1b}[32mVALID\u{1b}[0m\n"), "{painted:?}");
+        assert!(!text(&document, 24).contains('\u{1b}'));
+        assert!(!markdown(&document).contains('\u{1b}') && markdown(&document).contains("12 transactions/s"));
     }
 
     #[test]

@@ -36,7 +36,20 @@ impl Mount {
     /// first looked at.
     pub fn has_server(&self) -> bool {
         let kind = self.file_system_type.as_str();
-        kind == "autofs" || kind.starts_with("fuse") || self.class() == Class::Network
+        kind == "autofs" || self.is_fuse() || self.class() == Class::Network
+    }
+
+    /// Whether a process of this machine is the file system.
+    pub fn is_fuse(&self) -> bool {
+        self.file_system_type.starts_with("fuse")
+    }
+
+    /// Whether the kernel counts for a process what it gets from the storage beneath (`read_bytes` of `/proc/PID/io`, proc(5)). A server
+    /// of FUSE reads for others, and of file systems of a network only NFS and SMB are known to count.
+    pub fn counts_reads(&self) -> bool {
+        const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
+        let is_counted = self.class() != Class::Network || COUNTED.contains(&self.file_system_type.as_str());
+        is_counted && !self.is_fuse()
     }
 
     /// The class of the mounted file system.

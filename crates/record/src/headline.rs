@@ -2,7 +2,7 @@
 
 use observe::Class;
 use serde::{Deserialize, Serialize};
-use workload::Phase;
+use workload::{Phase, Work};
 
 use crate::id::RunId;
 use crate::run::{Load, SweepStep};
@@ -63,6 +63,37 @@ impl State {
     }
 }
 
+/// A kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WorkKind {
+    /// The original's, by an edition's rules.
+    Classic,
+    /// Weighted operations.
+    Mix,
+}
+
+impl WorkKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Classic, Self::Mix];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Mix => "mix",
+        }
+    }
+
+    /// The kind of some work.
+    pub const fn of(work: &Work) -> Self {
+        match work {
+            Work::Classic(_) => Self::Classic,
+            Work::Mix(_) => Self::Mix,
+        }
+    }
+}
+
 /// A run in one line. Strings are the record's: to be made harmless before they are shown.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Headline {
@@ -80,6 +111,8 @@ pub struct Headline {
     pub device_class: Option<Class>,
     /// The preset that it began with.
     pub preset: Option<String>,
+    /// What kind of work it was; nothing where an archive of before does not say so.
+    pub work: Option<WorkKind>,
     /// The storage's name.
     pub storage: String,
     /// Workers of all roles.
@@ -114,6 +147,7 @@ impl Headline {
             file_systems,
             device_class: targets().next().and_then(|target| target.class.known().copied()),
             preset: record.spec.preset.clone(),
+            work: Some(WorkKind::of(&record.spec.workload.work)),
             storage: record.spec.storage.name().to_owned(),
             workers: record.spec.workload.workers.count(),
             transactions_per_second: best.as_ref().and_then(|best| best.achieved_per_second),
@@ -121,6 +155,11 @@ impl Headline {
             verdict: Verdict::of(record).level,
             fingerprint: record.fingerprint.to_string(),
         }
+    }
+
+    /// The workload in one word: its preset, else what kind of work it was.
+    pub fn workload(&self) -> Option<&str> {
+        self.preset.as_deref().or_else(|| self.work.map(WorkKind::name))
     }
 
     /// The file systems in one word; nothing where there are none.

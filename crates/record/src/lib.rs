@@ -27,7 +27,7 @@ pub use id::RunId;
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observe::counters::DeviceRole;
-pub use observe::{Class, ClocksDifference, CountersDifference, Fact, Host, Target};
+pub use observe::{BusyProgram, Class, ClocksDifference, CountersDifference, Fact, Host, Target};
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;

@@ -2,7 +2,7 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
+use observe::{BusyProgram, Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
@@ -436,6 +436,10 @@ pub struct SystemDuring {
     pub counted: CountersDifference,
     /// Whether the clocks went as they should.
     pub clocks: ClocksDifference,
+    /// The programs that used most processor time in user mode, without this process and its descendants: up to three, the biggest first.
+    /// Processes that began and ended in between are missing; nothing in records from before there was the field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest: Option<Fact<Vec<BusyProgram>>>,
 }
 
 /// The load of one step.

@@ -3,11 +3,11 @@
 use document::harmless::{self, harmless};
 use document::units::utc;
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::headline::class_name;
+use record::headline::{WorkKind, class_name};
 use record::{ListedRun, State};
 
 /// Longer words are cut in tables of text, in characters.
-const WORD_MAX: usize = 10;
+const WORD_MAX: usize = 9;
 
 /// A column: what stands over it, whether it is words, and what it shows of an entry.
 type Column = (&'static str, bool, fn(&ListedRun) -> Cell);
@@ -41,6 +41,10 @@ fn file_systems(entry: &ListedRun) -> Cell {
 
 fn preset(entry: &ListedRun) -> Cell {
     entry.headline.preset.as_deref().into()
+}
+
+fn workload(entry: &ListedRun) -> Cell {
+    entry.headline.workload().into()
 }
 
 fn storage(entry: &ListedRun) -> Cell {
@@ -92,8 +96,15 @@ fn cut(cell: Cell) -> Cell {
 
 /// A table for people; times are of UTC.
 pub fn text(entries: &[ListedRun]) -> String {
+    document::text(&document(entries), WIDTH)
+}
+
+/// The table for people.
+pub fn document(entries: &[ListedRun]) -> Document {
+    let mut document = Document::default();
     if entries.is_empty() {
-        return "No runs\n".to_owned();
+        document.line("No runs");
+        return document;
     }
     let to_the_minute = |entry: &ListedRun| {
         let begun = utc(entry.headline.begun_unix_ns);
@@ -104,17 +115,19 @@ pub fn text(entries: &[ListedRun]) -> String {
         ("begun (UTC)", true, to_the_minute),
         ("host", true, |entry| cut(host(entry))),
         ("on", true, |entry| cut(file_systems(entry))),
-        ("preset", true, |entry| cut(preset(entry))),
+        ("workload", true, |entry| cut(workload(entry))),
         ("verdict", true, verdict),
         ("tags", true, tags),
         ("trans/s", false, rate),
-        ("p99 µs", false, p99),
+        ("p99", false, |entry| {
+            let ns = entry.headline.p99_ns;
+            ns.map(|ns| Number::Latency(ns as f64)).into()
+        }),
     ];
     let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
     columns.retain(|(header, ..)| has_tags || *header != "tags");
-    let mut document = Document::default();
-    document.table(table(entries, &columns));
-    document::text(&document, WIDTH)
+    document.table(table(entries, &columns).leading(1));
+    document
 }
 
 /// An array of entries, one a line.
@@ -132,7 +145,7 @@ pub fn json(entries: &[ListedRun]) -> String {
 
 /// A table for spreadsheets (RFC 4180), with a header, whose names are those of the JSON.
 pub fn csv(entries: &[ListedRun]) -> String {
-    let columns: [Column; 16] = [
+    let columns: [Column; 17] = [
         ("number", false, number),
         ("id", true, |entry| Cell::ours(entry.headline.id.to_string())),
         ("state", true, |entry| Cell::ours(entry.headline.state.name())),
@@ -143,6 +156,9 @@ pub fn csv(entries: &[ListedRun]) -> String {
             Cell::ours(entry.headline.device_class.map_or("", class_name))
         }),
         ("preset", true, preset),
+        ("work", true, |entry| {
+            Cell::ours(entry.headline.work.map_or("", WorkKind::name))
+        }),
         ("storage", true, storage),
         ("workers", false, workers),
         ("transactions_per_second", false, rate),
@@ -162,7 +178,7 @@ pub fn markdown(entries: &[ListedRun]) -> String {
         ("begun (UTC)", true, begun),
         ("host", true, host),
         ("file system", true, file_systems),
-        ("preset", true, preset),
+        ("workload", true, workload),
         ("storage", true, storage),
         ("workers", false, workers),
         ("transactions/s", false, rate),

@@ -152,7 +152,7 @@ fn room(document: &mut Document, record: &PlanRecord) {
             document.below(format!(
                 "{} needed with directories and inodes, {} available: {}",
                 bytes(volume.needed_bytes as f64),
-                available(&volume.available_bytes, |number| bytes(number as f64)),
+                available(&volume.available_bytes, |value| bytes(value as f64)),
                 verdict(volume.bytes_fit())
             ));
             document.below(format!(

@@ -1,12 +1,13 @@
 //! Reasons of a verdict in sentences: what was found, with its numbers, and what is to be done about it.
 
+use document::harmless::harmless;
 use document::units::{bytes, counted, grouped, percent, rate, seconds};
 use measure::{Drift, steady};
 use record::verdict::limits::{
     ACHIEVED_MIN, MEASURED_LEAST_NS, MEASURED_MIN_NS, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
-use record::{End, Outcome, Phase, Reason};
+use record::{BusyProgram, End, Outcome, Phase, Reason};
 
 /// What was found, with its numbers: one sentence.
 pub fn describe(reason: &Reason) -> String {
@@ -83,11 +84,22 @@ pub fn describe(reason: &Reason) -> String {
             percent(*fraction),
             percent(OWN_MAX)
         ),
-        Reason::OtherLoad { fraction } => format!(
-            "Other load: other programs used {} of the processor time (threshold {}).",
-            percent(*fraction),
-            percent(OTHERS_MAX)
-        ),
+        Reason::OtherLoad { fraction, busiest } => {
+            let told = format!(
+                "Other load: other programs used {} of the processor time (threshold {}).",
+                percent(*fraction),
+                percent(OTHERS_MAX)
+            );
+            let program = |program: &BusyProgram| {
+                let BusyProgram { name, pid, fraction } = program;
+                format!("{} (process {pid}, {})", harmless(name), percent(*fraction))
+            };
+            let busiest: Vec<String> = busiest.iter().map(program).collect();
+            match busiest.is_empty() {
+                true => told,
+                false => format!("{told} The largest: {}.", busiest.join(", ")),
+            }
+        }
         Reason::Steal { fraction } => format!(
             "CPU steal: the hypervisor took {} of the processor time (threshold {}).",
             percent(*fraction),

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use document::units::{bytes, counted};
+use document::units::{bytes, counted, grouped};
 use observe::{Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
@@ -230,8 +230,9 @@ pub fn shortage(room: &Room) -> Option<String> {
         ),
         (_, Fact::Known(available)) => {
             format!(
-                "the run needs {} inodes at its peak, and {available} are free",
-                volume.needed_inodes
+                "the run needs {} inodes at its peak, and {} are free",
+                grouped(volume.needed_inodes),
+                grouped(*available)
             )
         }
         _ => return None,

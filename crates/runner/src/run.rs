@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::Storage;
 use observe::{Fact, Sources, WatchedDevices};
-use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
+use record::{CompletedPart, LocationRecord, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
 use rundir::owned::OwnedDirectories;
 use spec::RunSpec;
@@ -225,6 +225,9 @@ impl<'e> Run<'e> {
         let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during();
         let mut actual = performed.into_actual(request, clean_up);
+        if let (Some(served_by), Some(why)) = (&mut actual.served_by, reads_not_counted(&head.locations)) {
+            served_by.device_bytes = Fact::Unavailable(why);
+        }
         actual.stalled = waiter.stalled;
         if request.overhead {
             actual.overhead = overhead::measure(request, &actual, &waiter.control);
@@ -255,4 +258,15 @@ fn open_ack_log(
         path.display().to_string(),
         move || AckLog::open(&asked, &directories).map_err(Refused::from),
     )?
+}
+
+/// Why the kernel does not tell what this process's reads got from storage; `None` where it does.
+fn reads_not_counted(locations: &[LocationRecord]) -> Option<String> {
+    let targets = locations.iter().filter_map(|location| location.target.known());
+    let mut mounts = targets.filter_map(|target| target.mount.known());
+    let mount = mounts.find(|mount| !mount.counts_reads())?;
+    let kind = &mount.file_system_type;
+    Some(format!(
+        "the kernel does not count reads that the server of {kind} does"
+    ))
 }

@@ -1,6 +1,6 @@
 //! What the machine does from a moment on.
 
-use observe::{Clocks, Counters, Fact, Sources, WatchedDevices};
+use observe::{BusyProgram, Clocks, Counters, Fact, Programs, Sources, WatchedDevices};
 use record::SystemDuring;
 
 /// The moment, with what had been counted by then.
@@ -9,6 +9,7 @@ pub(crate) struct Since {
     devices: Fact<WatchedDevices>,
     clocks: Clocks,
     counters: Counters,
+    programs: Fact<Programs>,
 }
 
 impl Since {
@@ -16,6 +17,7 @@ impl Since {
         let sources = Sources::default();
         Self {
             clocks: Clocks::read(&sources),
+            programs: Programs::read(&sources),
             counters: Counters::read(&sources, &devices),
             sources,
             devices,
@@ -25,9 +27,20 @@ impl Since {
     /// What was counted from then until now.
     pub(crate) fn during(&self) -> SystemDuring {
         let clocks = Clocks::read(&self.sources);
+        let counted = Counters::read(&self.sources, &self.devices).since(&self.counters);
+        let total_ns = counted.system.times.as_ref().and_then(|times| times.total_ns.clone());
         SystemDuring {
-            counted: Counters::read(&self.sources, &self.devices).since(&self.counters),
+            busiest: Some(total_ns.and_then(|total_ns| self.busiest(total_ns))),
+            counted,
             clocks: clocks.since(&self.clocks),
         }
+    }
+
+    fn busiest(&self, total_ns: u64) -> Fact<Vec<BusyProgram>> {
+        let own = rustix::process::getpid().as_raw_nonzero().get();
+        self.programs.as_ref().and_then(|before| {
+            let now = Programs::read(&self.sources);
+            now.map(|now| now.busiest_since(before, total_ns, own))
+        })
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, RunName};
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remarks, RunName};
 use record::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -188,7 +188,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
-    let number = archive.begin(&head(&run(1)), "me").unwrap();
+    let number = archive.begin(&head(&run(1)), "me", &Remarks::default()).unwrap();
     archive.complete(number, &parts(&run(1))[0], &head(&run(1))).unwrap();
     archive.import(&run(2)).unwrap();
     drop(archive);
@@ -575,6 +575,7 @@ fn kept_archives_of_every_version_are_read() {
         let entries = archive.list(&Filter::default(), &nobody).unwrap();
         let states: Vec<State> = entries.iter().map(|entry| entry.headline.state).collect();
         assert_eq!(states, [State::Complete, State::Unfinished], "version {version}");
+        assert_eq!(entries[0].headline.work.is_some(), version >= 2, "version {version}");
         assert_eq!(entries[0].tags, ["baseline", "ssd"]);
         assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
         let first = archive.record(1).unwrap();
@@ -596,7 +597,9 @@ fn the_newest_version_is_kept() {
         archive.add_tags(1, &tags).unwrap();
         archive.set_note(1, Some("before the new firmware")).unwrap();
         let mut so_far = head(&run(2));
-        let number = archive.begin(&so_far, "a process that has ended").unwrap();
+        let number = archive
+            .begin(&so_far, "a process that has ended", &Remarks::default())
+            .unwrap();
         for completed in &parts(&run(2))[..2] {
             so_far.add(completed.clone());
             archive.complete(number, completed, &so_far).unwrap();

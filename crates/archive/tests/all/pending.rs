@@ -5,7 +5,9 @@ use std::os::unix::fs::{MetadataExt, chown, symlink};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use archive::{Archive, Filter, JournalMode, Owner, Pending, leave_beside, may_leave_beside, waiting};
+use archive::{
+    Archive, Filter, JournalMode, Owner, Pending, Remarks, RunName, leave_beside, may_leave_beside, waiting,
+};
 use record::{RunId, State};
 
 use crate::support::{directory, file, head, nobody, open, open_within, parts, run};
@@ -46,10 +48,14 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
     let directory = directory();
     let path = file(&directory);
     // Before there is an archive, too.
-    let left = leave_beside(&path, None, &run(1)).unwrap().path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap().path;
     let name = left.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
-    leave_beside(&path, None, &run(2)).unwrap();
+    let remarks = Remarks {
+        tags: vec!["ssd".parse().unwrap()],
+        note: Some("a \u{1b} in it".parse().unwrap()),
+    };
+    leave_beside(&path, None, &run(2), &remarks).unwrap();
     assert_eq!(waiting(&path).len(), 2);
     assert_eq!(
         others(&directory).len(),
@@ -63,6 +69,9 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
         (archive.record(1).unwrap(), archive.record(2).unwrap()),
         (run(1), run(2))
     );
+    let second = archive.find(&RunName::Number(2), &nobody).unwrap();
+    assert_eq!(second.tags, ["ssd"]);
+    assert_eq!(second.note.as_deref(), Some("a \u{1b} in it"));
     assert_eq!(others(&directory), [""; 0]);
     assert_eq!(take(&mut archive), (vec![], vec![]));
 }
@@ -74,7 +83,7 @@ fn what_was_added_before_a_kill_is_only_removed() {
     let path = file(&directory);
     let mut archive = open(&path);
     archive.import(&run(1)).unwrap();
-    leave_beside(&path, None, &run(1)).unwrap();
+    leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     assert_eq!(take(&mut archive), (vec![1], vec![]));
     assert_eq!((count(&archive), waiting(&path).len()), (1, 0));
 }
@@ -85,10 +94,12 @@ fn what_waits_completes_a_run_that_was_begun() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    let number = archive.begin(&head(&run(1)), "a process that has ended").unwrap();
+    let number = archive
+        .begin(&head(&run(1)), "a process that has ended", &Remarks::default())
+        .unwrap();
     let part = parts(&run(1)).swap_remove(0);
     archive.complete(number, &part, &head(&run(1))).unwrap();
-    leave_beside(&path, None, &run(1)).unwrap();
+    leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     assert_eq!(take(&mut archive), (vec![number], vec![]));
     assert_eq!(archive.record(number).unwrap(), run(1));
     let entries = archive.list(&Filter::default(), &nobody).unwrap();
@@ -147,9 +158,9 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
     let mut other = run(20);
     other.host.hostname.push_str("-of-another");
     archive.import(&other).unwrap();
-    leave_beside(&path, None, &run(20)).unwrap();
+    leave_beside(&path, None, &run(20), &Remarks::default()).unwrap();
     expected += 1;
-    leave_beside(&path, None, &run(30)).unwrap();
+    leave_beside(&path, None, &run(30), &Remarks::default()).unwrap();
     let names = others(&directory);
     let (numbers, left) = take(&mut archive);
     assert_eq!(numbers, [2], "{left:?}");
@@ -180,7 +191,7 @@ fn a_locked_archive_loses_nothing() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    leave_beside(&path, None, &run(1)).unwrap();
+    leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
     // Of this process, by another connection: locks of SQLite's own tell them apart.
@@ -201,7 +212,7 @@ fn what_was_taken_in_before_an_error_is_told() {
     drop(open(&path));
     // More than one transaction takes.
     for number in 1..=70 {
-        leave_beside(&path, None, &run(number)).unwrap();
+        leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }
     let mut archive = open_within(&path, JournalMode::WriteAhead, true, Duration::from_millis(50)).unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
@@ -232,9 +243,11 @@ fn what_was_taken_in_before_an_error_is_told() {
 fn a_record_never_takes_the_place_of_a_file() {
     let directory = directory();
     let path = file(&directory);
-    let left = leave_beside(&path, None, &run(1)).unwrap().path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap().path;
     fs::write(&left, "somebody's").unwrap();
-    let error = leave_beside(&path, None, &run(1)).unwrap_err().to_string();
+    let error = leave_beside(&path, None, &run(1), &Remarks::default())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("cannot write") && error.contains("File exists"),
         "{error}"
@@ -264,7 +277,7 @@ fn it_is_known_before_whether_a_record_could_be_left() {
         error.contains("cannot write a file in") && error.contains("No such file"),
         "{error}"
     );
-    assert!(leave_beside(&nowhere, None, &run(1)).is_err());
+    assert!(leave_beside(&nowhere, None, &run(1), &Remarks::default()).is_err());
     assert_eq!(waiting(&nowhere), []);
 }
 
@@ -280,7 +293,9 @@ fn a_record_is_the_archives_owners() {
         group: 54_321,
     };
     let owns = |number: u64| {
-        let left = leave_beside(&path, Some(owner), &run(number)).unwrap().path;
+        let left = leave_beside(&path, Some(owner), &run(number), &Remarks::default())
+            .unwrap()
+            .path;
         let facts = fs::metadata(left).unwrap();
         (facts.uid(), facts.gid())
     };

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, RunName, Tag};
+use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, Remarks, RunName, Tag};
 use record::{Fact, Headline, Level, ListedRun, Outcome, Record, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
@@ -28,7 +28,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
-    let number = archive.begin(&so_far, "me").unwrap();
+    let number = archive.begin(&so_far, "me", &Remarks::default()).unwrap();
     assert_eq!(watcher.record(number).unwrap(), so_far);
     let state = |is_alive: &dyn Fn(&str) -> bool| watcher.find(&RunName::Last, is_alive).unwrap().headline.state;
     assert_eq!(state(&|mark| mark == "me"), State::Going);
@@ -54,7 +54,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
 fn a_run_that_was_removed_meanwhile_is_told() {
     let directory = directory();
     let mut archive = open(&file(&directory));
-    let number = archive.begin(&head(&kept()), "me").unwrap();
+    let number = archive.begin(&head(&kept()), "me", &Remarks::default()).unwrap();
     let going = archive.delete(&[number], &|mark| mark == "me").unwrap_err();
     assert!(matches!(going, ArchiveError::Going { number: 1 }), "{going}");
     archive.delete(&[number], &nobody).unwrap();
@@ -265,6 +265,32 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
     }
 }
 
+/// Also where it is killed, or was begun by another process.
+#[test]
+fn a_run_has_its_remarks_from_its_beginning() {
+    let directory = directory();
+    let mut archive = open(&file(&directory));
+    let remarks = Remarks {
+        tags: vec!["ssd".parse().unwrap()],
+        note: Some("before the update".parse().unwrap()),
+    };
+    let begun = archive.begin(&head(&run(1)), "me", &remarks).unwrap();
+    let imported = archive.import_all(&[(&run(2), &remarks)]).unwrap();
+    assert_eq!(imported, [Imported::New(begun + 1)]);
+    for number in [begun, begun + 1] {
+        let entry = archive.find(&RunName::Number(number), &nobody).unwrap();
+        assert_eq!(entry.tags, ["ssd"]);
+        assert_eq!(entry.note.as_deref(), Some("before the update"));
+    }
+    let other = Remarks {
+        tags: vec!["other".parse().unwrap()],
+        note: None,
+    };
+    archive.import_all(&[(&run(2), &other)]).unwrap();
+    let entry = archive.find(&RunName::Number(begun + 1), &nobody).unwrap();
+    assert_eq!(entry.tags, ["ssd"], "a run that is there keeps its own");
+}
+
 #[test]
 fn tags_and_notes_come_and_go() {
     let directory = directory();
@@ -371,7 +397,7 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
     }
     assert_eq!(archive.record(1).unwrap(), whole);
     // What this machine has of a run whose end it could not write.
-    let number = archive.begin(&head(&run(2)), "me").unwrap();
+    let number = archive.begin(&head(&run(2)), "me", &Remarks::default()).unwrap();
     archive.complete(number, &parts(&run(2))[0], &head(&run(2))).unwrap();
     assert_eq!(archive.import(&run(2)).unwrap(), Imported::Completed(number));
     assert_eq!(archive.record(number).unwrap(), run(2));
@@ -381,12 +407,15 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
 fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
     let directory = directory();
     let path = file(&directory);
+    let none = Remarks::default();
     let mut archive = open(&path);
-    archive.import_all(&[run(1), run(2)]).unwrap();
+    archive.import_all(&[(&run(1), &none), (&run(2), &none)]).unwrap();
     drop(archive);
     alter(&path, "UPDATE content SET json = x'00' WHERE run = 1");
     let mut archive = open(&path);
-    let imported = archive.import_all(&[run(1), run(2), run(3)]).unwrap();
+    let imported = archive
+        .import_all(&[(&run(1), &none), (&run(2), &none), (&run(3), &none)])
+        .unwrap();
     assert_eq!(
         imported,
         [Imported::Unreadable(1), Imported::There(2), Imported::New(3)]
@@ -399,8 +428,9 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
     for column in ["state", "verdict"] {
         let directory = directory();
         let path = file(&directory);
+        let none = Remarks::default();
         let mut archive = open(&path);
-        archive.import_all(&[run(1), run(2)]).unwrap();
+        archive.import_all(&[(&run(1), &none), (&run(2), &none)]).unwrap();
         drop(archive);
         alter(
             &path,
@@ -428,7 +458,7 @@ fn an_unfinished_run_is_exchanged_as_what_it_is() {
     let mut archive = open(&file(&directory));
     let whole = run(1);
     let mut so_far = head(&whole);
-    let number = archive.begin(&so_far, "me").unwrap();
+    let number = archive.begin(&so_far, "me", &Remarks::default()).unwrap();
     let completed = parts(&whole).swap_remove(0);
     so_far.add(completed.clone());
     archive.complete(number, &completed, &so_far).unwrap();
@@ -544,7 +574,7 @@ fn writes() {
     for second in first + 1..=first + each {
         let whole = run(second);
         let mut so_far = head(&whole);
-        let number = archive.begin(&so_far, "me").unwrap();
+        let number = archive.begin(&so_far, "me", &Remarks::default()).unwrap();
         for completed in parts(&whole) {
             so_far.add(completed.clone());
             archive.complete(number, &completed, &so_far).unwrap();

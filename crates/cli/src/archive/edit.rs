@@ -38,7 +38,7 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
 pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let number = number(&find(&archive, &arguments.run)?);
-    let note = Some(arguments.text.as_str()).filter(|text| !text.is_empty());
+    let note = arguments.text.text();
     archive.set_note(number, note)?;
     print(&match note {
         Some(note) => format!("Run {number}: {}\n", harmless(note)),

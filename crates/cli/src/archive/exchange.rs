@@ -3,13 +3,13 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported, InvalidTag, SubmissionOutcome, Tag};
-use document::harmless::{harmless, json as harmless_json, path as shown};
+use archive::{Archive, Imported, Remarks, SubmissionOutcome};
+use document::harmless::{harmless, path as shown};
 use published::Submission;
 use record::documents::Documents;
 use record::{ListedRun, Record};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde::{Deserialize, Serialize};
 
 use super::{find, mark, number, open, place};
 use crate::earlier;
@@ -128,52 +128,9 @@ fn each(
     }
 }
 
-/// What the archive says of a run beside its record, and takes with it to another one.
-#[derive(Default, Serialize, Deserialize)]
-struct Beside {
-    #[serde(default)]
-    tags: Vec<String>,
-    #[serde(default)]
-    note: Option<String>,
-}
-
-/// A longer note is none of ours, in bytes.
-const NOTE_MAX: usize = 1 << 16;
-
-/// The document of a run: its record with the summary, and what was said of it.
+/// The document of a run: its record with the summary, and its remarks.
 fn exported(entry: &ListedRun, record: &Record) -> String {
-    let mut text = record.to_json();
-    let beside = Beside {
-        tags: entry.tags.clone(),
-        note: entry.note.clone(),
-    };
-    if let (false, Some(end)) = (beside.tags.is_empty() && beside.note.is_none(), text.rfind('}')) {
-        // Strings and lists of them: writing to memory cannot fail.
-        let beside = serde_json::to_string(&beside).unwrap_or_default();
-        text.insert_str(end, &format!(",\"archive\":{}", harmless_json(&beside)));
-    }
-    text
-}
-
-/// The tags and the note that a document has beside its record.
-///
-/// # Errors
-/// Where they are none that a run can have.
-pub fn tags_and_note(text: &str) -> Result<(Vec<Tag>, Option<String>), String> {
-    #[derive(Deserialize)]
-    struct Document {
-        #[serde(default)]
-        archive: Beside,
-    }
-    let Document { archive } = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let tags = archive.tags.iter().map(|tag| tag.parse());
-    let tags = tags
-        .collect::<Result<_, InvalidTag>>()
-        .map_err(|error| error.to_string())?;
-    if archive.note.as_ref().is_some_and(|note| note.len() > NOTE_MAX) {
-        return Err(format!("the note is too long (at most {NOTE_MAX} bytes)"));
-    }
-    Ok((tags, archive.note))
+    super::remarks(entry).document(record)
 }
 
 /// Where an export goes.
@@ -241,7 +198,6 @@ pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
     let mut import = Import {
         archive,
         waiting: Vec::new(),
-        beside: Vec::new(),
         waiting_bytes: 0,
         code: 0,
     };
@@ -253,9 +209,8 @@ pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
 
 struct Import {
     archive: Archive,
-    /// What was read and not written yet, and what was said of each.
-    waiting: Vec<Record>,
-    beside: Vec<(Vec<Tag>, Option<String>)>,
+    /// What was read and not written yet.
+    waiting: Vec<(Record, Remarks)>,
     /// The bytes of their texts.
     waiting_bytes: usize,
     code: u8,
@@ -290,8 +245,7 @@ impl Import {
     /// Takes a record, or says why it is none.
     fn record(&mut self, text: &str) -> Result<(), String> {
         let record = Record::from_json(text).map_err(|error| error.to_string())?;
-        self.beside.push(tags_and_note(text)?);
-        self.waiting.push(record);
+        self.waiting.push((record, Remarks::of_document(text)?));
         self.waiting_bytes += text.len();
         Ok(())
     }
@@ -321,21 +275,13 @@ impl Import {
     }
 
     fn write(&mut self, path: &Path) -> Result<(), Problem> {
-        let records = std::mem::take(&mut self.waiting);
-        let beside = std::mem::take(&mut self.beside);
+        let runs = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
-        let imported = self.archive.import_all(&records)?;
-        for ((record, (tags, note)), imported) in records.iter().zip(beside).zip(imported) {
+        let runs: Vec<(&Record, &Remarks)> = runs.iter().map(|(record, remarks)| (record, remarks)).collect();
+        let imported = self.archive.import_all(&runs)?;
+        for ((record, _), imported) in runs.into_iter().zip(imported) {
             match imported {
-                Imported::New(number) => {
-                    if !tags.is_empty() {
-                        self.archive.add_tags(number, &tags)?;
-                    }
-                    if note.is_some() {
-                        self.archive.set_note(number, note.as_deref())?;
-                    }
-                    print(&format!("Run {number}: new, {}\n", told(record)))?;
-                }
+                Imported::New(number) => print(&format!("Run {number}: new, {}\n", told(record)))?,
                 Imported::There(number) => print(&format!("Run {number}: there already, {}\n", told(record)))?,
                 Imported::Completed(number) => {
                     print(&format!("Run {number}: completed, {}\n", told(record)))?;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use archive::{Archive, ArchiveError, Imported, Owner};
+use archive::{Archive, ArchiveError, Imported, Owner, Remarks};
 use document::harmless;
 use record::{Completed, Record};
 use runner::{Event, Events};
@@ -34,6 +34,7 @@ pub struct Keeper {
     path: PathBuf,
     owner: Option<Owner>,
     is_asked: bool,
+    remarks: Remarks,
     /// Who writes; nobody where the archive cannot be opened.
     writer: Option<Mailbox>,
     /// What is added to the record before it is written.
@@ -54,8 +55,13 @@ pub enum Archiving {
         /// Whether somebody has asked for it to be in the archive.
         is_asked: bool,
     },
-    /// It is nowhere: why.
-    Lost(String),
+    /// It is nowhere.
+    Lost {
+        /// Why.
+        why: String,
+        /// Whether somebody has asked for it to be in the archive.
+        is_asked: bool,
+    },
 }
 
 /// The way to the thread that writes.
@@ -77,6 +83,7 @@ type Answer = Result<Option<u64>, ArchiveError>;
 /// The thread's own.
 struct Writer {
     archive: Archive,
+    remarks: Remarks,
     /// The run's number, and its record so far.
     run: Option<(u64, Box<Record>)>,
 }
@@ -85,7 +92,9 @@ impl Writer {
     fn follow(&mut self, order: Order) -> Answer {
         match (order, &mut self.run) {
             (Order::Begin(head), run) => {
-                let number = self.archive.begin(&head, &mark::own().unwrap_or_default())?;
+                let number = self
+                    .archive
+                    .begin(&head, &mark::own().unwrap_or_default(), &self.remarks)?;
                 *run = Some((number, head));
                 Ok(Some(number))
             }
@@ -101,9 +110,9 @@ impl Writer {
                 Ok(Some(*number))
             }
             // It could not be begun, or seemed so: where it is there after all, it is completed.
-            (Order::Finish(record), None) => match self.archive.import(&record)? {
-                Imported::New(number) | Imported::There(number) | Imported::Completed(number) => Ok(Some(number)),
-                Imported::Conflict(_) | Imported::Unreadable(_) => Err(ArchiveError::There {
+            (Order::Finish(record), None) => match self.archive.import_all(&[(&record, &self.remarks)])?[..] {
+                [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => Ok(Some(number)),
+                _ => Err(ArchiveError::There {
                     doing: "write a run to",
                     path: self.archive.path().to_owned(),
                 }),
@@ -113,12 +122,12 @@ impl Writer {
 }
 
 impl Keeper {
-    /// Keeps what is going to be told in the archive of this place; where that cannot be had and nobody has asked for it, in a file
+    /// Keeps what is going to be told, with remarks, in the archive of this place; where that cannot be had and nobody has asked for it, in a file
     /// beside it; nothing where that cannot be had either. Says so on standard error.
     ///
     /// # Errors
     /// Where the archive was asked for and cannot be had, or the system has no thread for it.
-    pub fn of(place: &ArchivePlace) -> Result<Option<Self>, Problem> {
+    pub fn of(place: &ArchivePlace, remarks: Remarks) -> Result<Option<Self>, Problem> {
         let (archive, path) = match place.open_for_run() {
             Ok(archive) => {
                 let path = archive.path().to_owned();
@@ -138,7 +147,8 @@ impl Keeper {
                 (None, place.path().to_owned())
             }
         };
-        let writer = archive.map(Mailbox::new).transpose().map_err(|cause| {
+        let writer = archive.map(|archive| Mailbox::new(archive, remarks.clone()));
+        let writer = writer.transpose().map_err(|cause| {
             let told = format!("cannot start a thread for the archive: {cause} (use --archive none)");
             SpecError::Contradiction(told)
         })?;
@@ -146,6 +156,7 @@ impl Keeper {
             path,
             owner: place.owner(),
             is_asked: place.is_asked(),
+            remarks,
             writer,
             complete: Box::new(|_| ()),
         }))
@@ -170,25 +181,28 @@ impl Keeper {
             },
             None => None,
         };
-        match leave_beside(self.path, self.owner, record) {
+        match leave_beside(self.path, self.owner, record, self.remarks) {
             Ok(path) => Archiving::Beside {
                 path,
                 why,
                 is_asked: self.is_asked,
             },
-            Err(other) => Archiving::Lost(why.map_or_else(|| other.clone(), |why| format!("{why}; {other}"))),
+            Err(other) => Archiving::Lost {
+                why: why.map_or_else(|| other.clone(), |why| format!("{why}; {other}")),
+                is_asked: self.is_asked,
+            },
         }
     }
 }
 
 /// Leaves a record in a file beside the archive, by a thread of its own that is not waited for longer than it may take.
-fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record) -> Result<PathBuf, String> {
+fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record, remarks: Remarks) -> Result<PathBuf, String> {
     let record = record.clone();
     let (answer, answers) = mpsc::channel();
     let shown = harmless::path(&archive).into_owned();
     let leave = move || {
         // Nobody may wait any more.
-        let _ = answer.send(archive::leave_beside(&archive, owner, &record));
+        let _ = answer.send(archive::leave_beside(&archive, owner, &record, &remarks));
     };
     let thread = thread::Builder::new().name("record".to_owned()).spawn(leave);
     thread.map_err(|cause| format!("cannot start a thread for a file beside {shown}: {cause}"))?;
@@ -202,10 +216,14 @@ fn leave_beside(archive: PathBuf, owner: Option<Owner>, record: &Record) -> Resu
 }
 
 impl Mailbox {
-    fn new(archive: Archive) -> std::io::Result<Self> {
+    fn new(archive: Archive, remarks: Remarks) -> std::io::Result<Self> {
         let (orders, taken) = mpsc::channel();
         let (answer, answers) = mpsc::channel();
-        let mut writer = Writer { archive, run: None };
+        let mut writer = Writer {
+            archive,
+            remarks,
+            run: None,
+        };
         thread::Builder::new().name("archive".to_owned()).spawn(move || {
             for order in taken {
                 if answer.send(writer.follow(order)).is_err() {

@@ -7,11 +7,12 @@ use record::Record;
 use super::{find, mark, number, open, place};
 use crate::earlier;
 use crate::options::{ListArguments, ListFormat, ReportFormat, ShowArguments};
-use crate::output::{Input, Outputs};
+use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
 use crate::published::beside_in_text;
-use crate::run::{deliver, render};
+use crate::run::{deliver, render, writer};
 use crate::run_spec::error::SpecError;
+use crate::screen;
 
 /// Lists runs.
 ///
@@ -25,11 +26,11 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
         Err(ArchiveError::Missing { .. }) if arguments.archive.archive.is_none() => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    print(&match arguments.format {
-        ListFormat::Text => report::list::text(&entries),
-        ListFormat::Json => report::list::json(&entries),
-        ListFormat::Csv => report::list::csv(&entries),
-    })?;
+    match arguments.format {
+        ListFormat::Text => screen::print(&screen::text(&report::list::document(&entries), WIDTH))?,
+        ListFormat::Json => print(&report::list::json(&entries))?,
+        ListFormat::Csv => print(&report::list::csv(&entries))?,
+    }
     Ok(0)
 }
 
@@ -48,7 +49,8 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
             "--with-published requires --format text or markdown ('postmark published beside' has other formats)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
-    let mut text = render(&record, arguments.format, arguments.full);
+    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
+    let mut text = render(&record, arguments.format, arguments.full, is_screen);
     if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &head);
     }
@@ -67,7 +69,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         outputs.open("--output", path)
     });
     let output = output.transpose()?;
-    deliver(output, &text)?;
+    deliver(output, &text, writer(arguments.format))?;
     Ok(0)
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use archive::Tag;
+use archive::{NoteText, Remarks, Tag};
 use clap::{Args, ValueEnum};
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
@@ -19,6 +19,27 @@ pub struct ArchiveArgument {
     /// Archive of runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
+}
+
+/// The tags and the note of a run that is going to be archived.
+#[derive(Debug, Args)]
+pub struct RemarkArguments {
+    /// Tag the archived run with this word, as 'postmark tag' does. Repeat the option for more tags.
+    #[arg(long, value_name = "TAG")]
+    pub tag: Vec<Tag>,
+    /// Set the note of the archived run, as 'postmark note' does.
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<NoteText>,
+}
+
+impl RemarkArguments {
+    /// What they come to.
+    pub fn remarks(&self) -> Remarks {
+        Remarks {
+            tags: self.tag.clone(),
+            note: self.note.clone(),
+        }
+    }
 }
 
 /// Conditions; a run must meet all of them.
@@ -219,7 +240,7 @@ pub struct NoteArguments {
     pub run: String,
     /// New note; it replaces the old one. An empty text removes the note.
     #[arg(value_name = "TEXT")]
-    pub text: String,
+    pub text: NoteText,
     /// Which archive.
     #[command(flatten)]
     pub archive: ArchiveArgument,

@@ -33,7 +33,7 @@ fn take(document: &str) -> bool {
     }
     let record = Record::from_json(document).expect("it was read");
     // What has no meaning here is refused with a word about it.
-    if let Err(problem) = cli::archive::tags_and_note(document) {
+    if let Err(problem) = archive::Remarks::of_document(document) {
         assert!(!problem.is_empty());
     }
     let _ = cli::run_spec::options_like(&record);

@@ -21,6 +21,7 @@ mod schema;
 mod scripts;
 mod sweeps;
 mod system_calls;
+mod terminal;
 mod texts;
 mod verdict;
 mod words;

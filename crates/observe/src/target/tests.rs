@@ -90,6 +90,27 @@ fn memory_and_network_have_no_device() {
 }
 
 #[test]
+fn reads_that_a_server_does_are_not_counted() {
+    for (kind, source, is_counted) in [
+        ("ext4", "/dev/vda", true),
+        ("tmpfs", "tmpfs", true),
+        ("overlay", "overlay", true),
+        ("zfs", "tank/data", true),
+        ("nfs4", "server:/export", true),
+        ("cifs", "//server/share", true),
+        ("9p", "share", false),
+        ("virtiofs", "share", false),
+        ("fuse", "/tmp/x", false),
+        ("fuseblk", "/dev/vda", false),
+        ("fuse.sshfs", "server:", false),
+        ("fuse.fuse-overlayfs", "overlay", false),
+    ] {
+        let target = read(&tree("0:45", kind, source));
+        assert_eq!(target.mount.known().unwrap().counts_reads(), is_counted, "{kind}");
+    }
+}
+
+#[test]
 fn what_hides_its_device_says_so() {
     let overlay = read(&tree("0:45", "overlay", "overlay"));
     assert_eq!(overlay.class, Fact::Known(Class::Overlay));

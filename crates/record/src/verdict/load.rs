@@ -1,6 +1,6 @@
 //! Who used the processors, and what became of the clocks.
 
-use observe::{CountersDifference, Fact};
+use observe::{CountersDifference, Fact, Mount};
 use spec::StorageName;
 use workload::Phase;
 
@@ -21,7 +21,12 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
         });
     }
     if let Some(fraction) = above(&seen.others_fraction, OTHERS_MAX) {
-        reasons.push(Reason::OtherLoad { fraction });
+        let during = runs(record).find(|during| during.counted.others_user_fraction() == Fact::Known(fraction));
+        let busiest = during.and_then(|during| during.busiest.as_ref()?.known().cloned());
+        reasons.push(Reason::OtherLoad {
+            fraction,
+            busiest: busiest.unwrap_or_default(),
+        });
     }
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
@@ -126,8 +131,8 @@ fn greatest(record: &Record, fraction: impl Fn(&CountersDifference) -> Fact<f64>
 /// none. A FUSE file system is a program, and works for the run as well.
 pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     let targets = record.locations.iter().filter_map(|location| location.target.known());
-    let mut kinds = targets.filter_map(|target| target.mount.known().map(|mount| &mount.file_system_type));
-    if kinds.any(|kind| kind == "fuse" || kind.starts_with("fuse.")) {
+    let mut mounts = targets.filter_map(|target| target.mount.known());
+    if mounts.any(Mount::is_fuse) {
         return Fact::Unavailable("the target's FUSE server counts as another program".to_owned());
     }
     greatest(record, CountersDifference::others_user_fraction)

@@ -1,6 +1,7 @@
 //! Why numbers may be worth less than they seem: a closed list, each reason with its numbers. `docs/measurement.md`,
 //! "Verdict", has every threshold with its reason or source; a test compares the two lists.
 
+use observe::BusyProgram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::SteadyRule;
@@ -172,6 +173,9 @@ pub enum Reason {
     OtherLoad {
         /// Their share of all processors' time, from 0 to 1.
         fraction: f64,
+        /// The programs that used most, the biggest first; none where they are not available.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        busiest: Vec<BusyProgram>,
     },
     /// The hypervisor gave processors to others.
     Steal {

@@ -33,7 +33,7 @@ fn served_by(document: &mut Document, served_by: &ServedBySummary) {
             bytes(served_by.read_bytes as f64),
             served_by.fraction.map_or_else(|| "-".to_owned(), percent)
         )),
-        Fact::Unavailable(why) => document.line(format!("Reads served by the device: not available ({why})")),
+        Fact::Unavailable(why) => document.words(format!("Reads served by the device: not available ({why})")),
         Fact::NotApplicable => {}
     }
     match served_by.surprise {

@@ -26,6 +26,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         threads(document, machine);
         devices(document, machine);
     }
+    no_devices(document, record);
     unknown(document, record);
     document.gap();
 }
@@ -120,6 +121,18 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
     if !table.is_empty() {
         document.table(table);
         each(document, machine);
+    }
+}
+
+/// Why there is no table of devices.
+fn no_devices(document: &mut Document, record: &Record) {
+    let machines = record.actual.phases.iter().filter_map(|phase| phase.machine.as_ref());
+    let why = machines.filter_map(|machine| machine.devices.why()).next();
+    if let Some(why) = why {
+        document.push(Block::Note {
+            lead: "",
+            text: format!("what reached the device: not available: {why}"),
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything else is in the whole report.
 
 use document::units::{bound, latency, percent, rate, throughput};
-use document::{Document, Number, Table, kept};
+use document::{Document, Number, Table, Tone, kept};
 use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
 use record::{Fact, Level, Phase, Record, Summary};
 
@@ -23,6 +23,7 @@ pub fn short(record: &Record) -> Document {
     document.words(bound(&what(record, &summary)));
     outcome(document, record);
     document.words(answer(&summary));
+    document.paint(emphasis(&summary));
     if summary.verdict.level == Level::Valid {
         document.note("VALID covers this run; one run does not show how much runs vary");
     } else {
@@ -102,6 +103,13 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
+/// What stands out of the answer.
+fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
+    let done = measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
+    let level = summary.verdict.level;
+    done.into_iter().chain([verdict::painted(level)]).collect()
+}
+
 /// Facts in one line, two blanks between them: one that holds, and one at which a line may end.
 fn apart(facts: &[String]) -> String {
     let facts: Vec<String> = facts.iter().map(|fact| kept(fact)).collect();
@@ -151,12 +159,15 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     let served_by = summary.served_by.as_ref().filter(|_| record.spec.storage.touches());
     if let Some(served) = served_by.filter(|served| served.read_bytes > 0) {
-        words.push(match (&served.device_bytes, served.fraction) {
+        match (&served.device_bytes, served.fraction) {
             (Fact::Known(_), Some(fraction)) => {
-                format!("reads: {} served by the device", percent(fraction))
+                words.push(format!("reads: {} served by the device", percent(fraction)))
             }
-            _ => "reads served by the device: not available".to_owned(),
-        });
+            (Fact::Unavailable(why), _) => {
+                document.words(format!("reads served by the device: not available ({why})"));
+            }
+            (Fact::Known(_) | Fact::NotApplicable, _) => {}
+        }
     }
     if record.spec.storage.touches() {
         words.push(format!("durability: {}", record.spec.durability));

@@ -2,17 +2,29 @@
 
 use crate::reason::{describe, in_short, what_to_do};
 use document::units::{bound, counted, percent, seconds};
-use document::{Block, Document};
+use document::{Block, Document, Tone};
 use record::{Fact, Level, Phase, Reason, Summary, Verdict};
 
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let verdict = &summary.verdict;
     let level = verdict.level;
     if level == Level::Valid {
-        return document.list("Verdict", &format!("{}: ", level.name()), &looked_at(summary));
+        document.list("Verdict", &format!("{}: ", level.name()), &looked_at(summary));
+        return document.paint(vec![painted(level)]);
     }
     document.pair(0, "Verdict", level.name());
+    document.paint(vec![painted(level)]);
     reasons(document, summary, usize::MAX);
+}
+
+/// The verdict, as it stands out.
+pub(super) fn painted(level: Level) -> (String, Tone) {
+    let tone = match level {
+        Level::Valid => Tone::Good,
+        Level::Doubtful => Tone::Doubtful,
+        Level::Invalid => Tone::Bad,
+    };
+    (level.name().to_owned(), tone)
 }
 
 /// Why the verdict is what it is, the worst first; at most so many reasons.

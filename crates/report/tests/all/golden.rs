@@ -59,7 +59,7 @@ fn the_screen_says_what_the_device_served() {
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
     assert!(
-        unknown.contains("reads served by the device: not available"),
+        unknown.contains("reads served by the device: not available (the kernel does not tell)"),
         "{unknown}"
     );
 }

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use document::units::bytes;
 use record::{Fact, PhaseSync};
 use workload::{End, Phase};
 
@@ -235,8 +236,8 @@ fn wait_for_space(
         }
         if began.elapsed() >= at_most || control.is_stopping() {
             return Err(format!(
-                "{} bytes were still missing after {} s",
-                before - free,
+                "{} were still missing after {} s",
+                bytes((before - free) as f64),
                 began.elapsed().as_secs()
             ));
         }

@@ -110,6 +110,43 @@ fn a_run_is_listed_shown_exported_and_imported() {
 }
 
 #[test]
+fn a_run_is_tagged_and_noted_when_it_begins() {
+    let home = Home::new();
+    let mut run = home.command(&format!("{LITTLE} --tag ssd --tag baseline"));
+    run.args(["--note", "before the update"]);
+    home.end(run).code(0);
+    let entry = &home.entries()[0];
+    assert_eq!(entry.tags, ["baseline", "ssd"]);
+    assert_eq!(entry.note.as_deref(), Some("before the update"));
+    // They are no part of what the run is.
+    home.says(&LITTLE.replace("run ", "run --like 1 ")).code(0);
+    let second = &home.entries()[1];
+    assert_eq!((second.tags.len(), &second.note), (0, &None));
+    assert_eq!(second.headline.fingerprint, entry.headline.fingerprint);
+    home.says(&format!("{LITTLE} --tag ssd --dry-run")).code(0);
+    assert_eq!(home.entries().len(), 2);
+}
+
+#[test]
+fn tags_and_notes_of_a_run_that_is_not_archived_are_refused() {
+    let home = Home::new();
+    let long = format!("--note {}", "x".repeat(65_537));
+    for (words, why) in [
+        ("--tag ssd --archive none", "is not archived"),
+        ("--note ssd --archive none", "is not archived"),
+        ("--tag ssd --archive none --dry-run", "is not archived"),
+        ("--tag two,words", "a tag has"),
+        (&*long, "a note has up to 65536 bytes"),
+    ] {
+        home.says(&format!("{LITTLE} {words}")).code(2).says(why);
+    }
+    let mut variable = home.command(&format!("{LITTLE} --tag ssd"));
+    variable.env("POSTMARK_ARCHIVE", "none");
+    home.end(variable).code(2).says("is not archived");
+    assert_eq!(std::fs::read_dir(&home.target).unwrap().count(), 0);
+}
+
+#[test]
 fn tags_and_notes_are_given_and_taken() {
     let home = Home::new();
     for _ in 0..3 {

@@ -21,7 +21,7 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     let home = Home::new();
     home.says(LITTLE).code(0);
     let other = home.held();
-    let ended = home.says(&format!("{LITTLE} --format json"));
+    let ended = home.says(&format!("{LITTLE} --format json --tag ssd --note locked"));
     ended
         .code(0)
         .says("warning: the archive")
@@ -41,6 +41,8 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     let entries = home.entries();
     assert_eq!((entries.len(), waiting(&home.archive()).len()), (2, 0));
     assert_eq!(home.record(&entries[1]), record, "every field of it");
+    assert_eq!(entries[1].tags, ["ssd"]);
+    assert_eq!(entries[1].note.as_deref(), Some("locked"));
     home.says("list").code(0).does_not_say("added to the archive");
 }
 
@@ -108,6 +110,25 @@ fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
             Record::from_json(&ended.output).unwrap()
         );
     }
+}
+
+#[test]
+fn an_archive_of_a_newer_program_refuses_no_run_where_nobody_asked_for_one() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let newer = rusqlite::Connection::open(home.archive()).unwrap();
+    newer.pragma_update(None, "user_version", archive::VERSION + 1).unwrap();
+    drop(newer);
+    home.says(LITTLE)
+        .code(0)
+        .says("warning: ")
+        .says("newer")
+        .says("its record is in");
+    assert_eq!(waiting(&home.archive()).len(), 1);
+    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+        .code(2)
+        .says("newer");
+    assert_eq!(waiting(&home.archive()).len(), 1);
 }
 
 /// Neither the archive nor a file beside it: the run is told not to be archived, before it begins.

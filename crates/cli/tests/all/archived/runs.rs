@@ -144,20 +144,27 @@ fn an_interrupted_run_is_there_as_what_it_is() {
     assert!(record.actual.clean_up.is_some(), "the whole record is there");
 }
 
-/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is not archived.
+/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is not archived. Whoever has asked for
+/// the archive is told by the exit status.
 #[test]
 fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
-    let home = Home::new();
-    let command = home
-        .command("run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms --format json");
-    let mut running = Running::start(command, home.scene.path());
-    home.until_its_row_is_there(&mut running);
-    fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
-    let ended = running.finish();
-    ended.code(1).says("the run was not archived");
-    let record = Record::from_json(&ended.output).unwrap();
-    assert_eq!(record.actual.outcome, Outcome::Complete);
-    assert_eq!(record.actual.phases.len(), 3);
+    for (is_asked, code) in [(true, 1), (false, 0)] {
+        let home = Home::new();
+        let mut command = home.command(
+            "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1500ms --format json",
+        );
+        if is_asked {
+            command.arg("--archive").arg(home.archive());
+        }
+        let mut running = Running::start(command, home.scene.path());
+        home.until_its_row_is_there(&mut running);
+        fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
+        let ended = running.finish();
+        ended.code(code).says("the run was not archived");
+        let record = Record::from_json(&ended.output).unwrap();
+        assert_eq!(record.actual.outcome, Outcome::Complete);
+        assert_eq!(record.actual.phases.len(), 3);
+    }
 }
 
 /// Another process keeps the archive: the report does not wait for it, and neither does who wants the end.

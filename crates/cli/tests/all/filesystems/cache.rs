@@ -70,3 +70,27 @@ fn cold_is_refused_without_root() {
     nobody(&["--cache", "cold-data"]).code(0);
     postmark(&location, &["clean".as_ref(), location.as_os_str()]).code(0);
 }
+
+/// The server of a FUSE file system reads the device, and the kernel counts that for the server.
+#[test]
+fn what_reached_the_device_is_not_available_on_fuse() {
+    let possible = passthrough::is_possible();
+    if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
+        return;
+    }
+    let scene = Scene::new();
+    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let mounted = passthrough::Passthrough::mount(&backing, &at, passthrough::Options::default()).unwrap();
+    let ran = Run::new(&at, "--mix read=1 --files 100 --transactions 500").perform();
+    drop(mounted);
+    ran.is_complete();
+    let served_by = ran.summary.served_by.as_ref().unwrap();
+    let why = served_by.device_bytes.why().unwrap_or_default();
+    ran.assert(why.contains("the server of fuse"), format_args!("{served_by:?}"));
+    ran.assert(served_by.fraction.is_none(), format_args!("{served_by:?}"));
+    for report in [report::text::report(&ran.record), report::text::short(&ran.record)] {
+        let text = document::text(&report, document::WIDTH);
+        ran.assert(text.contains("served by the device: not available"), &text);
+        ran.assert(!text.contains("0.0 % served"), &text);
+    }
+}

@@ -44,7 +44,7 @@ fn no_room_for_the_bytes() {
         sizes: (3_000, 4_000),
         ..Work::little(&location)
     };
-    has_no_room(&location, &scene, &work, &["at its peak"]);
+    has_no_room(&location, &scene, &work, &["iB at its peak"]);
 
     let location = scene.directory("ext4");
     let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &[]);
@@ -53,7 +53,7 @@ fn no_room_for_the_bytes() {
         locations: vec![location.clone()],
         ..work
     };
-    has_no_room(&location, &scene, &work, &["at its peak"]);
+    has_no_room(&location, &scene, &work, &["iB at its peak"]);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     for location in [&small, &disk] {
         for (words, told) in [
             ("--mix create=1 --for 3s --files 2000 --size 10", "inodes at its peak"),
-            ("--mix create=1 --for 3s --files 400 --size 64KiB", "at its peak"),
+            ("--mix create=1 --for 3s --files 400 --size 64KiB", "iB at its peak"),
             // Every directory for deliveries has two more.
             (
                 "--mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200",

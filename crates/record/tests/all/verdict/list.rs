@@ -99,7 +99,10 @@ fn one_of_each() -> Vec<Reason> {
         },
         own(0.2),
         own(0.9),
-        Reason::OtherLoad { fraction: 0.23 },
+        Reason::OtherLoad {
+            fraction: 0.23,
+            busiest: Vec::new(),
+        },
         Reason::Steal { fraction: 0.05 },
         Reason::Steal { fraction: 0.5 },
         paused(0.005),

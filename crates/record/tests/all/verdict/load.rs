@@ -1,7 +1,7 @@
 //! Processors and clocks.
 
 use record::verdict::limits;
-use record::{Fact, Level, Reason, Record};
+use record::{BusyProgram, Fact, Level, Reason, Record};
 
 use crate::verdict::made::{
     SECOND, close, is_valid, kept, known, mount, of, others, overhead, reason, steal, transactions,
@@ -36,7 +36,19 @@ fn other_load_is_doubtful() {
     close(*seen.others_fraction.known().unwrap(), 0.05);
     let (level, found) = reason(|record| others(record, 0.051));
     assert_eq!(level, Level::Doubtful);
-    assert!(matches!(found, Reason::OtherLoad { fraction } if (fraction - 0.051).abs() < 1e-9));
+    assert!(
+        matches!(&found, Reason::OtherLoad { fraction, busiest } if (fraction - 0.051).abs() < 1e-9 && busiest.is_empty())
+    );
+    let program = BusyProgram {
+        name: "rustc".to_owned(),
+        pid: 4_711,
+        fraction: 0.04,
+    };
+    let (_, found) = reason(|record| {
+        others(record, 0.051);
+        record.during.busiest = Some(Fact::Known(vec![program.clone()]));
+    });
+    assert!(matches!(&found, Reason::OtherLoad { busiest, .. } if busiest[..] == [program]));
     // Threads of the kernel work for the run.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);

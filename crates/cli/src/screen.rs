@@ -1,0 +1,50 @@
+//! Documents on standard output: a terminal's width and colours where it is one, else neither.
+
+use std::io::{IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use document::{Document, Terminal};
+
+use crate::problem::Problem;
+
+/// Narrower terminals are taken for this wide, in characters: less holds no number with its name.
+const WIDTH_MIN: usize = 20;
+
+/// A document as text: for a terminal with its width, where it is below this one, and elsewhere in lines of this width.
+pub fn text(document: &Document, width: usize) -> String {
+    let output = std::io::stdout();
+    // NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM are looked at.
+    let colour = AutoStream::choice(&output) != ColorChoice::Never;
+    let columns = output.is_terminal().then(|| columns(&output)).flatten();
+    match columns {
+        None if !colour => document::text(document, width),
+        columns => {
+            let width = columns.map_or(width, |columns| columns.clamp(WIDTH_MIN, width));
+            document::on_terminal(document, Terminal { width, colour })
+        }
+    }
+}
+
+/// How many characters fit in a line of a terminal: by `COLUMNS`, else as it says itself.
+pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let size = || {
+        rustix::termios::tcgetwinsize(terminal)
+            .ok()
+            .map(|size| size.ws_col.into())
+    };
+    said.or_else(size).filter(|columns| *columns > 0)
+}
+
+/// Writes what [`text`] has made: strings of others were made harmless there.
+///
+/// # Errors
+/// Where it cannot be written wholly.
+pub fn print(text: &str) -> Result<(), Problem> {
+    let mut output = std::io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|cause| Problem::Report {
+        to: "standard output".to_owned(),
+        cause,
+    })
+}

@@ -1,0 +1,116 @@
+//! Reports on a terminal (that of `script`) and elsewhere: widths, and colours.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::Scene;
+use crate::support::faces::program;
+
+const COLUMNS: usize = 60;
+
+/// What the program writes to a terminal of 60 columns, with something in the environment.
+fn on_terminal(scene: &Scene, words: &str, environment: &[(&str, &str)]) -> String {
+    let command = format!("stty cols {COLUMNS}; exec '{}' {words}", program().display());
+    let mut script = Command::new("/usr/bin/script");
+    script.args(["-q", "-e", "-c", &command, "/dev/null"]);
+    written(scene, script, environment)
+}
+
+/// What it writes to a pipe.
+fn on_pipe(scene: &Scene, words: &str, environment: &[(&str, &str)]) -> String {
+    let mut command = Command::new(program());
+    command.args(words.split_whitespace());
+    written(scene, command, environment)
+}
+
+fn written(scene: &Scene, mut command: Command, environment: &[(&str, &str)]) -> String {
+    for name in [
+        "NO_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "CI",
+        "POSTMARK_ARCHIVE",
+    ] {
+        command.env_remove(name);
+    }
+    let output = command
+        .env("TERM", "xterm")
+        .env("XDG_DATA_HOME", scene.path().join("data"))
+        .envs(environment.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .expect("script is needed: apt-get install bsdutils");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+/// Without what paints it.
+fn plain(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |all, part| all + part.split_once('m').unwrap().1)
+}
+
+fn is_narrow(text: &str) {
+    for line in plain(text).lines() {
+        let is_word = !line.trim().contains(' ');
+        assert!(
+            line.trim_end().chars().count() <= COLUMNS || is_word,
+            "{line:?}\n{text}"
+        );
+    }
+}
+
+fn run(target: &Path) -> String {
+    format!(
+        "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7 --target {}",
+        target.display()
+    )
+}
+
+#[test]
+fn reports_fit_a_terminal_of_sixty_columns() {
+    let scene = Scene::in_memory();
+    let run = run(&scene.directory("target"));
+    // The whole report has a table of paths, which nothing can be beside on so few columns.
+    for words in [&*run, "show last", "list", "presets", "run -h"] {
+        is_narrow(&on_terminal(&scene, words, &[]));
+    }
+}
+
+#[test]
+fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
+    let scene = Scene::in_memory();
+    let run = run(&scene.directory("target"));
+    let painted = on_terminal(&scene, &run, &[]);
+    assert!(painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"), "{painted:?}");
+    assert_eq!(
+        painted.matches("\u{1b}[0m").count(),
+        2,
+        "the rate and the verdict: {painted:?}"
+    );
+    for environment in [[("NO_COLOR", "1")], [("TERM", "dumb")]] {
+        let text = on_terminal(&scene, &run, &environment);
+        assert!(!text.contains('\u{1b}'), "{environment:?}: {text:?}");
+    }
+    assert!(on_terminal(&scene, &run, &[("NO_COLOR", "")]).contains('\u{1b}'));
+    assert!(!on_pipe(&scene, &run, &[]).contains('\u{1b}'));
+    assert!(on_pipe(&scene, &run, &[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
+    for format in ["json", "markdown", "classic"] {
+        let text = on_pipe(&scene, &format!("{run} --format {format}"), &[("CLICOLOR_FORCE", "1")]);
+        assert!(!text.contains('\u{1b}'), "{format}: {text:?}");
+    }
+    let file = scene.path().join("report");
+    on_pipe(
+        &scene,
+        &format!("{run} --output {}", file.display()),
+        &[("CLICOLOR_FORCE", "1")],
+    );
+    assert!(!std::fs::read_to_string(file).unwrap().contains('\u{1b}'));
+}

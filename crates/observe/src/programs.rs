@@ -1,0 +1,192 @@
+//! Which programs used the processors between two moments, without this process and its descendants.
+//!
+//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. A process that begins after the first pass and
+//! ends before the second is missed, and so are processes that `/proc` does not show (`hidepid`). Threads of the kernel have no time in
+//! user mode, and are not among them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use procfs_core::FromRead;
+use procfs_core::process::Stat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cpu::NANOSECONDS_PER_SECOND;
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+/// More programs than these are not named.
+const NAMED_MAX: usize = 3;
+
+/// The programs at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Programs {
+    each: BTreeMap<i32, Program>,
+    /// How long a tick is, in nanoseconds.
+    tick_ns: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Program {
+    parent: i32,
+    name: String,
+    /// When it began, in ticks since boot: a number may be another process's later.
+    began: u64,
+    /// In user mode, in ticks.
+    user: u64,
+}
+
+/// A program that used processors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BusyProgram {
+    /// Its name (proc_pid_comm(5)), which the kernel cuts after 15 bytes.
+    pub name: String,
+    /// The kernel's number of the process.
+    pub pid: i32,
+    /// What it used of all processors' time, in user mode, from 0 to 1.
+    pub fraction: f64,
+}
+
+impl Programs {
+    /// Reads `/proc/*/stat`. Processes that end meanwhile are left out.
+    pub fn read(sources: &Sources) -> Fact<Self> {
+        let Some(tick_ns) = NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second()) else {
+            return sources.unavailable("/proc", "the system has no ticks");
+        };
+        let entries = match std::fs::read_dir(sources.path("/proc")) {
+            Ok(entries) => entries,
+            Err(error) => return sources.unavailable("/proc", error),
+        };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let numbers = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()));
+        let each = numbers.filter_map(|number| {
+            let bytes = std::fs::read(sources.path(&format!("/proc/{number}/stat"))).ok()?;
+            let stat = Stat::from_read(&bytes[..]).ok()?;
+            let program = Program {
+                parent: stat.ppid,
+                name: stat.comm,
+                began: stat.starttime,
+                user: stat.utime,
+            };
+            Some((stat.pid, program))
+        });
+        Fact::Known(Self {
+            each: each.collect(),
+            tick_ns,
+        })
+    }
+
+    /// The programs that used most since an earlier moment, in which all processors had so much time: up to three, the biggest first.
+    /// Neither this process (`own`) nor its descendants are among them.
+    pub fn busiest_since(&self, earlier: &Self, total_ns: u64, own: i32) -> Vec<BusyProgram> {
+        let family = self.family(own);
+        let others = self.each.iter().filter(|(pid, _)| !family.contains(pid));
+        let mut busy: Vec<(u64, i32, &str)> = others
+            .map(|(pid, program)| {
+                let before = earlier.each.get(pid).filter(|before| before.began == program.began);
+                let user = program.user.saturating_sub(before.map_or(0, |before| before.user));
+                (user, *pid, program.name.as_str())
+            })
+            .filter(|(user, ..)| *user > 0)
+            .collect();
+        busy.sort_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
+        busy.truncate(NAMED_MAX);
+        let program = |(user, pid, name): (u64, i32, &str)| BusyProgram {
+            name: name.to_owned(),
+            pid,
+            fraction: (user.saturating_mul(self.tick_ns) as f64 / total_ns.max(1) as f64).min(1.0),
+        };
+        busy.into_iter().map(program).collect()
+    }
+
+    /// A process and its descendants.
+    fn family(&self, of: i32) -> BTreeSet<i32> {
+        let mut family = BTreeSet::from([of]);
+        loop {
+            let children = self.each.iter().filter(|(_, program)| family.contains(&program.parent));
+            let children: Vec<i32> = children.map(|(pid, _)| *pid).collect();
+            let before = family.len();
+            family.extend(children);
+            if family.len() == before {
+                return family;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Processes by number, name, parent, ticks in user mode, and begin.
+    fn moment(processes: &[(i32, &str, i32, u64, u64)]) -> Programs {
+        let root = tempfile::tempdir().unwrap();
+        for (pid, name, parent, user, began) in processes {
+            let directory = root.path().join(format!("proc/{pid}"));
+            fs::create_dir_all(&directory).unwrap();
+            let zeros = "0 ".repeat(30);
+            let text = format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {user} 7 0 0 20 0 1 0 {began} {zeros}\n");
+            fs::write(directory.join("stat"), text).unwrap();
+        }
+        // What is no process, and one that ends before it is read.
+        fs::create_dir_all(root.path().join("proc/sys")).unwrap();
+        fs::create_dir_all(root.path().join("proc/77")).unwrap();
+        Programs::read(&Sources::beneath(root.path())).into_known().unwrap()
+    }
+
+    #[test]
+    fn the_biggest_are_named_without_the_process_and_its_descendants() {
+        let earlier = moment(&[
+            (1, "init", 0, 100, 1),
+            (10, "postmark", 1, 0, 5),
+            (20, "a) (b", 1, 1_000, 6),
+            (30, "ended", 1, 1_000, 6),
+            (40, "idle", 1, 9_000, 6),
+        ]);
+        let later = moment(&[
+            (1, "init", 0, 101, 1),
+            (9, "grandchild", 11, 900, 8),
+            (10, "postmark", 1, 500, 5),
+            (11, "child", 10, 500, 7),
+            (20, "a) (b", 1, 1_030, 6),
+            (30, "another", 1, 50, 9),
+            (40, "idle", 1, 9_000, 6),
+            (50, "new", 1, 2, 10),
+        ]);
+        let total_ns = 1_000 * later.tick_ns;
+        let busiest = later.busiest_since(&earlier, total_ns, 10);
+        let named: Vec<(&str, i32, f64)> = busiest.iter().map(|of| (&*of.name, of.pid, of.fraction)).collect();
+        assert_eq!(named, [("another", 30, 0.05), ("a) (b", 20, 0.03), ("new", 50, 0.002)]);
+    }
+
+    #[test]
+    fn a_program_at_work_on_this_machine_is_among_them() {
+        let sources = Sources::default();
+        let earlier = Programs::read(&sources).into_known().unwrap();
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "while :; do :; done"])
+            .spawn()
+            .unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        // Of the test's own descendants, as of somebody else.
+        let found = (0..200).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            let later = Programs::read(&sources).into_known().unwrap();
+            let is_there = |own| later.busiest_since(&earlier, 1, own).iter().any(|of| of.pid == pid);
+            assert!(!is_there(i32::try_from(std::process::id()).unwrap()), "it is a child");
+            is_there(-1)
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found);
+    }
+
+    #[test]
+    fn where_there_is_no_proc_that_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let why = Programs::read(&Sources::beneath(root.path()));
+        assert!(why.why().unwrap().contains("/proc"));
+    }
+}
