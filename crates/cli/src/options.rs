@@ -57,7 +57,7 @@ pub fn command() -> clap::Command {
         })
         .after_help(format!("{EXAMPLES}\n'postmark run --help' has all options."))
         .before_long_help(EXAMPLES)
-        .after_long_help("docs/measurement.md defines every operation, policy and number.")
+        .after_long_help("docs/specification.md defines every operation, policy and number.")
     })
 }
 

@@ -11,6 +11,7 @@ mod filesystems;
 mod hostile;
 mod hung;
 mod killed_trees;
+mod layout;
 mod like;
 mod mixes;
 mod names;
