@@ -1,6 +1,7 @@
 //! What was said: the arguments and the configuration file, word for word, with nothing filled in.
 
 mod archive;
+mod manual;
 mod published;
 mod refused;
 mod similar;
@@ -18,6 +19,7 @@ pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, ShowArguments, TagArguments,
 };
+pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
 pub use similar::similar;
@@ -112,6 +114,10 @@ pub enum Command {
     Clean(CleanArguments),
     /// After a crash, compare an acknowledgement log with what is there.
     VerifyLog(VerifyArguments),
+    /// Print the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write the manual pages of all commands into a directory.
+    Man(ManArguments),
 }
 
 /// How a report looks.

@@ -13,6 +13,7 @@ mod hung;
 mod killed_trees;
 mod layout;
 mod like;
+mod manual;
 mod mixes;
 mod names;
 mod prompt;
