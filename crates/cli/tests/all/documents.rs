@@ -81,8 +81,9 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");
         }
-        if !command.contains(" --for ") && !command.contains(" --transactions ") {
-            command.push_str(" --for 200ms");
+        // The fingerprint of a run that time ends is of 100,000 operations, which take a second to draw here.
+        if !command.contains(" --transactions ") {
+            command.push_str(" --transactions 500");
         }
     }
     command
