@@ -14,6 +14,7 @@ pub mod clean;
 pub mod earlier;
 pub mod engine;
 pub mod live;
+pub mod manual;
 pub mod options;
 pub mod output;
 pub mod perform;
@@ -142,6 +143,8 @@ fn program(side: &Side) -> u8 {
         Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
         Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
+        Some(Command::Completions(arguments)) => manual::completions(&arguments),
+        Some(Command::Man(arguments)) => manual::man(&arguments),
     };
     match result {
         Ok(code) => code,

@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    const DOCS: &str = include_str!("../../../docs/measurement.md");
+    const DOCS: &str = include_str!("../../../docs/specification.md");
 
     fn read() -> Counters {
         Counters::read(&Sources::default(), &Fact::Known(WatchedDevices::default()))
@@ -316,7 +316,7 @@ mod tests {
         for name in all {
             assert!(
                 DOCS.contains(&format!("`{name}`")),
-                "docs/measurement.md has no `{name}`"
+                "docs/specification.md has no `{name}`"
             );
         }
     }

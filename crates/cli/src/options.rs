@@ -1,6 +1,7 @@
 //! The command line as clap parses it, without defaults that depend on other options.
 
 mod archive;
+mod manual;
 mod published;
 mod refused;
 mod similar;
@@ -18,6 +19,7 @@ pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
+pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
 pub use similar::similar;
@@ -83,7 +85,7 @@ const AFTER_OPTIONS: &str = "Numbers and sizes:
   4KiB is 4096 bytes.
   Times need a unit: ns, us, ms, s, m (minutes) or h.
 
-docs/measurement.md defines every operation, policy and number.";
+docs/specification.md defines every operation, policy and number.";
 
 const EXAMPLES: &str = "Examples:
   postmark run --preset mail --for 60s --target /mnt/disk
@@ -122,6 +124,10 @@ pub enum Command {
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
+    /// Print the completions of a shell.
+    Completions(CompletionsArguments),
+    /// Print the manual page, or write the manual pages of all commands into a directory.
+    Man(ManArguments),
 }
 
 /// The format of a report.

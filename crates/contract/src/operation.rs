@@ -1,6 +1,6 @@
 //! The one list of operations: what each is given, is called, needs of a storage, is made of, and moves; then what of
 //! them a workload asks for. What speaks of operations elsewhere is derived from here: the mix's words and help, the
-//! record's schema, the table in `docs/measurement.md`, what a storage lacks.
+//! record's schema, the table in `docs/specification.md`, what a storage lacks.
 
 use std::ffi::{CStr, CString};
 use std::fmt;

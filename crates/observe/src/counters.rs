@@ -6,7 +6,7 @@
 //! between two snapshots doubtful is [`crate::clocks`]. It is made to be called
 //! once a second: a reading opens a dozen files and two for every thread, up
 //! to [`THREADS_MAX`] threads, and keeps none open (what that takes is in
-//! `docs/measurement.md`).
+//! `docs/specification.md`).
 //!
 //! How it works: each subject has a type with `read` and `since`. A number is a
 //! [`Fact`]: what the kernel did not tell is missing with its reason, in the

@@ -1,7 +1,7 @@
 //! Everything about one run: what was said, what was meant, where it ran, what was done, and how it ended.
 //!
 //! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it, defined once
-//! (`docs/measurement.md`), so that every view shows the same numbers.
+//! (`docs/specification.md`), so that every view shows the same numbers.
 
 pub mod classic;
 pub mod documents;

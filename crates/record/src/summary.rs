@@ -1,4 +1,4 @@
-//! The numbers that follow from a record, each defined once: in `docs/measurement.md` in words, here in code.
+//! The numbers that follow from a record, each defined once: in `docs/specification.md` in words, here in code.
 
 mod machine;
 pub(crate) mod overhead;

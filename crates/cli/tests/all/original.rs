@@ -27,7 +27,11 @@ pub fn strace() -> Option<&'static Path> {
     tool("/usr/bin/strace", "apt-get install strace")
 }
 
-fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
+/// A program that tests need, or `None` with a word on why they are skipped.
+///
+/// # Panics
+/// As [`oracle`].
+pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     let path = Path::new(path);
     if path.exists() {
         return Some(path);

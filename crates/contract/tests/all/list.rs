@@ -2,7 +2,7 @@
 
 use contract::{Action, Bytes, OperationKind, Part, Step, When};
 
-const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/measurement.md");
+const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specification.md");
 const BEGIN: &str = "cargo test -p contract -->\n";
 const END: &str = "<!-- End of the list of operations. -->";
 

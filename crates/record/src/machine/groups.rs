@@ -14,7 +14,7 @@ pub const WORKER_THREAD: &str = "worker ";
 pub(super) type Visit<'a> = dyn FnMut(&'static str, &mut dyn Column, Fact<u64>) + 'a;
 
 /// A group with its columns. Each is stated once: what it is, its number in what was counted, and its name in the lines of
-/// `--live` where it is in them; docs/measurement.md has a table of all.
+/// `--live` where it is in them; docs/specification.md has a table of all.
 macro_rules! over_time {
     (
         $(#[$about:meta])*

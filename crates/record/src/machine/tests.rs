@@ -401,10 +401,10 @@ fn spoilt_ones_are_refused() {
     }
 }
 
-/// The columns that docs/measurement.md has a table of: what stands in its first cells, but for the names of the groups.
+/// The columns that docs/specification.md has a table of: what stands in its first cells, but for the names of the groups.
 #[test]
 fn the_documents_table_has_each_column_once() {
-    const DOCS: &str = include_str!("../../../../docs/measurement.md");
+    const DOCS: &str = include_str!("../../../../docs/specification.md");
     let (_, table) = DOCS.split_once("| column | unit | source |\n|---|---|---|\n").unwrap();
     let cells = table
         .lines()

@@ -1,4 +1,4 @@
-//! Why numbers may be worth less than they seem: a closed list, each reason with its numbers. `docs/measurement.md`,
+//! Why numbers may be worth less than they seem: a closed list, each reason with its numbers. `docs/specification.md`,
 //! "Verdict", has every threshold with its reason or source; a test compares the two lists.
 
 use observe::BusyProgram;
@@ -14,7 +14,7 @@ use super::{Level, Steadiness};
 use crate::run::Outcome;
 
 /// From where on something speaks against a run's numbers. Each limit says why it lies there; the same stands in
-/// `docs/measurement.md`, "Verdict".
+/// `docs/specification.md`, "Verdict".
 pub mod limits {
     pub use crate::summary::reads::{COLD_MIN as SERVED_BY_DEVICE_COLD_MIN, WARM_MAX as SERVED_BY_DEVICE_WARM_MAX};
 

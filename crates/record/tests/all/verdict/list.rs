@@ -186,7 +186,7 @@ fn the_documentation_has_exactly_these_reasons_with_their_levels() {
     for reason in &all {
         expected.entry(name(reason)).or_default().insert(reason.level());
     }
-    let text = include_str!("../../../../../docs/measurement.md");
+    let text = include_str!("../../../../../docs/specification.md");
     let (_, section) = text.split_once("\n## Verdict\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let mut documented: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();

@@ -1,0 +1,35 @@
+//! The arguments of the commands that describe the program: `completions` and `man`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+/// The arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell that reads them.
+    #[arg(value_enum)]
+    pub shell: Shell,
+}
+
+/// A shell that completes the words of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Shell {
+    /// GNU Bash.
+    Bash,
+    /// fish.
+    Fish,
+    /// Z shell.
+    Zsh,
+}
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// Write postmark.1 and a page for each command into this directory, which is made where it is missing
+    /// [default: print postmark.1].
+    pub directory: Option<PathBuf>,
+    /// Write over pages that exist.
+    #[arg(long, requires = "directory")]
+    pub force: bool,
+}

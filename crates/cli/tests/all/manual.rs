@@ -1,0 +1,259 @@
+//! `postmark man` and `postmark completions`: pages and scripts have all commands and options, and shells understand them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::original;
+
+/// Runs the program; its standard output.
+fn output(arguments: &[&str], directory: &Path) -> String {
+    let output = Command::new(original::ours())
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The pages, by name.
+fn pages(directory: &Path) -> BTreeMap<String, String> {
+    output(&["man", "man1"], directory);
+    let entries = fs::read_dir(directory.join("man1")).unwrap();
+    entries
+        .map(|entry| entry.unwrap().path())
+        .map(|path| {
+            let name = path.file_name().unwrap().to_str().unwrap();
+            (
+                name.strip_suffix(".1").unwrap().to_owned(),
+                fs::read_to_string(&path).unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// The options that a command's help has at the beginning of a line.
+fn options(help: &str) -> Vec<&str> {
+    let lines = help.lines().map(str::trim_start);
+    let starts = lines.filter_map(|line| line.strip_prefix("-h, ").or(line.strip_prefix("-V, ")).or(Some(line)));
+    let options = starts.filter(|line| line.starts_with("--"));
+    options
+        .map(|line| {
+            line.split(|end: char| end != '-' && !end.is_alphanumeric())
+                .next()
+                .unwrap()
+        })
+        .filter(|option| option.len() > 2)
+        .collect()
+}
+
+#[test]
+fn each_command_has_a_page_with_all_its_options() {
+    let scene = original::directory();
+    let pages = pages(scene.path());
+    assert!(pages.len() > 18, "{:?}", pages.keys());
+    for (name, page) in &pages {
+        let mut words: Vec<&str> = name.splitn(2, '-').skip(1).collect();
+        if let Some(command) = words.first().and_then(|word| word.strip_prefix("published-")) {
+            words = vec!["published", command];
+        }
+        words.push("--help");
+        let help = output(&words, scene.path());
+        let options = options(&help);
+        assert!(options.contains(&"--help"), "{name}: {options:?}");
+        for option in options {
+            let escaped = option.replace('-', "\\-");
+            assert!(page.contains(&format!("\\fB{escaped}\\fR")), "{name}: {option}");
+        }
+        for section in [
+            "NAME",
+            "SYNOPSIS",
+            "DESCRIPTION",
+            "OPTIONS",
+            "\"EXIT STATUS\"",
+            "ENVIRONMENT",
+            "FILES",
+        ] {
+            assert!(page.contains(&format!("\n.SH {section}\n")), "{name}: {section}");
+        }
+    }
+    for name in ["postmark", "postmark-run", "postmark-show"] {
+        assert!(pages[name].contains("\n.SH EXAMPLES\n"), "{name}");
+    }
+    // An option without a text helps nobody.
+    for (name, page) in &pages {
+        assert!(!page.contains("fR\n\n.TP"), "{name}: an option without a text");
+    }
+    assert_eq!(output(&["man"], scene.path()), pages["postmark"]);
+}
+
+#[test]
+fn the_examples_of_the_pages_are_understood() {
+    let scene = original::directory();
+    let pages = pages(scene.path());
+    // In an order in which each finds what it needs.
+    let order = [
+        "postmark",
+        "postmark-run",
+        "postmark-plan",
+        "postmark-list",
+        "postmark-show",
+        "postmark-tag",
+        "postmark-note",
+        "postmark-export",
+        "postmark-import",
+        "postmark-clean",
+        "postmark-completions",
+        "postmark-man",
+    ];
+    let mut commands = Vec::new();
+    for name in order {
+        let (_, examples) = pages[name].split_once("\n.SH EXAMPLES\n").unwrap();
+        let (examples, _) = examples.split_once("\n.SH ").unwrap();
+        let lines = examples
+            .split("\n.EX\n")
+            .skip(1)
+            .map(|rest| rest.split("\n.EE").next().unwrap());
+        commands.extend(lines.map(plain));
+    }
+    assert_eq!(
+        pages.values().filter(|page| page.contains("\n.SH EXAMPLES\n")).count(),
+        order.len()
+    );
+    crate::documents::perform("manual pages", &commands);
+}
+
+/// Text without the escapes of roff.
+fn plain(text: &str) -> String {
+    text.replace("\\*(Aq", "'").replace("\\-", "-").replace("\\\\", "\\")
+}
+
+#[test]
+fn pages_are_well_formed() {
+    let scene = original::directory();
+    let pages = pages(scene.path());
+    let groff = original::tool("/usr/bin/groff", "apt-get install groff");
+    let mandoc = original::tool("/usr/bin/mandoc", "apt-get install mandoc");
+    for name in pages.keys() {
+        let page = format!("man1/{name}.1");
+        if let Some(groff) = groff {
+            let checked = Command::new(groff)
+                .args(["-man", "-ww", "-Kutf8", "-Tutf8", "-z", &page])
+                .current_dir(scene.path())
+                .output()
+                .unwrap();
+            assert!(checked.status.success(), "{name}");
+            assert_eq!(String::from_utf8_lossy(&checked.stderr), "", "{name}");
+        }
+        if let Some(mandoc) = mandoc {
+            let checked = Command::new(mandoc)
+                .args(["-Tlint", "-Wunsupp", &page])
+                .current_dir(scene.path())
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8_lossy(&checked.stdout), "", "{name}");
+        }
+    }
+}
+
+#[test]
+fn pages_are_written_over_by_force_only() {
+    let scene = original::directory();
+    output(&["man", "a/b"], scene.path());
+    let page = scene.path().join("a/b/postmark-run.1");
+    fs::write(&page, "mine").unwrap();
+    fs::remove_file(scene.path().join("a/b/postmark.1")).unwrap();
+    let refused = Command::new(original::ours())
+        .args(["man", "a/b"])
+        .current_dir(scene.path())
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"));
+    assert_eq!(fs::read_to_string(&page).unwrap(), "mine");
+    assert!(!scene.path().join("a/b/postmark.1").exists(), "nothing is written");
+    output(&["man", "a/b", "--force"], scene.path());
+    assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
+}
+
+/// A script that a shell runs, with the completions in a file; what it printed.
+fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> String {
+    let output = Command::new(program)
+        .args(arguments)
+        .args(["-c", script])
+        .current_dir(directory)
+        .env("HOME", directory)
+        .env("XDG_CONFIG_HOME", directory)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{program}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn bash_completes() {
+    let scene = original::directory();
+    fs::write(
+        scene.path().join("postmark.bash"),
+        output(&["completions", "bash"], scene.path()),
+    )
+    .unwrap();
+    let complete = |words: &str| {
+        let script = format!(
+            "source ./postmark.bash; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _postmark postmark \"${{COMP_WORDS[COMP_CWORD]}}\" \"${{COMP_WORDS[COMP_CWORD-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        shell("bash", &["--norc"], &script, scene.path())
+    };
+    assert_eq!(complete("postmark run --ta"), "--target\n");
+    assert_eq!(complete("postmark verify-"), "verify-log\n");
+    assert_eq!(complete("postmark run --preset var"), "varmail\n");
+    assert_eq!(
+        complete("postmark run --storage si"),
+        complete("postmark run --storage nothing")
+    );
+    assert_eq!(complete("postmark run --storage po"), "posix\n");
+}
+
+#[test]
+fn fish_completes() {
+    if original::tool("/usr/bin/fish", "apt-get install fish").is_none() {
+        return;
+    }
+    let scene = original::directory();
+    fs::write(
+        scene.path().join("postmark.fish"),
+        output(&["completions", "fish"], scene.path()),
+    )
+    .unwrap();
+    let complete = |words: &str| {
+        let script = format!("source postmark.fish; complete -C '{words}' | string replace -r '\\t.*' ''; true");
+        shell("fish", &["--no-config"], &script, scene.path())
+    };
+    assert_eq!(complete("postmark run --ta"), "--target\n");
+    assert_eq!(complete("postmark run --preset var"), "varmail\n");
+}
+
+#[test]
+fn zsh_reads_the_completions() {
+    if original::tool("/usr/bin/zsh", "apt-get install zsh").is_none() {
+        return;
+    }
+    let scene = original::directory();
+    fs::write(
+        scene.path().join("_postmark"),
+        output(&["completions", "zsh"], scene.path()),
+    )
+    .unwrap();
+    shell("zsh", &["-f"], "zsh -n _postmark", scene.path());
+    let script =
+        "autoload -Uz compinit; fpath=($PWD $fpath); compinit -u -D; autoload +X _postmark; print $_comps[postmark]";
+    assert_eq!(shell("zsh", &["-f"], script, scene.path()), "_postmark\n");
+}
