@@ -18,7 +18,7 @@ pub struct Tag(String);
 /// A word is no tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "a tag has 1 to {} characters, none of them a blank, a comma or a control character",
+    "expected 1 to {} characters without blanks, commas or control characters",
     Tag::LENGTH_MAX
 )]
 pub struct InvalidTag;
@@ -68,7 +68,7 @@ pub struct NoteText(String);
 
 /// A text is too long for a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a note has up to {} bytes", NoteText::LENGTH_MAX)]
+#[error("expected at most {} bytes", NoteText::LENGTH_MAX)]
 pub struct InvalidNote;
 
 impl NoteText {

@@ -10,6 +10,7 @@ use storage::home::KernelHome;
 
 use crate::apart::Side;
 use crate::problem::{Problem, print, tell};
+use crate::screen;
 
 /// Cleans directories; gives 1 where one could not be cleaned or something had to be left.
 ///
@@ -62,7 +63,7 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             if *others_more > 0 {
                 document.below(format!("and {others_more} more"));
             }
-            (document::text(&document, WIDTH), !clean_up.left.is_empty())
+            (screen::text(&document, WIDTH), !clean_up.left.is_empty())
         }
         Cleaned::Drafts { directory, names } => {
             let directory = harmless::path(directory);

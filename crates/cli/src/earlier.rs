@@ -45,7 +45,7 @@ pub fn read(run: &Path) -> Result<Record, SpecError> {
     Record::from_json(&text).map_err(|error| match error {
         ReadError::NoRecord { .. } => wrong(
             run,
-            format_args!("{error} (write a file that a run wrote with --format json)"),
+            format_args!("{error} (use a file that a run wrote with --format json)"),
         ),
         error => wrong(run, error),
     })

@@ -317,23 +317,17 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
             SIGNAL,
         ],
         "postmark-run" => &[
-            (
-                "0",
-                "The run was performed to its end, with no more errors than --on-error allows.",
-            ),
+            ("0", "The run completed, with no more errors than --on-error allows."),
             (
                 "1",
-                "The run failed, files of the run are left, or the report or the record could not be written.",
+                "The run failed, files of the run are left, or the report, or the record for an archive that was requested, could not be written.",
             ),
             REFUSED,
-            (
-                "3",
-                "With --strict: the run was performed to its end, and its verdict is INVALID.",
-            ),
+            ("3", "With --strict: the run completed, and its verdict is INVALID."),
             SIGNAL,
         ],
         "postmark-clean" => &[
-            ("0", "Nothing of a killed run is left."),
+            ("0", "No file of a killed run is left."),
             (
                 "1",
                 "A directory could not be cleaned, or something is left. A message names it.",
@@ -363,7 +357,7 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-const ENVIRONMENT: [(&str, &str); 5] = [
+const ENVIRONMENT: [(&str, &str); 7] = [
     (
         "POSTMARK_ARCHIVE",
         "The archive of runs, or none for no archive. The option --archive has precedence.",
@@ -381,7 +375,15 @@ const ENVIRONMENT: [(&str, &str); 5] = [
         "SUDO_UID, SUDO_GID",
         "Under sudo, the archive is that of the user who called sudo.",
     ),
-    ("NO_COLOR", "Where it is not empty, help and messages have no colour."),
+    ("NO_COLOR", "If it is not empty, help and reports have no colour."),
+    (
+        "CLICOLOR_FORCE",
+        "If it is set and not 0, help and reports have colour also in files and pipes.",
+    ),
+    (
+        "COLUMNS",
+        "The width of the terminal, in place of what the terminal reports.",
+    ),
 ];
 
 const FILES: [(&str, &str); 5] = [

@@ -1,4 +1,4 @@
-//! From a storage's name to a run on it.
+//! Runs with the process's signals, and their exit statuses.
 
 use record::{Outcome, Record};
 use runner::{Control, Events, Refused, RunSpec, TakeControl};

@@ -13,6 +13,7 @@ use crate::calibration;
 use crate::options::{PlanArguments, PlanFormat};
 use crate::problem::{Problem, print};
 use crate::run_spec::{SpecError, Specified, specify, to_config};
+use crate::screen;
 
 /// Of transactions without end so many are planned for each worker.
 const PLANNED: u64 = 1_000_000;
@@ -29,7 +30,7 @@ const FIRST_MAX: u64 = 100_000_000;
 /// Where what was said is wrong, or the plan cannot be delivered.
 pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     arguments.work.like_in = arguments.archive.archive;
-    print(&text(&specify(&arguments.work)?, arguments.format)?)?;
+    print(&text(&specify(&arguments.work)?, arguments.format, true)?)?;
     Ok(0)
 }
 
@@ -37,7 +38,7 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 ///
 /// # Errors
 /// Where the workload has no stream, or the run would be refused.
-pub fn text(specified: &Specified, format: PlanFormat) -> Result<String, Problem> {
+pub fn text(specified: &Specified, format: PlanFormat, is_screen: bool) -> Result<String, Problem> {
     // A configuration file may be for another machine.
     if format != PlanFormat::Toml {
         calibration::judge(specified)?;
@@ -64,7 +65,7 @@ pub fn text(specified: &Specified, format: PlanFormat) -> Result<String, Problem
                 plan.gap();
                 plan.line(note.to_string());
             }
-            document::text(&plan, WIDTH)
+            screen::laid_out(&plan, WIDTH, is_screen)
         }
     })
 }

@@ -8,6 +8,7 @@ use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::run_spec::error::SpecError;
+use crate::screen;
 
 /// What was said is wrong; nothing was touched.
 pub const WRONG: u8 = 2;
@@ -79,13 +80,7 @@ pub fn complain(lines: &str) {
 /// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
 /// they were put in, so that they begin no lines.
 pub fn print(text: &str) -> Result<(), Problem> {
-    let mut output = std::io::stdout().lock();
-    let text = harmless::lines(text);
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|cause| Problem::Report {
-        to: "standard output".to_owned(),
-        cause,
-    })
+    screen::print(&harmless::lines(text))
 }
 
 /// Why a command about published results could not do its work. Nothing was touched.

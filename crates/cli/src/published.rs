@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use document::Document;
 use document::harmless::harmless;
 use published::submissions::Numbered;
 use published::{Library, PublishedFormat, Submission, beside, show, submission, submissions};
@@ -59,10 +60,10 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
 ///
 /// # Errors
 /// Where our own data are at fault.
-pub fn beside_in_text(record: &Record) -> Result<String, Problem> {
+pub fn beside_document(record: &Record) -> Result<Document, Problem> {
     let library = Library::read().map_err(PublishedProblem::from)?;
     let beside = beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
-    Ok(beside.show(PublishedFormat::Text))
+    Ok(beside.document())
 }
 
 /// The submissions of an archive.

@@ -71,13 +71,18 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
     let open = |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
     if let Some(format) = dry_format {
-        let text = plan::text(&specified, format)?;
+        let text = plan::text(&specified, format, output_path.is_none())?;
         deliver(open("--output", output_path.as_deref())?, &text, print)?;
         return Ok(0);
     }
     if let Chosen::Unknown(why) = &chosen {
+        let lost = if remarks.are_empty() {
+            ""
+        } else {
+            "; --tag and --note are lost"
+        };
         tell(format_args!(
-            "warning: {why}; this run is not archived (--format json --output FILE keeps its complete record)"
+            "warning: {why}; this run is not archived{lost} (--format json --output FILE keeps its complete record)"
         ));
     }
     let keeper = place.map(|place| Keeper::of(place, remarks)).transpose()?.flatten();

@@ -25,6 +25,15 @@ pub fn text(document: &Document, width: usize) -> String {
     }
 }
 
+/// A document as text for standard output (`is_screen`), or for a file in lines of this width.
+pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
+    if is_screen {
+        text(document, width)
+    } else {
+        document::text(document, width)
+    }
+}
+
 /// How many characters fit in a line of a terminal: by `COLUMNS`, else as it says itself.
 pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -33,7 +42,8 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
             .ok()
             .map(|size| size.ws_col.into())
     };
-    said.or_else(size).filter(|columns| *columns > 0)
+    let is_width = |columns: &usize| *columns > 0;
+    said.filter(is_width).or_else(size).filter(is_width)
 }
 
 /// Writes what [`text`] has made: strings of others were made harmless there.

@@ -7,6 +7,7 @@ use storage::home::KernelHome;
 use crate::apart::Side;
 use crate::options::{VerifyArguments, VerifyFormat};
 use crate::problem::{Problem, print};
+use crate::screen;
 
 /// Something acknowledged is lost or torn.
 const LOST: u8 = 1;
@@ -21,7 +22,7 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     }
     let verified = rundir::verify_log(&KernelHome, &arguments.path, &arguments.ack_log)?;
     print(&match arguments.format {
-        VerifyFormat::Text => document::text(&text(&verified), WIDTH),
+        VerifyFormat::Text => screen::text(&text(&verified), WIDTH),
         VerifyFormat::Json => document::json(&verified),
     })?;
     Ok(if verified.losses() == 0 { 0 } else { LOST })

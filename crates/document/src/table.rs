@@ -120,7 +120,7 @@ impl fmt::Display for Cell {
             Self::Text(text) | Self::Ours(text) => f.write_str(text),
             Self::Number(number, unit) => write!(f, "{number}{unit}"),
             Self::Missing => f.write_str("not applicable"),
-            Self::Unavailable(why) => write!(f, "unknown ({why})"),
+            Self::Unavailable(why) => write!(f, "not available ({why})"),
         }
     }
 }

@@ -285,10 +285,11 @@ fn of_this_run(record: &Record, summary: &Summary, say: Say) -> Vec<String> {
 impl Beside {
     /// The comparison in a format.
     pub fn show(&self, format: PublishedFormat) -> String {
-        format.show(self, || self.flat(), || self.blocks())
+        format.show(self, || self.flat(), || self.document())
     }
 
-    fn blocks(&self) -> Document {
+    /// The run beside the rows, with what may be compared.
+    pub fn document(&self) -> Document {
         let edition = self
             .edition
             .known()

@@ -219,7 +219,7 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> Made {
         (false, false) => {
             let cause = row.table.causes.iter().find(|cause| cause.system == row.system.name);
             Made::Neither {
-                cause: cause.map_or_else(|| "the cause is not known".to_owned(), |cause| cause.why.clone()),
+                cause: cause.map_or_else(|| "the cause is not available".to_owned(), |cause| cause.why.clone()),
             }
         }
     }

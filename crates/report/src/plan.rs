@@ -147,7 +147,7 @@ fn room(document: &mut Document, record: &PlanRecord) {
             };
             let available = |fact: &Fact<u64>, shown: fn(u64) -> String| {
                 fact.known()
-                    .map_or_else(|| "an unknown number".to_owned(), |value| shown(*value))
+                    .map_or_else(|| "not available".to_owned(), |value| shown(*value))
             };
             document.below(format!(
                 "{} needed with directories and inodes, {} available: {}",

@@ -39,8 +39,8 @@ pub fn describe(reason: &Reason) -> String {
                 skipped.saturating_add(*nothing).saturating_add(*operations)
             )),
             percent(SKIPPED_MAX),
-            skipped,
-            nothing
+            grouped(*skipped),
+            grouped(*nothing)
         ),
         Reason::WrongNames { wrong, names } => format!(
             "{} of {} checked after the transactions {} not as the operations left {}.",
@@ -307,11 +307,30 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
             MEASURED_MIN_NS / 1_000_000_000
         )
     };
+    let need = match phase {
+        Phase::Transactions if measured_ns < MEASURED_MIN_NS => format!(
+            " {} s are about {} times as long.",
+            MEASURED_MIN_NS / 1_000_000_000,
+            roughly(MEASURED_MIN_NS as f64 / measured_ns as f64)
+        ),
+        _ => String::new(),
+    };
     format!(
-        "{what} for {} s, {}: {why}.",
+        "{what} for {} s, {}: {why}.{need}",
         seconds(measured_ns),
         counted(operations, "operation")
     )
+}
+
+/// A factor with two digits, rounded up.
+fn roughly(factor: f64) -> String {
+    let digit = 10_f64.powf(factor.log10().floor() - 1.0);
+    let rounded = (factor / digit).ceil() * digit;
+    if rounded < 10.0 {
+        format!("{rounded:.1}")
+    } else {
+        grouped(rounded as u64)
+    }
 }
 
 fn unsteady(found: &Steadiness) -> String {

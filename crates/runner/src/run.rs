@@ -223,7 +223,7 @@ impl<'e> Run<'e> {
         let (watched, mut waiter) = supervisor.end();
         let mut performed = Performed::new(request, watched, &waiter);
         let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
-        let during = since.during();
+        let during = since.during_with_programs();
         let mut actual = performed.into_actual(request, clean_up);
         if let (Some(served_by), Some(why)) = (&mut actual.served_by, reads_not_counted(&head.locations)) {
             served_by.device_bytes = Fact::Unavailable(why);

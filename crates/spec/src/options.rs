@@ -84,9 +84,10 @@ options! {
     /// A transaction of a mix is one operation; a classic transaction is a pair.
     #[arg(long, value_name = "N", help_heading = "Workload")]
     transactions: Count,
-    /// Measure the transactions for this time, like 2m [default: 10s without --transactions].
+    /// Measure the transactions for this time, like 2m [default: 10s, if nothing else ends them].
     ///
-    /// With --transactions, the run ends at whichever limit comes first.
+    /// With --transactions, the run ends at whichever limit comes first. --transactions, --steady, the presets of papers and the
+    /// original's formats end a run, too.
     #[arg(long = "for", value_name = "TIME", help_heading = "Duration and load")]
     #[serde(rename = "for")]
     run_for: Time,
@@ -233,7 +234,7 @@ options! {
     /// [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
     on_error: OnError,
-    /// Report a worker as stalled after this time in one operation. The run ends without it after five times this time, or 10 s
+    /// Report a worker as stalled after this time in one operation. The run ends without it after five times this time, or 5 s
     /// after a signal [default: 1m].
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stall_timeout: Time,

@@ -9,7 +9,7 @@ use crate::earlier;
 use crate::options::{ListArguments, ListFormat, ReportFormat, ShowArguments};
 use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
-use crate::published::beside_in_text;
+use crate::published::beside_document;
 use crate::run::{deliver, render, writer};
 use crate::run_spec::error::SpecError;
 use crate::screen;
@@ -45,18 +45,17 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
-        let told =
-            "--with-published requires --format text or markdown ('postmark published beside' has other formats)";
+        let told = "--with-published requires --format text ('postmark published beside' has other formats)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(&record, arguments.format, arguments.full, is_screen);
     if arguments.format == ReportFormat::Document(Rendering::Text) {
-        text.insert_str(0, &head);
+        text.insert_str(0, &screen::laid_out(&head, WIDTH, is_screen));
     }
     if arguments.with_published {
         text.push('\n');
-        text.push_str(&beside_in_text(&record)?);
+        text.push_str(&screen::laid_out(&beside_document(&record)?, WIDTH, is_screen));
     }
     let is_archived = earlier::name(&arguments.run).is_some();
     let archive = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
@@ -74,9 +73,9 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
 }
 
 /// A record, and of an archived one what the archive says of it beside.
-fn record(arguments: &ShowArguments) -> Result<(Record, String), Problem> {
+fn record(arguments: &ShowArguments) -> Result<(Record, Document), Problem> {
     let Some(word) = earlier::name(&arguments.run) else {
-        return Ok((earlier::read(&arguments.run)?, String::new()));
+        return Ok((earlier::read(&arguments.run)?, Document::default()));
     };
     let archive = open(&arguments.archive)?;
     let entry = find(&archive, word)?;
@@ -87,5 +86,5 @@ fn record(arguments: &ShowArguments) -> Result<(Record, String), Problem> {
     if let Some(note) = &entry.note {
         head.line(format!("Note: {note}"));
     }
-    Ok((archive.record(number(&entry))?, document::text(&head, WIDTH)))
+    Ok((archive.record(number(&entry))?, head))
 }

@@ -210,7 +210,7 @@ pub struct ShowArguments {
     /// Overwrite the file of --output if it exists.
     #[arg(long)]
     pub force: bool,
-    /// Add the published results of the same configuration to the text or Markdown report ('published beside' has other formats).
+    /// Add the published results of the same configuration to the text report ('published beside' has other formats).
     #[arg(long)]
     pub with_published: bool,
 }

@@ -30,7 +30,7 @@ fn work(words: &[&str]) -> WorkArguments {
 
 /// As a configuration file says it, without the notes.
 fn toml(specified: &Specified) -> String {
-    let text = plan::text(specified, PlanFormat::Toml).unwrap();
+    let text = plan::text(specified, PlanFormat::Toml, false).unwrap();
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }

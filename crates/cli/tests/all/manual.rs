@@ -212,7 +212,7 @@ fn bash_completes() {
         );
         shell("bash", &["--norc"], &script, scene.path())
     };
-    assert_eq!(complete("postmark run --ta"), "--target\n");
+    assert_eq!(complete("postmark run --targ"), "--target\n");
     assert_eq!(complete("postmark verify-"), "verify-log\n");
     assert_eq!(complete("postmark run --preset var"), "varmail\n");
     assert_eq!(
@@ -237,7 +237,7 @@ fn fish_completes() {
         let script = format!("source postmark.fish; complete -C '{words}' | string replace -r '\\t.*' ''; true");
         shell("fish", &["--no-config"], &script, scene.path())
     };
-    assert_eq!(complete("postmark run --ta"), "--target\n");
+    assert_eq!(complete("postmark run --targ"), "--target\n");
     assert_eq!(complete("postmark run --preset var"), "varmail\n");
 }
 

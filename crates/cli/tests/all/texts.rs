@@ -246,8 +246,11 @@ fn reasons() -> Vec<Value> {
         json!({"reason": "not-steady", "found": rounds}),
         json!({"reason": "steady-state-not-reached", "rule": "snia", "rounds": 25, "last": rounds}),
         json!({"reason": "rate-not-reached", "requested": 2000.0, "achieved": 1500.0}),
-        json!({"reason": "overhead", "fraction": 0.08, "ns_per_operation": 812.0}),
-        json!({"reason": "other-load", "fraction": 0.12}),
+        json!({"reason": "overhead", "fraction": 0.18, "ns_per_operation": 812.0}),
+        json!({"reason": "other-load", "fraction": 0.12, "busiest": [
+            {"name": "cc1plus", "pid": 4711, "fraction": 0.08},
+            {"name": "rsync", "pid": 815, "fraction": 0.03},
+        ]}),
         json!({"reason": "steal", "fraction": 0.03}),
         json!({"reason": "paused", "times": 2, "longest_ns": 3 * S, "fraction": 0.1}),
         json!({"reason": "suspended", "ns": 60 * S}),

@@ -21,7 +21,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
             document,
             "Saturation rate",
             limit,
-            "a step holds if every worker kept up with its arrivals in the last fifth of the step and at most 1 % of the operations failed",
+            "a step holds if every worker kept up with its arrivals in the last fifth of the step and at most 1 % of the operations failed or were skipped",
         );
     }
     if let Some(slo) = &sweep.slo {

@@ -135,8 +135,8 @@ fn tags_and_notes_of_a_run_that_is_not_archived_are_refused() {
         ("--tag ssd --archive none", "is not archived"),
         ("--note ssd --archive none", "is not archived"),
         ("--tag ssd --archive none --dry-run", "is not archived"),
-        ("--tag two,words", "a tag has"),
-        (&*long, "a note has up to 65536 bytes"),
+        ("--tag two,words", "expected 1 to"),
+        (&*long, "expected at most 65536 bytes"),
     ] {
         home.says(&format!("{LITTLE} {words}")).code(2).says(why);
     }

@@ -143,7 +143,7 @@ fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
         .code(2)
         .says("not enough space on the file system of")
         .says("Chose ")
-        .says("smaller --working-set than 1");
+        .says("A --working-set smaller than 1x may fit");
     assert_eq!(names(&mounted.at).unwrap(), before, "{ended}");
 }
 

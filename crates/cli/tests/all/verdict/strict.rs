@@ -93,7 +93,7 @@ fn a_warm_up_without_end_leaves_nothing_to_judge() {
     let scene = Scene::in_memory();
     say(&scene, "--files 20 --transactions 50 --warm-up 1m --strict")
         .code(3)
-        .says("ended within the warm-up, so nothing was measured. Use a");
+        .says("ended during the warm-up, so nothing was measured. Use a");
 }
 
 #[test]
