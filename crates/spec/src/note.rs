@@ -8,6 +8,8 @@ use workload::Weights;
 use workload::fingerprint::GENERATORS_VERSION;
 use workload::mix::Think;
 
+use crate::values::ThinkOption;
+
 /// Something that who asked for a run may not expect of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "note", rename_all = "kebab-case")]
@@ -51,7 +53,7 @@ impl fmt::Display for Note {
                  edition's generator"
             ),
             Self::ThinkGivesWay { think, per_second } => {
-                write!(f, "The preset's think time ({think}) is ignored because of ")?;
+                write!(f, "The preset's think time ({}) is ignored because of ", ThinkOption(*think))?;
                 match per_second {
                     Some(rate) => write!(f, "--rate {rate}"),
                     None => f.write_str("--sweep"),

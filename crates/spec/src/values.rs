@@ -321,7 +321,12 @@ impl FromStr for ThinkOption {
 
 impl fmt::Display for ThinkOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
+        let text = quantity::duration_text;
+        match self.0 {
+            Think::None => f.write_str("none"),
+            Think::Fixed(ns) => f.write_str(&text(ns)),
+            Think::Exponential(ns) => write!(f, "exponential:{}", text(ns)),
+        }
     }
 }
 

@@ -10,7 +10,6 @@ use crate::intent::Action;
 use crate::layout::{Layout, Shape};
 use crate::names::Names;
 use crate::popularity::Popularity;
-use crate::quantity::duration_text;
 use crate::sizes::Sizes;
 
 /// How often each operation is done, relative to the others. Serialised as its text, like `read=5,create=2,delete=2`.
@@ -128,8 +127,8 @@ impl fmt::Display for Think {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => f.write_str("none"),
-            Self::Fixed(ns) => f.write_str(&duration_text(*ns)),
-            Self::Exponential(ns) => write!(f, "exponential:{}", duration_text(*ns)),
+            Self::Fixed(ns) => write!(f, "{ns}ns"),
+            Self::Exponential(ns) => write!(f, "exponential:{ns}ns"),
         }
     }
 }

@@ -12,7 +12,7 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         &["--workers 2 and --readers 3", "share", "--writers and --readers"],
     ),
     ("run --workers 2 --writers 0", &["--workers 2 and --writers 0"]),
-    ("run --workers 0", &["invalid value '0' for --workers", "1 to 4096"]),
+    ("run --workers 0", &["number of workers 0", "1 to 4096"]),
     (
         "run --workers 4097",
         &["invalid value '4097' for --workers", "1 to 4096"],
