@@ -57,14 +57,14 @@ fn is_mistyped(word: &Path) -> bool {
     !word.as_os_str().is_empty()
         && !is_option
         && options::command().find_subcommand(word).is_none()
-        && word.symlink_metadata().is_err_and(is_missing)
+        && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
 fn refuse_mistyped(word: &Path) -> u8 {
     let word = harmless::path(word);
     let mut command = options::command();
-    let known = options::similar(&word, command.get_subcommands().map(clap::Command::get_name));
-    let meant = known.map_or_else(String::new, |known| format!(" (did you mean 'postmark {known}'?)"));
+    let meant = options::command_meant(&word, command.get_subcommands().map(clap::Command::get_name));
+    let meant = meant.map_or_else(String::new, |meant| format!(" (did you mean 'postmark {meant}'?)"));
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
     options::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }

@@ -22,7 +22,7 @@ pub use self::archive::{
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
-pub use similar::similar;
+pub use similar::{command_meant, similar};
 
 /// Benchmark for file systems: many small files and their metadata.
 #[derive(Debug, Parser)]
@@ -80,8 +80,8 @@ const FIRST: [&str; 10] = [
 
 /// What holds for the values of many options.
 const AFTER_OPTIONS: &str = "Numbers and sizes:
-  Counts and sizes take a unit: k (or K), M and G are powers of 1000;
-  Ki, Mi and Gi are powers of 1024. B may follow: 10kB is 10000 bytes,
+  Counts and sizes take a unit: k (or K), M, G and T are powers of 1000;
+  Ki, Mi, Gi and Ti are powers of 1024. B may follow: 10kB is 10000 bytes,
   4KiB is 4096 bytes.
   Times need a unit: ns, us, ms, s, m (minutes) or h.
 

@@ -54,6 +54,11 @@ pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload,
         Ok(None) => return refuse("all files of this --size are empty (use sizes above 0)".to_owned()),
         Err(error) => return refuse(error.to_string()),
     };
+    if of_each > 0 && (of_each as f64) < extent.mean_bytes {
+        return refuse(format!(
+            "{of_each} bytes for each pool are less than one file (use a multiple of the page cache, like 4x, or more bytes, like 100GiB)"
+        ));
+    }
     let sized = workload.with_files(extent.files);
     let sizing = Sizing {
         working_set,

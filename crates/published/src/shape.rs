@@ -64,7 +64,10 @@ impl ConfigurationShape {
 
     /// As the heads of published tables have it: `20000/100000/100 dir`.
     pub fn label(&self) -> String {
-        let mut label = format!("{}/{}", self.files, self.transactions);
+        let mut label = match self.transactions {
+            Workload::ENDLESS.. => format!("{}/ended by time", self.files),
+            transactions => format!("{}/{transactions}", self.files),
+        };
         if self.subdirectories > 1 {
             label.push_str(&format!("/{} dir", self.subdirectories));
         }

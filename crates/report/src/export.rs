@@ -5,6 +5,7 @@ use document::{Cell, Number, csv_rows};
 use record::summary::{LatencySummary, TransactionsSummary};
 use record::{ListedRun, Load, OperationSummary, Record, Summary, SweepStepSummary};
 
+use crate::steps::by_load;
 use crate::text::kind;
 
 /// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is empty. `step` and `load` are of
@@ -30,14 +31,8 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
         let of_kind = |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
         rows.extend(phase.operations.iter().map(of_kind));
     }
-    let mut steps: Vec<_> = summary
-        .sweep
-        .iter()
-        .flat_map(|sweep| sweep.sweep_steps.iter().enumerate())
-        .collect();
-    steps.sort_by(|(_, one), (_, other)| load(one).total_cmp(&load(other)));
     rows.extend(
-        steps
+        by_load(&summary)
             .into_iter()
             .map(|(number, step)| [&run[..], &self::step(number, step)].concat()),
     );
@@ -108,14 +103,6 @@ fn row(
 }
 
 /// What a step asks for: transactions a second, or workers; a closed loop's step is the first.
-fn load(step: &SweepStepSummary) -> f64 {
-    match step.load {
-        Load::Closed => 0.0,
-        Load::Rate(rate) => rate,
-        Load::Workers(workers) => workers.into(),
-    }
-}
-
 /// The transactions of a step, of all roles and kinds together.
 fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {

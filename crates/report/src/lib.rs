@@ -8,4 +8,5 @@ pub mod list;
 pub mod plan;
 pub mod reason;
 pub mod sizing;
+mod steps;
 pub mod text;

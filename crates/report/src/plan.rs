@@ -3,12 +3,12 @@
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::summary::{shares, transactions_meant};
-use record::{Action, End, Fact, Phase, PlanRecord, Work, Workers};
+use record::{Action, End, Fact, Phase, PlanRecord, Work, Workers, Workload};
 
 use crate::classic;
 use crate::environment;
 use crate::sizing::sentence;
-use crate::text::{how, kind, workload_lines};
+use crate::text::{how, work, workload_lines};
 
 /// The whole plan as text.
 pub fn render(record: &PlanRecord) -> String {
@@ -23,7 +23,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     document.head(format!(
         "PostMark {}: plan, {}, storage {} (target unchanged)",
         record.tool.version,
-        kind(&record.spec.workload),
+        work(&record.spec),
         record.spec.storage
     ));
     workload_lines(document, &record.spec.workload, &shares(&record.spec.workload));
@@ -84,10 +84,18 @@ fn operations(document: &mut Document, record: &PlanRecord) {
 fn transactions(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     document.gap();
+    let transactions = if record.spec.workload.transactions() < Workload::ENDLESS {
+        format!(
+            "{} of {}",
+            grouped(plan.transactions),
+            grouped(transactions_meant(&record.spec.workload))
+        )
+    } else {
+        grouped(plan.transactions)
+    };
     document.below(format!(
-        "{} of {} transactions; {} without an operation",
-        grouped(plan.transactions),
-        grouped(transactions_meant(&record.spec.workload)),
+        "{} transactions; {} without an operation",
+        transactions,
         match record.spec.workload.work {
             Work::Classic(_) => format!("{} halves", grouped(plan.nothing)),
             Work::Mix(_) => grouped(plan.nothing),

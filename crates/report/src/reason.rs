@@ -9,6 +9,9 @@ use record::verdict::limits::{
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
 
+/// A program with a smaller share is not named.
+const SHOWN_MIN: f64 = 0.001;
+
 /// What was found, with its numbers: one sentence.
 pub fn describe(reason: &Reason) -> String {
     match reason {
@@ -94,7 +97,8 @@ pub fn describe(reason: &Reason) -> String {
                 let BusyProgram { name, pid, fraction } = program;
                 format!("{} (process {pid}, {})", harmless(name), percent(*fraction))
             };
-            let busiest: Vec<String> = busiest.iter().map(program).collect();
+            let shown = busiest.iter().filter(|program| program.fraction >= SHOWN_MIN);
+            let busiest: Vec<String> = shown.map(program).collect();
             match busiest.is_empty() {
                 true => told,
                 false => format!("{told} The largest: {}.", busiest.join(", ")),

@@ -16,7 +16,7 @@ use record::summary::PaperFigures;
 use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
-pub(crate) use self::heading::{how, kind, workload_lines};
+pub(crate) use self::heading::{how, kind, work, workload_lines};
 pub use self::short::short;
 use crate::environment;
 
@@ -36,7 +36,7 @@ pub fn report(record: &Record) -> Document {
         sweep::steady(document, asked, phase);
     }
     document.gap();
-    sweep::render(document, &summary);
+    sweep::render(document, &summary, true);
     phases::render(document, &summary);
     times::render(document, record, &summary);
     machine::render(document, record, &summary);

@@ -72,7 +72,11 @@ pub fn resolve(asked: &Asked<'_>) -> Result<Resolved, Contradiction> {
     let workload = work::mean(&options, of_preset, workers, weights, asked.read, &mut notes)?;
     workload.validate()?;
     let targets = locations.into_iter().map(|location| location.path).collect();
-    let spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
+    let mut spec = RunSpec::mean(&options, asked.preset, workload, targets)?;
+    // A workload that options have changed has not the preset's name.
+    if asked.preset.is_some_and(|preset| !preset.is_of(&spec.workload)) {
+        spec.preset = None;
+    }
     spec.check()?;
     Ok(Resolved {
         spec,

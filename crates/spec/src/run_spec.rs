@@ -23,7 +23,7 @@ use crate::work;
 pub struct RunSpec {
     /// The arguments as said.
     pub command_line: Vec<String>,
-    /// The preset that the workload began with; nothing where none was said.
+    /// The preset whose workload this is, of any size and length; nothing where there is none, or options changed its operations.
     pub preset: Option<String>,
     /// The complete workload as meant.
     pub workload: Workload,

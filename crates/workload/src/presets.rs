@@ -6,7 +6,7 @@
 mod classic;
 mod mixes;
 
-use crate::whole::Workload;
+use crate::whole::{Work, Workload};
 
 /// What the size of a preset depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,27 @@ pub struct Manner {
     /// How long the transactions are performed, in seconds, where no option says when they end; nothing where the workload's number
     /// ends them.
     pub run_for_s: Option<u64>,
+}
+
+impl Preset {
+    /// Whether a workload is this one, however large it is, however long it goes on and wherever its files lie.
+    pub fn is_of(&self, workload: &Workload) -> bool {
+        let mut own = self.workload.work.clone();
+        match (&mut own, &workload.work) {
+            (Work::Classic(own), Work::Classic(other)) => {
+                (own.files, own.transactions, own.seed) = (other.files, other.transactions, other.seed);
+                own.weights.clone_from(&other.weights);
+            }
+            (Work::Mix(own), Work::Mix(other)) => {
+                (own.files, own.transactions, own.seed) = (other.files, other.transactions, other.seed);
+                own.location_weights.clone_from(&other.location_weights);
+                // Arrivals take its place.
+                own.think = other.think;
+            }
+            _ => return false,
+        }
+        own == workload.work && self.workload.contents == workload.contents
+    }
 }
 
 /// How long a run measures where nothing says when it ends, in seconds.

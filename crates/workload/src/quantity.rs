@@ -1,6 +1,6 @@
 //! Numbers with units, as options and configuration files take them.
 //!
-//! `k`, `M`, `G` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi` are powers of 1,024. A `B`
+//! `k`, `M`, `G`, `T` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi`, `Ti` are powers of 1,024. A `B`
 //! may follow a number of bytes. Digits may be grouped with `_`; a comma is refused, because it
 //! could be a decimal one or part a list.
 
@@ -34,8 +34,8 @@ pub enum InvalidQuantity {
     NoRange(String),
 }
 
-const COUNT_UNITS: &str = "k, M, G = powers of 1000, or Ki, Mi, Gi = powers of 1024";
-const BYTE_UNITS: &str = "k, M, G = powers of 1000, or Ki, Mi, Gi = powers of 1024; B may follow";
+const COUNT_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024";
+const BYTE_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024; B may follow";
 const TIME_UNITS: &str = "ns, us, ms, s, m (minutes) or h";
 /// Units of time with their nanoseconds, the largest first.
 const TIMES: [(&str, u64); 6] = [
@@ -161,9 +161,11 @@ fn factor(prefix: &str) -> Option<u128> {
         "k" | "K" => 1_000,
         "M" | "m" => 1_000_000,
         "G" | "g" => 1_000_000_000,
+        "T" | "t" => 1_000_000_000_000,
         "Ki" => 1 << 10,
         "Mi" => 1 << 20,
         "Gi" => 1 << 30,
+        "Ti" => 1 << 40,
         _ => return None,
     })
 }

@@ -64,7 +64,7 @@ pub struct Filters {
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<Tag>,
     /// Only runs with this verdict.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, ignore_case = true)]
     pub verdict: Option<VerdictName>,
     /// Only the latest N runs.
     #[arg(long, value_name = "N", value_parser = super::whole)]

@@ -13,6 +13,29 @@ pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option
     (best.0 >= SIMILAR_MIN).then_some(best.1)
 }
 
+/// Commands by other names.
+const COMMANDS: [(&str, &str); 8] = [
+    ("history", "list"),
+    ("ls", "list"),
+    ("runs", "list"),
+    ("bench", "run"),
+    ("start", "run"),
+    ("test", "run"),
+    ("compare", "published beside"),
+    ("rm", "delete"),
+];
+
+/// The command that was meant by a word: one that is most like it, one by another name, or a run on the target that it names.
+pub fn command_meant<'a>(word: &str, commands: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    if word.contains('/') {
+        return Some(format!("run --target {word}"));
+    }
+    let others = COMMANDS.iter().map(|(other, _)| *other);
+    let known = similar(word, commands.into_iter().chain(others))?;
+    let other = COMMANDS.iter().find(|(other, _)| *other == known);
+    Some(other.map_or(known, |(_, command)| *command).to_owned())
+}
+
 /// What other programs call it, and what it is called here.
 const ELSEWHERE: [(&str, &str); 13] = [
     ("--threads", "--workers N"),
@@ -52,6 +75,13 @@ mod tests {
         assert_eq!(similar("plna", commands), Some("plan"));
         assert_eq!(similar("Presets", commands), Some("presets"));
         assert_eq!(similar("frobnicate", commands), None);
+        assert_eq!(command_meant("histroy", commands).as_deref(), Some("list"));
+        assert_eq!(command_meant("rnu", commands).as_deref(), Some("run"));
+        assert_eq!(
+            command_meant("/mnt/x", commands).as_deref(),
+            Some("run --target /mnt/x")
+        );
+        assert_eq!(command_meant("frobnicate", commands), None);
         assert_eq!(called_here("--threads=8").as_deref(), Some("--workers N"));
         assert_eq!(called_here("/mnt/x").as_deref(), Some("--target /mnt/x"));
         assert_eq!(called_here("--frobnicate"), None);

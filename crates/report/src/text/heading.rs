@@ -17,7 +17,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     document.head(format!(
         "PostMark {}: {}, storage {}, on {}",
         record.tool.version,
-        kind(workload),
+        work(&record.spec),
         record.spec.storage,
         environment::places(record)
     ));
@@ -33,6 +33,11 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         Fact::Unavailable(why) => document.pair(0, "Stream", format!("not available: {why}")),
         Fact::NotApplicable => {}
     }
+}
+
+/// The workload in a word: its preset, else what kind it is.
+pub(crate) fn work(spec: &RunSpec) -> String {
+    spec.preset.clone().unwrap_or_else(|| kind(&spec.workload))
 }
 
 /// The kind of work in a few words.

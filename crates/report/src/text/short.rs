@@ -6,7 +6,7 @@ use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
 use record::{Fact, Level, Phase, Record, Summary};
 
 use super::findings::{self, clean_up};
-use super::heading::{how, kind};
+use super::heading::{how, work};
 use super::{advice, outcome, phases, sweep, verdict};
 use crate::environment;
 
@@ -30,7 +30,7 @@ pub fn short(record: &Record) -> Document {
         verdict::reasons(document, &summary, REASONS_MAX);
     }
     document.gap();
-    sweep::render(document, &summary);
+    sweep::render(document, &summary, false);
     phases::arrivals(document, &summary);
     operations(document, &summary);
     others(document, &summary);
@@ -54,7 +54,7 @@ pub fn short(record: &Record) -> Document {
 /// The work, where it was done, and by whom.
 fn what(record: &Record, summary: &Summary) -> String {
     let spec = &record.spec;
-    let work = spec.preset.clone().unwrap_or_else(|| kind(&spec.workload));
+    let work = work(spec);
     let workers = match spec.workload.workers.count() {
         1 => "1 worker".to_owned(),
         several => format!("{several} workers"),
@@ -99,6 +99,7 @@ fn answer(summary: &Summary) -> String {
         }
         words.extend(latency_ns.p99.map(|ns| format!("p99 {}", latency(ns as f64))));
     }
+    words.extend(summary.sweep.iter().flat_map(sweep::found));
     words.push(summary.verdict.level.name().to_owned());
     apart(&words)
 }

@@ -1,25 +1,32 @@
 //! The steps of a sweep, its limits and its knee; and what a rule of steady state found.
 
-use document::units::{counted, microseconds, percent, rate};
+use document::units::{counted, latency, microseconds, percent, rate};
 use document::{Cell, Document, Number, Table};
 use record::{
     Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation, SweepStepSummary,
     SweepSummary,
 };
 
+use crate::steps::by_load;
+
 /// So many kinds of operations stand beside one another.
 const KINDS_MAX: usize = 5;
 
-pub(super) fn render(document: &mut Document, summary: &Summary) {
+/// The steps and what follows from them; in full with all columns, and with the latencies by operation.
+pub(super) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
         return;
     };
-    sweep_steps(document, sweep);
-    by_operation(document, sweep);
+    if is_full {
+        sweep_steps(document, summary);
+        by_operation(document, sweep, summary);
+    } else {
+        in_short(document, summary);
+    }
     if let Some(limit) = &sweep.limit {
         self::limit(
             document,
-            "Saturation rate",
+            "Saturation",
             limit,
             "a step holds if every worker kept up with its arrivals in the last fifth of the step and at most 1 % of the operations failed or were skipped",
         );
@@ -39,7 +46,54 @@ fn load(load: Load) -> String {
     }
 }
 
-fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
+/// What a sweep found, for the line with the answer.
+pub(super) fn found(sweep: &SweepSummary) -> Vec<String> {
+    let mut words = Vec::new();
+    let highest = |limit: &Limit| limit.highest.map(|highest| format!("{}/s", rate(Some(highest))));
+    words.extend(
+        sweep
+            .limit
+            .as_ref()
+            .and_then(highest)
+            .map(|rate| format!("saturation {rate}")),
+    );
+    if let Some(slo) = &sweep.slo {
+        let met = highest(&slo.limit).map_or_else(|| "not met".to_owned(), |rate| format!("up to {rate}"));
+        words.push(format!("p99 < {}: {met}", latency(slo.p99_ns as f64)));
+    }
+    if let Some(knee) = &sweep.knee {
+        words.push(match sweep.limit {
+            Some(_) => format!("knee {}/s", rate(Some(knee.rate))),
+            None => format!("knee {}", counted(knee.rate as u64, "worker")),
+        });
+    }
+    words
+}
+
+fn state(step: &SweepStepSummary) -> &'static str {
+    match (step.complete, step.holds) {
+        (false, _) => "PARTIAL",
+        (true, true) => "",
+        (true, false) => "TOO MUCH",
+    }
+}
+
+/// The columns that fit on one screen.
+fn in_short(document: &mut Document, summary: &Summary) {
+    let mut table = Table::new(2, &["load", "", "per second", "mean", "p50", "p99", "p99.9", "max"]);
+    for (_, step) in by_load(summary) {
+        let mut cells = vec![load(step.load).into(), state(step).into()];
+        cells.push(step.achieved_per_second.map(Number::Rate).into());
+        cells.push(step.mean_ns.map(Number::Latency).into());
+        let percentiles = [step.p50_ns, step.p99_ns, step.p999_ns, step.max_ns];
+        cells.extend(percentiles.map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
+        table.row(cells);
+    }
+    document.table(table);
+    document.gap();
+}
+
+fn sweep_steps(document: &mut Document, summary: &Summary) {
     let header = [
         "Step",
         "load",
@@ -57,16 +111,11 @@ fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
     let mut table = Table::new(3, &header);
     let micros = |ns: Option<f64>| ns.map(Number::Microseconds).into();
     let whole = |ns: Option<u64>| micros(ns.map(|ns| ns as f64));
-    for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
+    for (number, sweep_step) in by_load(summary) {
         table.row(vec![
             Number::Ordinal(number as u64 + 1).into(),
             load(sweep_step.load).into(),
-            match (sweep_step.complete, sweep_step.holds) {
-                (false, _) => "PARTIAL",
-                (true, true) => "",
-                (true, false) => "TOO MUCH",
-            }
-            .into(),
+            state(sweep_step).into(),
             sweep_step.achieved_per_second.map(Number::Rate).into(),
             sweep_step
                 .achieved_fraction
@@ -83,8 +132,8 @@ fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
         ]);
     }
     document.table(table);
-    document.note("latencies of all operations; with a requested rate, response times from the due time");
-    for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
+    document.note("steps by load, numbered in the order of measurement; latencies of all operations; with a requested rate, response times from the due time");
+    for (number, sweep_step) in by_load(summary) {
         if sweep_step.failed > 0 || sweep_step.skipped > 0 {
             document.note(format!(
                 "step {}: {} failed, {} skipped because of that",
@@ -98,7 +147,7 @@ fn sweep_steps(document: &mut Document, sweep: &SweepSummary) {
 }
 
 /// A column for each kind of operation whose latency is known of any step.
-fn by_operation(document: &mut Document, sweep: &SweepSummary) {
+fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary) {
     let mut kinds: Vec<(Role, Action)> = Vec::new();
     let known = |operation: &&SweepStepOperation| operation.p99_ns.is_some();
     for operation in sweep
@@ -119,7 +168,7 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary) {
         for (role, action) in kinds {
             table.column(of_role(*role, action.name()), false);
         }
-        for (number, sweep_step) in sweep.sweep_steps.iter().enumerate() {
+        for (number, sweep_step) in by_load(summary) {
             let of_kind = |(role, action): &(Role, Action)| {
                 let mut all = sweep_step.by_operation.iter();
                 let found = all.find(|operation| (operation.role, operation.action) == (*role, *action));

@@ -17,9 +17,12 @@ const CONTRADICTIONS: &[(&str, &[&str])] = &[
         "run --workers 4097",
         &["invalid value '4097' for --workers", "1 to 4096"],
     ),
-    ("run --workers 99999999999", &["--workers 99999999999", "1 to 4096"]),
+    (
+        "run --workers 99999999999",
+        &["'99999999999' for --workers", "1 to 4096"],
+    ),
     ("run --writers 4000 --readers 4000", &["workers 8000", "1 to 4096"]),
-    ("run --writers 99999999999", &["--writers 99999999999"]),
+    ("run --writers 99999999999", &["'99999999999' for --writers"]),
     ("run --writers 0 --readers 0", &["workers 0"]),
     (
         "run --readers 2 --mix create=1,delete=1",
