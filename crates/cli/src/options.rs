@@ -207,7 +207,7 @@ pub struct RunArguments {
     /// As root, use a target that other users can rename or replace (unsafe).
     #[arg(long)]
     pub allow_unsafe_target: bool,
-    /// Format of the report.
+    /// Format of the report. With classic and terse, the original's 500 transactions end a run without another limit.
     #[arg(long, value_enum, default_value_t = ReportFormat::Document(Rendering::Text))]
     pub format: ReportFormat,
     /// Print the complete report (text and Markdown), not only one screen.
@@ -294,10 +294,17 @@ pub struct WorkArguments {
     /// Read options from a configuration file in TOML. Its keys are the names of the options; the command line overrides them.
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// Repeat an earlier run. Other options override its values. RUN is its number in the archive, at least four digits of its
-    /// identity, the word last, a file that a run wrote with --format json, or - for standard input. --target and --ack-log are
-    /// not repeated: give them again.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["preset", "config"])]
+    /// Repeat an earlier run. Other options override its values.
+    ///
+    /// RUN is one of these:
+    ///   12            its number in the archive
+    ///   0a1b          at least four digits of its identity
+    ///   last          the last run
+    ///   result.json   a file written by run --format json
+    ///   -             standard input
+    ///
+    /// --target and --ack-log are not repeated: give them again.
+    #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset", "config"])]
     pub like: Option<PathBuf>,
     /// The archive with that run, from the command's own options.
     #[arg(skip)]
@@ -313,7 +320,7 @@ pub struct WorkArguments {
     /// Repeat the option to spread one pool over several directories.
     #[arg(long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
-    /// Share of the files for the --target before this option, relative to the others [default: 1].
+    /// Share of files for the preceding --target, relative to the others [default: 1].
     #[arg(long, value_name = "N", value_parser = weight)]
     pub weight: Vec<u32>,
     /// Locations with their weights, paired in the order of the arguments.

@@ -57,7 +57,7 @@ impl Display {
                 // Nobody may be reading.
                 let _ = writeln!(
                     std::io::stderr(),
-                    "postmark: removing the files of the run; another signal stops that and leaves the rest for 'postmark clean'"
+                    "postmark: removing the files of the run. A second signal stops the removal; 'postmark clean' removes the rest."
                 );
             };
             match &self.bar {

@@ -93,7 +93,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let targets = specified.spec.targets.len();
     if targets > 1 && !arguments.quiet {
         tell(format_args!(
-            "one pool is spread over {targets} targets by their weights (to compare targets, run once for each)"
+            "The pool is spread over {targets} targets by weight. To compare targets, run once for each."
         ));
     }
     arrange(&mut specified.spec, &arguments, words);

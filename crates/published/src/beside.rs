@@ -197,8 +197,7 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     }
     // What is most comparable comes first.
     editions.sort_by_key(|made| *made != edition.name());
-    let sentence = |made: &&str| {
-        match *made {
+    let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
             "Comparable: rows of edition {made} have the same operations as this run, on files of the same sizes, in the same order."
         ),
@@ -206,13 +205,11 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
             "Probably comparable: the edition of the rows with '{unknown}' is not certain, so their file sizes may differ from this run's."
         ),
         "neither" => {
-            "Hardly comparable: rows that fit neither edition have another workload or a misprint ('postmark published show TABLE' shows what is known)."
-                .to_owned()
+            "Not comparable: rows marked 'neither' match no edition (another workload, or a misprint).".to_owned()
         }
         made => format!(
             "Comparable in transactions: rows of edition {made} have the same number of them with other file sizes, so data rates differ even at the same speed."
         ),
-    }
     };
     let mut sentences: Vec<String> = editions.iter().map(sentence).collect();
     sentences.push(

@@ -3,7 +3,7 @@
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::summary::{shares, transactions_meant};
-use record::{Action, End, Fact, Phase, PlanRecord, Work, Workers, Workload};
+use record::{Action, End, Fact, Phase, PlanRecord, Workers, Workload};
 
 use crate::classic;
 use crate::environment;
@@ -94,12 +94,8 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
         grouped(plan.transactions)
     };
     document.below(format!(
-        "{} transactions; {} without an operation",
-        transactions,
-        match record.spec.workload.work {
-            Work::Classic(_) => format!("{} halves", grouped(plan.nothing)),
-            Work::Mix(_) => grouped(plan.nothing),
-        }
+        "{transactions} transactions; {} left out (file at maximum size or pool full)",
+        counted(plan.nothing, "operation")
     ));
 }
 
@@ -121,9 +117,9 @@ fn data(document: &mut Document, record: &PlanRecord) {
         ));
     }
     document.below(format!(
-        "At the peak{}: {}, {} bytes ({})",
+        "Peak{}: {}, {} bytes ({})",
         if record.spec.workload.streams() > 1 {
-            ", if all workers reach theirs at the same time"
+            " (sum of the workers' peaks)"
         } else {
             ""
         },

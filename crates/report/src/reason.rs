@@ -33,18 +33,29 @@ pub fn describe(reason: &Reason) -> String {
             skipped,
             nothing,
             operations,
-        } => format!(
-            "{} not performed, and {} completed ({} skipped, threshold {}): {} because of earlier errors on their files, {} because of the workload's rules (the file has its maximum size, or the pool is full).",
-            was(skipped.saturating_add(*nothing)),
-            counted(*operations, "operation"),
-            percent(share(
-                skipped.saturating_add(*nothing),
-                skipped.saturating_add(*nothing).saturating_add(*operations)
-            )),
-            percent(SKIPPED_MAX),
-            grouped(*skipped),
-            grouped(*nothing)
-        ),
+        } => {
+            let left_out = skipped.saturating_add(*nothing);
+            let mut parts = Vec::new();
+            if *skipped > 0 {
+                parts.push(format!(
+                    "{} because of earlier errors on their files",
+                    grouped(*skipped)
+                ));
+            }
+            if *nothing > 0 {
+                parts.push(format!(
+                    "{} because the file had its maximum size or the pool was full",
+                    grouped(*nothing)
+                ));
+            }
+            format!(
+                "{} of the operations were skipped (threshold {}): {}; {} completed.",
+                percent(share(left_out, left_out.saturating_add(*operations))),
+                percent(SKIPPED_MAX),
+                parts.join(", "),
+                grouped(*operations)
+            )
+        }
         Reason::WrongNames { wrong, names } => format!(
             "{} of {} checked after the transactions {} not as the operations left {}.",
             grouped(*wrong),
@@ -114,10 +125,10 @@ pub fn describe(reason: &Reason) -> String {
             longest_ns,
             fraction,
         } => format!(
-            "The program was paused while the machine ran: {}, the longest {} s, in all up to {} of a phase.",
+            "The program did not run for up to {} of a phase ({}, longest {} s).",
+            percent(*fraction),
             counted(*times, "pause"),
-            seconds(*longest_ns),
-            percent(*fraction)
+            seconds(*longest_ns)
         ),
         Reason::Suspended { ns } => format!("The machine was suspended for {} s during the run.", seconds(*ns)),
         Reason::WallClockStepped { ns } => format!(
@@ -127,7 +138,7 @@ pub fn describe(reason: &Reason) -> String {
         ),
         Reason::ClockSourceChanged { before, after } => {
             format!(
-                "The kernel changed its clock source from {before} to {after} during the run, which it does when a clock is wrong."
+                "The kernel changed its clock source from {before} to {after} during the run. It does so when a clock is unreliable."
             )
         }
         Reason::FitsInMemory {
@@ -144,21 +155,21 @@ pub fn describe(reason: &Reason) -> String {
             device_bytes,
             read_bytes,
         } => format!(
-            "The run has --{}, but of the {} that its reads returned, the device served only {} ({}).",
+            "The run has --{}, but the device served only {} of {} read ({}).",
             if asked == "direct" {
                 "direct".to_owned()
             } else {
                 format!("cache {asked}")
             },
-            bytes(*read_bytes as f64),
             bytes(*device_bytes as f64),
+            bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
         ),
         Reason::ReadsFromDevice {
             device_bytes,
             read_bytes,
         } => format!(
-            "The run has --cache warm, but the device served {} of the {} that its reads returned ({}).",
+            "The run has --cache warm, but the device served {} of {} read ({}).",
             bytes(*device_bytes as f64),
             bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
@@ -182,20 +193,20 @@ pub fn describe(reason: &Reason) -> String {
             lost,
         } => {
             let back = match (*lost, *times) {
-                (0, 1) => "it returned".to_owned(),
-                (0, _) => "all returned".to_owned(),
-                (1, 1) => "it did not return".to_owned(),
-                (lost, times) if lost == times => "none returned".to_owned(),
+                (0, 1) => "It returned".to_owned(),
+                (0, _) => "All returned".to_owned(),
+                (1, 1) => "It did not return".to_owned(),
+                (lost, times) if lost == times => "None returned".to_owned(),
                 (lost, _) => format!("{} of them did not return", grouped(lost)),
             };
             format!(
-                "Stalled: {} took very long (the longest {} s); {back}.",
+                "Stalled: {} exceeded --stall-timeout (longest {} s). {back}.",
                 counted(*times, "operation"),
                 seconds(*longest_ns)
             )
         }
         Reason::LatencyOverflow { operations, range_ns } => format!(
-            "{} took longer than the histograms cover ({} s): percentiles among them are reported as the maximum.",
+            "{} exceeded the range of the histograms ({} s). Percentiles beyond it are reported as the maximum.",
             counted(*operations, "operation"),
             seconds(*range_ns)
         ),
@@ -268,11 +279,6 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
     }
 }
 
-fn was(operations: u64) -> String {
-    let verb = if operations == 1 { "was" } else { "were" };
-    format!("{} {verb}", counted(operations, "operation"))
-}
-
 fn partial(outcome: &Outcome) -> String {
     let how = match outcome {
         Outcome::Interrupted { signal } => format!("The run was interrupted by signal {signal}"),
@@ -280,7 +286,7 @@ fn partial(outcome: &Outcome) -> String {
         Outcome::Unfinished => "The program was killed before the run ended".to_owned(),
         Outcome::Failed { .. } | Outcome::Complete => "The run failed".to_owned(),
     };
-    format!("{how}: all numbers cover only the part before.")
+    format!("{how}. The numbers cover only the time before that.")
 }
 
 fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
@@ -300,14 +306,14 @@ fn too_short(phase: Phase, measured_ns: u64, operations: u64) -> String {
     }
     let why = if measured_ns < MEASURED_LEAST_NS {
         format!(
-            "below {} ms, the start and end of a phase dominate",
+            "a phase of less than {} ms consists mostly of its start and end",
             MEASURED_LEAST_NS / 1_000_000
         )
     } else if operations < OPERATIONS_MIN {
         format!("fewer than {OPERATIONS_MIN} operations are too few for latencies")
     } else {
         format!(
-            "less than {} s may not show later effects like write-back and journal commits",
+            "a run of less than {} s may miss write-back and journal commits",
             MEASURED_MIN_NS / 1_000_000_000
         )
     };
@@ -382,6 +388,6 @@ fn signed(fraction: f64) -> String {
 fn interval(drift: &Drift) -> String {
     match drift.interval {
         Some((low, high)) => format!("95 % confidence interval {} to {}", signed(low), signed(high)),
-        None => "95 % confidence interval not available, because the seconds are too strongly correlated".to_owned(),
+        None => "95 % confidence interval not available, because the rates of successive seconds are too strongly correlated".to_owned(),
     }
 }

@@ -7,29 +7,28 @@ use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};
 pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     let chosen = chosen(sizing, workload);
     match &sizing.calibration {
-        Some(calibration) => format!("{chosen}; {}.", takes(sizing, calibration, workload, drive)),
+        Some(calibration) => format!("{chosen}. {}.", takes(sizing, calibration, workload, drive)),
         None => format!("{chosen}."),
     }
 }
 
-/// `Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the page cache of 256.00 MiB (the control group's limit)`.
+/// `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     let each = match workload.workers {
         Workers::Private { workers } if workers > 1 => {
-            format!(", {} for each of {workers} workers,", grouped(workload.files()))
+            format!("{} for each of {workers} workers, ", grouped(workload.files()))
         }
         Workers::Private { .. } | Workers::Shared { .. } => String::new(),
     };
     let against = match sizing.working_set {
-        WorkingSet::OfCache(factor) => format!("{factor} times"),
-        WorkingSet::Bytes(_) => "compared with".to_owned(),
+        WorkingSet::OfCache(factor) => format!(": {factor} x the page cache of"),
+        WorkingSet::Bytes(_) => ". The page cache has".to_owned(),
     };
     format!(
-        "Chose {}{each} of {} on average, {} in all, {} the page cache of {} ({})",
+        "Chose {} ({each}{} on average, {} in all){against} {} ({})",
         counted(sizing.files, "file"),
         bytes(sizing.mean_file_bytes),
         bytes(sizing.files as f64 * sizing.mean_file_bytes),
-        against,
         bytes(sizing.cache_bytes as f64),
         sizing.cache_is
     )
@@ -38,7 +37,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
 /// What that takes, as far as a calibration tells.
 fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
-        "a calibration of {} created {} files/s",
+        "A calibration of {} created {} files/s",
         time(calibration.duration_ns as f64 / 1e9),
         about(calibration.created_per_second)
     );
@@ -49,10 +48,10 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         ));
     }
     let preparing = time(sizing.files as f64 / calibration.created_per_second.max(f64::MIN_POSITIVE));
-    text.push_str(&format!(": creating the pool takes about {preparing}"));
+    text.push_str(&format!(". Creating the pool takes about {preparing}"));
     match (sizing.transactions, drive.stop, calibration.transactions_per_second) {
         (Some(count), Stop::After(length), _) => text.push_str(&format!(
-            ", and {} of transactions{} are at most about {}",
+            ". {} of transactions{} are at most about {}",
             time(length.as_secs_f64()),
             if drive.sweep.is_some() { " on each step" } else { "" },
             about(count as f64)
@@ -60,7 +59,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
         // Those without end are ended by something that nobody can foretell.
         (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
             let all = workload.transactions() as f64 * f64::from(workload.workers.count());
-            text.push_str(&format!(", and the transactions at least about {}", time(all / rate)));
+            text.push_str(&format!(". The transactions take at least about {}", time(all / rate)));
         }
         _ => {}
     }

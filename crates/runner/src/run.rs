@@ -266,7 +266,5 @@ fn reads_not_counted(locations: &[LocationRecord]) -> Option<String> {
     let mut mounts = targets.filter_map(|target| target.mount.known());
     let mount = mounts.find(|mount| !mount.counts_reads())?;
     let kind = &mount.file_system_type;
-    Some(format!(
-        "the kernel does not count reads that the server of {kind} does"
-    ))
+    Some(format!("the kernel does not count the reads of a {kind} server"))
 }

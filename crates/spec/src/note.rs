@@ -49,36 +49,39 @@ impl fmt::Display for Note {
         match self {
             Self::PairsBecameMix { weights } => write!(
                 f,
-                "The pool is shared, so the mix {weights} replaces the classic pairs: each transaction is one operation, not drawn by an \
-                 edition's generator"
+                "The pool is shared, so the workload is the mix {weights}. Each transaction is one operation."
             ),
             Self::ThinkGivesWay { think, per_second } => {
-                write!(f, "The preset's think time ({}) is ignored because of ", ThinkOption(*think))?;
+                write!(
+                    f,
+                    "The preset's think time ({}) is ignored because of ",
+                    ThinkOption(*think)
+                )?;
                 match per_second {
-                    Some(rate) => write!(f, "--rate {rate}"),
-                    None => f.write_str("--sweep"),
+                    Some(rate) => write!(f, "--rate {rate}."),
+                    None => f.write_str("--sweep."),
                 }
             }
             Self::OtherWork { generators } => {
-                f.write_str("The workload differs from that of the run that --like names (the fingerprints differ)")?;
+                f.write_str("The workload differs from that of the repeated run (the fingerprints differ)")?;
                 match generators {
                     Some(theirs) => write!(
                         f,
-                        ": that run used generators of version {theirs}, this one uses version {GENERATORS_VERSION}"
+                        ": that run used generators of version {theirs}, this one uses version {GENERATORS_VERSION}."
                     ),
-                    None => Ok(()),
+                    None => f.write_str("."),
                 }
             }
-            Self::NoAckLog => f.write_str(
-                "The run that --like names wrote an acknowledgement log and waited for it; this run writes none (add --ack-log FILE)",
-            ),
+            Self::NoAckLog => {
+                f.write_str("The repeated run wrote an acknowledgement log. This run writes none (add --ack-log FILE).")
+            }
             Self::NotPrepared => f.write_str(
-                "The run that --like names drew its operations before it began; this run draws them while it runs",
+                "The repeated run chose its operations before it began. This run chooses them while it runs.",
             ),
             Self::ArchiveOnTarget { archive, shared } => write!(
                 f,
-                "the archive {archive} lies on the target's {shared}, so its writes (between phases) go there too (use --archive FILE on \
-                 another device, or --archive none)"
+                "The archive {archive} is on the target's {shared} and is written between phases. Use --archive FILE on another device, \
+                 or --archive none."
             ),
         }
     }

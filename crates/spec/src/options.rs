@@ -111,6 +111,8 @@ options! {
     /// Measure a load sweep: one step for each load, from low to high, to find the saturation rate. LOADS is auto, rates like
     /// 1000,2000,4000 or 1000..8000:8 (8 rates), percentages of the closed loop's rate like 30%,60%,90%, or worker counts like
     /// workers=1,2,4. Each step measures for --for [default: 10s] after --warm-up [default: 2s].
+    ///
+    /// A sweep of rates adds up to six steps near the saturation rate, and up to six near the SLO.
     #[arg(long, value_name = "LOADS", help_heading = "Duration and load")]
     sweep: SweepOption,
     /// Create a new pool for each step of the sweep. --sweep workers=... always does.
@@ -234,8 +236,9 @@ options! {
     /// [default: stop].
     #[arg(long, value_name = "stop|N|P%", allow_hyphen_values = true, help_heading = "Run")]
     on_error: OnError,
-    /// Report a worker as stalled after this time in one operation. The run ends without it after five times this time, or 5 s
-    /// after a signal [default: 1m].
+    /// Report a worker as stalled if one operation takes longer than this time [default: 1m].
+    ///
+    /// The run ends without the worker after five times this time, or 5 s after a signal.
     #[arg(long, value_name = "TIME", help_heading = "Run")]
     stall_timeout: Time,
     /// Also measure the steps of operations, like open and write. Any --durability but none implies this.

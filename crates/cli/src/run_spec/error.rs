@@ -32,7 +32,7 @@ pub enum SpecError {
     },
     /// The record of an earlier run cannot be read.
     #[error(
-        "cannot read the run {run}: {cause} (write a run's number from 'postmark list', or a file that a run wrote with --format json)"
+        "cannot read the run {run}: {cause} (use a run's number from 'postmark list', or a file written by run --format json)"
     )]
     CannotReadRun {
         /// How it was called.

@@ -460,7 +460,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     for words in [
         "Comparable:",
         "Comparable in transactions: rows of edition 1.0",
-        "Hardly comparable: rows that fit neither",
+        "Not comparable: rows marked 'neither'",
         "Converted: rates of U5+TMPFS",
         &took,
         "the clock:",

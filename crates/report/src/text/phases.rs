@@ -150,9 +150,7 @@ fn moments(document: &mut Document, summary: &Summary) {
 
 fn space_back(document: &mut Document, phase: &PhaseSummary) {
     match &phase.space_back_ns {
-        Some(Fact::Known(ns)) => {
-            document.note(format!("the space was free {} s after the last deletion", seconds(*ns)))
-        }
+        Some(Fact::Known(ns)) => document.note(format!("space was free again after {} s", seconds(*ns))),
         Some(Fact::Unavailable(why)) => document.note(format!("time until the space was free: not available ({why})")),
         Some(Fact::NotApplicable) | None => {}
     }
@@ -200,7 +198,7 @@ fn spread(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("each worker over its own time");
+        document.note("each worker's operations / its own time");
         summary.phases.iter().for_each(|phase| of_each(document, phase));
         document.gap();
     }

@@ -2,6 +2,7 @@
 
 use document::units::{counted, latency, microseconds, percent, rate};
 use document::{Cell, Document, Number, Table};
+use measure::knee::POINTS_MIN;
 use record::{
     Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation, SweepStepSummary,
     SweepSummary,
@@ -27,8 +28,9 @@ pub(super) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
         self::limit(
             document,
             "Saturation",
+            "sustained",
             limit,
-            "a step holds if every worker kept up with its arrivals in the last fifth of the step and at most 1 % of the operations failed or were skipped",
+            "sustained: every worker kept up with its arrivals in the last fifth of the step, and at most 1 % of the operations failed or were skipped",
         );
     }
     if let Some(slo) = &sweep.slo {
@@ -74,7 +76,7 @@ fn state(step: &SweepStepSummary) -> &'static str {
     match (step.complete, step.holds) {
         (false, _) => "PARTIAL",
         (true, true) => "",
-        (true, false) => "TOO MUCH",
+        (true, false) => "not sustained",
     }
 }
 
@@ -193,17 +195,21 @@ fn of_role(role: Role, name: &str) -> String {
     }
 }
 
-fn limit(document: &mut Document, label: &str, limit: &Limit, meaning: &str) {
+fn limit(document: &mut Document, label: &str, word: &str, limit: &Limit, meaning: &str) {
     let between = match (limit.highest, limit.lowest_beyond) {
         (Some(highest), Some(beyond)) => {
-            format!("{}/s holds, {}/s is too much", rate(Some(highest)), rate(Some(beyond)))
+            format!(
+                "{word} at {}/s, not {word} at {}/s",
+                rate(Some(highest)),
+                rate(Some(beyond))
+            )
         }
         (Some(highest), None) => format!(
-            "not found: the highest rate, {}/s, still holds (sweep higher rates)",
+            "not found: {word} at the highest rate, {}/s (sweep higher rates)",
             rate(Some(highest))
         ),
         (None, Some(beyond)) => format!(
-            "not found: the lowest rate, {}/s, is too much (sweep lower rates)",
+            "not found: not {word} at the lowest rate, {}/s (sweep lower rates)",
             rate(Some(beyond))
         ),
         (None, None) => "not found: the sweep has no step with a rate".to_owned(),
@@ -225,14 +231,14 @@ fn slo(document: &mut Document, slo: &SloSummary, sweep_steps: &[SweepStepSummar
                 microseconds(p99 as f64)
             ),
         ),
-        None => limit(document, "SLO", &slo.limit, &asked),
+        None => limit(document, "SLO", "met", &slo.limit, &asked),
     }
 }
 
 fn knee(document: &mut Document, sweep: &SweepSummary) {
     let words = match &sweep.knee {
         Some(knee) => format!(
-            "at {} with a mean latency of {} µs (Kneedle over {} steps that hold)",
+            "at {} with a mean latency of {} µs (Kneedle over {} sustained steps)",
             if sweep.limit.is_some() {
                 format!("{}/s", rate(Some(knee.rate)))
             } else {
@@ -241,7 +247,9 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
             microseconds(knee.latency),
             knee.points
         ),
-        None => "none: too few steps hold, or their latency does not bend upwards".to_owned(),
+        None => format!(
+            "none (it needs {POINTS_MIN} sustained steps whose mean latency at least doubles and bends upwards)"
+        ),
     };
     document.sentence("Knee", words);
 }
@@ -272,7 +280,7 @@ pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
     }
     if let Some(slope) = &found.slope {
         let interval = slope.interval.map_or_else(
-            || "not available: the seconds are too strongly correlated".to_owned(),
+            || "not available: the rates of successive seconds are too strongly correlated".to_owned(),
             |(low, high)| format!("{} to {}", percent(low), percent(high)),
         );
         words.push(format!("slope, 95 % confidence interval {interval} (threshold ±10 %)"));

@@ -150,7 +150,7 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("from the end of the previous step, or from issue, to the end of the step");
+        document.note("time of each step; the first starts at issue");
         document.gap();
     }
 }

@@ -70,7 +70,7 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
     record.actual.outcome = Outcome::Failed {
         why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)".to_owned(),
     };
-    record.actual.stream_hash = Fact::Unavailable("the run did not perform the complete stream".to_owned());
+    record.actual.stream_hash = Fact::Unavailable("the run ended before the last operation".to_owned());
     record.actual.phases.pop();
     let transactions = record.actual.phases.last_mut().unwrap();
     transactions.complete = false;
@@ -126,7 +126,7 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
         words.join(" ").ends_with(
-            "Note: The run that --like names drew its operations before it began; this run draws them while it runs"
+            "Note: The repeated run chose its operations before it began. This run chooses them while it runs."
         ),
         "{text}"
     );
@@ -299,8 +299,8 @@ fn what_is_not_known_or_not_there_is_said() {
 #[test]
 fn what_was_chosen_is_said_in_a_sentence() {
     let mut record = kept();
-    let sentence = "Chose 131,072 files of 8.00 KiB on average, 1.00 GiB in all, 4 times the page cache of 256.00 MiB (the \
-                    control group's limit); a calibration of 2.1 s created 12,000 files/s: creating the pool takes about 11 s.";
+    let sentence = "Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB (the \
+                    control group's limit). A calibration of 2.1 s created 12,000 files/s. Creating the pool takes about 11 s.";
     let sizing = Sizing {
         working_set: record::WorkingSet::OfCache(4.0),
         cache_bytes: 256 << 20,

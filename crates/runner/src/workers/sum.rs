@@ -218,7 +218,7 @@ fn stream_hash(request: &RunSpec, reports: &[(u32, Report)]) -> Fact<StreamHash>
     if hashes.len() as u32 == request.workload.workers.count() {
         Fact::Known(StreamHash::of_all(hashes))
     } else {
-        Fact::Unavailable("the run did not perform the complete stream".to_owned())
+        Fact::Unavailable("the run ended before the last operation".to_owned())
     }
 }
 

@@ -23,15 +23,15 @@ fn a_shared_device_is_told() {
     let shared = home.scene.path().join("mounted/archive.db");
     home.says(&format!("{LITTLE} --archive {}", text(&shared)))
         .code(0)
-        .says("lies on the target's device");
+        .says("is on the target's device");
     // Nothing is touched there.
     let null = LITTLE.replace("posix", "null");
     home.says(&format!("{null} --archive {}", text(&shared)))
         .code(0)
-        .does_not_say("lies on the target's");
+        .does_not_say("is on the target's");
     home.says(&format!("{LITTLE} --archive none"))
         .code(0)
-        .does_not_say("lies on the target's");
+        .does_not_say("is on the target's");
 }
 
 /// What root's program makes in the data folder of who has called it is theirs.

@@ -25,7 +25,7 @@ fn a_program_that_was_stopped_says_so() {
     let ended = running.finish();
     ended
         .code(0)
-        .says("The program was paused while the machine ran")
+        .says("The program did not run for up to")
         .says("  INVALID\n");
 }
 
