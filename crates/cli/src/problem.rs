@@ -8,7 +8,6 @@ use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::run_spec::error::SpecError;
-use crate::screen;
 
 /// What was said is wrong; nothing was touched.
 pub const WRONG: u8 = 2;
@@ -80,7 +79,20 @@ pub fn complain(lines: &str) {
 /// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where
 /// they were put in, so that they begin no lines.
 pub fn print(text: &str) -> Result<(), Problem> {
-    screen::print(&harmless::lines(text))
+    print_as_it_is(&harmless::lines(text))
+}
+
+/// Writes a text whose strings of others were made harmless before.
+///
+/// # Errors
+/// Where it cannot be written wholly.
+pub fn print_as_it_is(text: &str) -> Result<(), Problem> {
+    let mut output = std::io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|cause| Problem::Report {
+        to: "standard output".to_owned(),
+        cause,
+    })
 }
 
 /// Why a command about published results could not do its work. Nothing was touched.

@@ -1,11 +1,11 @@
 //! Documents on standard output: a terminal's width and colours where it is one, else neither.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use anstream::{AutoStream, ColorChoice};
 use document::{Document, Terminal};
 
-use crate::problem::Problem;
+use crate::problem::{Problem, print_as_it_is};
 
 /// Narrower terminals are taken for this wide, in characters: less holds no number with its name.
 const WIDTH_MIN: usize = 20;
@@ -51,10 +51,5 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
 /// # Errors
 /// Where it cannot be written wholly.
 pub fn print(text: &str) -> Result<(), Problem> {
-    let mut output = std::io::stdout().lock();
-    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-    written.map_err(|cause| Problem::Report {
-        to: "standard output".to_owned(),
-        cause,
-    })
+    print_as_it_is(text)
 }

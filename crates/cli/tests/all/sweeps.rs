@@ -59,7 +59,7 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
     ] {
         assert!(text.contains(words), "{words}\n{text}");
     }
-    assert!(!text.contains("Saturation rate"), "rates have limits\n{text}");
+    assert!(!text.contains("\nSaturation "), "rates have limits\n{text}");
     // What the phases of all steps took together: 10 s each, and a little for their pools.
     let elapsed = text.lines().find_map(|line| line.strip_prefix("Elapsed: ")).unwrap();
     let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();

@@ -51,7 +51,11 @@ fn load(load: Load) -> String {
 /// What a sweep found, for the line with the answer.
 pub(super) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
-    let highest = |limit: &Limit| limit.highest.map(|highest| format!("{}/s", rate(Some(highest))));
+    let highest = |limit: &Limit| {
+        // Where no step was too much, it lies beyond the highest one.
+        let above = if limit.lowest_beyond.is_some() { "" } else { "above " };
+        limit.highest.map(|highest| format!("{above}{}/s", rate(Some(highest))))
+    };
     words.extend(
         sweep
             .limit
@@ -60,7 +64,7 @@ pub(super) fn found(sweep: &SweepSummary) -> Vec<String> {
             .map(|rate| format!("saturation {rate}")),
     );
     if let Some(slo) = &sweep.slo {
-        let met = highest(&slo.limit).map_or_else(|| "not met".to_owned(), |rate| format!("up to {rate}"));
+        let met = highest(&slo.limit).map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
         words.push(format!("p99 < {}: {met}", latency(slo.p99_ns as f64)));
     }
     if let Some(knee) = &sweep.knee {
