@@ -301,7 +301,7 @@ pub struct WorkArguments {
     ///   0a1b          at least four digits of its identity
     ///   last          the last run
     ///   result.json   a file written by run --format json
-    ///   -             standard input
+    ///   or -          standard input
     ///
     /// --target and --ack-log are not repeated: give them again.
     #[arg(long, value_name = "RUN", verbatim_doc_comment, conflicts_with_all = ["preset", "config"])]

@@ -14,10 +14,9 @@ pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option
 }
 
 /// Commands by other names.
-const COMMANDS: [(&str, &str); 8] = [
+const COMMANDS: [(&str, &str); 7] = [
     ("history", "list"),
     ("ls", "list"),
-    ("runs", "list"),
     ("bench", "run"),
     ("start", "run"),
     ("test", "run"),
@@ -76,7 +75,8 @@ mod tests {
         assert_eq!(similar("Presets", commands), Some("presets"));
         assert_eq!(similar("frobnicate", commands), None);
         assert_eq!(command_meant("histroy", commands).as_deref(), Some("list"));
-        assert_eq!(command_meant("rnu", commands).as_deref(), Some("run"));
+        assert_eq!(command_meant("plna", commands).as_deref(), Some("plan"));
+        assert_eq!(command_meant("bench", commands).as_deref(), Some("run"));
         assert_eq!(
             command_meant("/mnt/x", commands).as_deref(),
             Some("run --target /mnt/x")

@@ -218,10 +218,10 @@ fn what_is_said_beside_holds_over_the_record() {
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(said.contains("differs from that of the run"), "{said}");
+        assert!(said.contains("differs from that of the repeated run"), "{said}");
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
-    assert!(planned.contains("differs from that of the run"), "{planned}");
+    assert!(planned.contains("differs from that of the repeated run"), "{planned}");
     // An acknowledgement log is a place, too, and other generators are named.
     let mut document: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];

@@ -120,7 +120,10 @@ fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
         "3",
     ];
     let text = answer(&words, at.path());
-    assert!(text.contains("replaces the classic pairs"), "{text}");
+    assert!(
+        text.contains("The pool is shared, so the workload is the mix"),
+        "{text}"
+    );
     let toml = answer(&[&words[..], &["--format", "toml"]].concat(), at.path());
     for line in [
         "# The pool is shared",

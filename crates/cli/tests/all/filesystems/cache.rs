@@ -86,7 +86,7 @@ fn what_reached_the_device_is_not_available_on_fuse() {
     ran.is_complete();
     let served_by = ran.summary.served_by.as_ref().unwrap();
     let why = served_by.device_bytes.why().unwrap_or_default();
-    ran.assert(why.contains("the server of fuse"), format_args!("{served_by:?}"));
+    ran.assert(why.contains("reads of a fuse"), format_args!("{served_by:?}"));
     ran.assert(served_by.fraction.is_none(), format_args!("{served_by:?}"));
     for report in [report::text::report(&ran.record), report::text::short(&ran.record)] {
         let text = document::text(&report, document::WIDTH);

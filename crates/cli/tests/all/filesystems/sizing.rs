@@ -78,7 +78,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
             "no transactions are expected",
         );
         ran.ended.assert(
-            ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("creating the pool takes about"),
+            ran.ended.errors.contains(&sentence(&ran)) && sentence(&ran).contains("Creating the pool takes about"),
             "it does not say what it chose",
         );
         let words: Vec<&str> = LITTLE.split(' ').chain(workers.split(' ')).collect();
@@ -246,7 +246,7 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
         "the limit is not the group's",
     )
     .assert(
-        sentence(&ran).contains("2 times the page cache of 256.00 MiB"),
+        sentence(&ran).contains("2 x the page cache of 256.00 MiB"),
         "it says something else",
     );
     let (device_bytes, read_bytes) = ran.served_by();

@@ -44,15 +44,15 @@ fn all_fields_of_a_new_kernel() {
 fn old_kernels_lack_discards_and_flushes() {
     let eleven = parse("1 2 3 4 5 6 7 8 9 10 11");
     assert_eq!(eleven.queued_ms, Fact::Known(11));
-    assert!(eleven.discards.why().unwrap().contains("no discards"));
-    assert!(eleven.discarding_ms.why().unwrap().contains("no discards"));
-    assert!(eleven.flushes.why().unwrap().contains("no flushes"));
+    assert!(eleven.discards.why().unwrap().contains("does not count discards"));
+    assert!(eleven.discarding_ms.why().unwrap().contains("does not count discards"));
+    assert!(eleven.flushes.why().unwrap().contains("does not count flushes"));
     let fifteen = parse("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15");
     assert_eq!(fifteen.discarded_bytes, Fact::Known(14 * 512));
     assert_eq!(fifteen.discarding_ms, Fact::Known(15));
     assert!(fifteen.flushing_ms.why().is_some());
     let difference = fifteen.since(&eleven, "stat");
-    assert!(difference.discards.why().unwrap().contains("no discards"));
+    assert!(difference.discards.why().unwrap().contains("does not count discards"));
     assert!(difference.flushes.why().is_some());
     assert_eq!(difference.reads, Fact::Known(0), "counted as none");
 }
