@@ -1,6 +1,6 @@
 //! One record of several runs.
 
-use record::{Check, End, ErrorRecord, Fact, Record, ServedBy};
+use record::{Check, End, ErrorRecord, Fact, Record};
 use spec::RunSpec;
 
 /// The first step's record as that of the whole sweep.
@@ -33,13 +33,6 @@ pub(crate) fn merge(mut all: Record, one: Record) -> Record {
         }
     }
     sum.stalled.extend(one.stalled);
-    sum.served_by = match (sum.served_by.take(), one.served_by) {
-        (Some(a), Some(b)) => Some(ServedBy {
-            device_bytes: a.device_bytes.and_then(|a| b.device_bytes.map(|b| a + b)),
-            read_bytes: a.read_bytes + b.read_bytes,
-        }),
-        (a, b) => a.or(b),
-    };
     sum.check = match (std::mem::replace(&mut sum.check, Fact::NotApplicable), one.check) {
         (Fact::Known(a), Fact::Known(b)) => Fact::Known(Check {
             names: a.names + b.names,

@@ -6,6 +6,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::operation::{Bytes, OperationKind};
+use crate::step::Step;
+
 /// What is synced, and when. Operations that change nothing never sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
@@ -46,6 +49,20 @@ pub enum DurabilityError {
     /// A sync after no operations.
     #[error("a batch needs at least 1 operation (for no sync, use none)")]
     EmptyBatch,
+}
+
+impl Durability {
+    /// Whether an operation of this kind waits for a sync of its own: what it changed is on the device when it is done, as far
+    /// as the policy reaches. A batch is waited for by its last operation alone.
+    pub fn covers(self, kind: OperationKind) -> bool {
+        let has = |step: Step| kind.steps().iter().any(|part| part.step == step);
+        match self {
+            Self::None | Self::Batch(_) => false,
+            Self::Fdatasync | Self::Fsync => has(Step::Sync),
+            Self::FsyncDirectory => has(Step::Sync) || has(Step::SyncDirectory),
+            Self::ODsync | Self::OSync => kind.bytes() == Bytes::Written,
+        }
+    }
 }
 
 impl fmt::Display for Durability {
@@ -106,6 +123,24 @@ impl<'de> Deserialize<'de> for Durability {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operations_are_covered_as_far_as_they_sync() {
+        use OperationKind as Kind;
+        for (policy, kind, is_covered) in [
+            (Durability::None, Kind::Create, false),
+            (Durability::Batch(1), Kind::Create, false),
+            (Durability::Fsync, Kind::Create, true),
+            (Durability::Fdatasync, Kind::Truncate, true),
+            (Durability::Fsync, Kind::Delete, false),
+            (Durability::FsyncDirectory, Kind::Delete, true),
+            (Durability::FsyncDirectory, Kind::Read, false),
+            (Durability::ODsync, Kind::Append, true),
+            (Durability::OSync, Kind::Truncate, false),
+        ] {
+            assert_eq!(policy.covers(kind), is_covered, "{policy}, {}", kind.name());
+        }
+    }
 
     #[test]
     fn every_policy_is_read_as_it_is_written() {

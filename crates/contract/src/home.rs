@@ -174,6 +174,12 @@ pub trait Directory: Debug + Send + Sync {
     /// What the system answered.
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
+    /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None` where the home has no cache.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno>;
+
     /// What a symbolic link says.
     ///
     /// # Errors
@@ -238,6 +244,28 @@ pub trait Directory: Debug + Send + Sync {
 
     /// The owner and the mode that a mark gets here from this user: found out by making one of this name and removing it.
     fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)>;
+}
+
+/// Pages of a file's contents in memory; `None` is not available.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CachedPages {
+    /// Pages that the file has.
+    pub pages: u64,
+    /// Those of them that are in the page cache.
+    pub cached: u64,
+    /// Those that are to be written.
+    pub dirty: Option<u64>,
+    /// Those that are being written.
+    pub under_write_back: Option<u64>,
+}
+
+/// A file that is held open.
+pub trait Held: Debug + Send {
+    /// What of it is in memory now. Asking brings nothing there.
+    ///
+    /// # Errors
+    /// What the system answered.
+    fn cached(&self) -> Result<CachedPages, Errno>;
 }
 
 /// A mark that is held open; a lock of it lasts until it is dropped.

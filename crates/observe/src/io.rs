@@ -2,19 +2,54 @@
 
 use std::io;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::counters::grown;
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// Bytes that this process's reads have got from storage so far: `read_bytes` of `/proc/self/io` (proc(5)). What
-/// came out of the page cache is not in it. Not applicable where the kernel does not count it.
-pub fn device_read_bytes(sources: &Sources) -> Fact<u64> {
-    sources.feature("/proc/self/io", "/proc/self/stat").and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("read_bytes:"));
-        match line.and_then(|count| count.trim().parse().ok()) {
-            Some(count) => Fact::Known(count),
-            None => Fact::Unavailable("/proc/self/io has no line read_bytes".to_owned()),
+/// What this process has exchanged with storage (proc_pid_io(5)): since it began, or between two readings. Not applicable
+/// where the kernel does not count it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OwnIo {
+    /// Bytes that its reads fetched from storage (`read_bytes`). What the page cache had is not in it.
+    pub read_bytes: Fact<u64>,
+    /// Bytes that it caused to be sent to storage (`write_bytes`): the pages that it made dirty.
+    pub written_bytes: Fact<u64>,
+    /// Of those, bytes of files that were deleted or truncated before they were sent (`cancelled_write_bytes`).
+    pub cancelled_bytes: Fact<u64>,
+}
+
+const IO: &str = "/proc/self/io";
+
+impl OwnIo {
+    /// Up to now.
+    pub fn read(sources: &Sources) -> OwnIo {
+        let text = sources.feature(IO, "/proc/self/stat");
+        let count = |name: &str| {
+            text.as_ref().and_then(|text| {
+                let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+                let count = line.and_then(|count| count.trim().parse().ok());
+                count.map_or_else(|| Fact::Unavailable(format!("{IO} has no line {name}")), Fact::Known)
+            })
+        };
+        OwnIo {
+            read_bytes: count("read_bytes"),
+            written_bytes: count("write_bytes"),
+            cancelled_bytes: count("cancelled_write_bytes"),
         }
-    })
+    }
+
+    pub(crate) fn since(&self, earlier: &OwnIo) -> OwnIo {
+        let grown =
+            |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{IO}: {what}"), later, earlier);
+        OwnIo {
+            read_bytes: grown("read_bytes", &self.read_bytes, &earlier.read_bytes),
+            written_bytes: grown("write_bytes", &self.written_bytes, &earlier.written_bytes),
+            cancelled_bytes: grown("cancelled_write_bytes", &self.cancelled_bytes, &earlier.cancelled_bytes),
+        }
+    }
 }
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
@@ -40,18 +75,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_is_read() {
+    fn the_counts_are_read() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().join("proc/self");
         std::fs::create_dir_all(&proc).unwrap();
         std::fs::write(proc.join("stat"), "").unwrap();
-        assert_eq!(device_read_bytes(&Sources::beneath(root.path())), Fact::NotApplicable);
-        std::fs::write(proc.join("io"), "rchar: 7\nread_bytes: 4096\nwrite_bytes: 0\n").unwrap();
-        assert_eq!(device_read_bytes(&Sources::beneath(root.path())), Fact::Known(4096));
-        std::fs::write(proc.join("io"), "rchar: 7\n").unwrap();
-        assert!(matches!(
-            device_read_bytes(&Sources::beneath(root.path())),
-            Fact::Unavailable(_)
-        ));
+        let read = || OwnIo::read(&Sources::beneath(root.path()));
+        assert_eq!(read().read_bytes, Fact::NotApplicable);
+        let text = "rchar: 7\nread_bytes: 4096\nwrite_bytes: 8192\ncancelled_write_bytes: 512\n";
+        std::fs::write(proc.join("io"), text).unwrap();
+        let first = read();
+        assert_eq!(first.read_bytes, Fact::Known(4096));
+        assert_eq!(first.written_bytes, Fact::Known(8192));
+        assert_eq!(first.cancelled_bytes, Fact::Known(512));
+        std::fs::write(proc.join("io"), "rchar: 7\nread_bytes: 5000\nwrite_bytes: 8000\n").unwrap();
+        let grown = read().since(&first);
+        assert_eq!(grown.read_bytes, Fact::Known(904));
+        assert!(grown.written_bytes.why().unwrap().contains("backwards"));
+        assert!(grown.cancelled_bytes.why().unwrap().contains("no line"));
     }
 }

@@ -24,11 +24,13 @@
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
-//! | [`io`] | what this process got from storage; dropping the system's caches |
+//! | [`account`] | what served a stretch of time: own input and output, devices |
+//! | [`io`] | what this process exchanged with storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
+pub mod account;
 pub mod cgroup;
 pub mod child;
 pub mod clocks;
@@ -49,6 +51,7 @@ pub mod sources;
 pub mod space;
 pub mod target;
 
+pub use account::{Account, Accounted, WatchedAccount};
 pub use cgroup::{Cgroup, CgroupVersion};
 pub use clocks::{Clocks, ClocksDifference};
 pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices};
@@ -57,7 +60,7 @@ pub use device::{Device, DeviceKind, LoopBacking};
 pub use device_number::DeviceNumber;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
-pub use io::{device_read_bytes, drop_caches, may_drop_caches};
+pub use io::{OwnIo, drop_caches, may_drop_caches};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;

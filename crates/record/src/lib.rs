@@ -6,6 +6,7 @@
 pub mod classic;
 pub mod documents;
 pub mod driven;
+pub mod evidence;
 pub mod headline;
 pub mod id;
 mod json;
@@ -22,19 +23,20 @@ pub mod verdict;
 
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};
+pub use evidence::{PhaseEvidence, Residency, ResidencySample};
 pub use headline::{Headline, ListedRun, State};
 pub use id::RunId;
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
-pub use observe::counters::DeviceRole;
-pub use observe::{BusyProgram, Class, ClocksDifference, CountersDifference, Fact, Host, Target};
+pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
+pub use observe::{Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, Fact, Host, OwnIo, Target};
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;
 pub use read::ReadError;
 pub use run::{
     Actual, Check, ClaimWaits, CleanUp, ErrorRecord, FirstDone, Left, Load, LocationRecord, OperationRecord, Origin,
-    Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, ServedBy, SlowOperation, SlowStep,
+    Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, SlowOperation, SlowStep,
     SlowestRecord, Stalled, StepRecord, SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
 pub use spec::{

@@ -96,7 +96,8 @@ struct ReadRun {
 
 /// A record from its JSON. The summary beside it is not read: it follows from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
-    let ReadRun { record } = read(text)?;
+    let ReadRun { mut record } = read(text)?;
+    record.actual.settle();
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
         field: format!("record.{field}"),
         why: told(&why),

@@ -1,5 +1,6 @@
 //! The numbers that follow from a record, each defined once: in `docs/specification.md` in words, here in code.
 
+mod evidence;
 mod machine;
 pub(crate) mod overhead;
 mod paper;
@@ -17,13 +18,14 @@ use serde::{Deserialize, Serialize};
 use spec::Pace;
 use workload::Phase;
 
+pub use self::evidence::{DeviceReads, EvidenceSummary, FlushesServed, ServedBy, WritesServed};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
 pub use self::phase::{
     ClaimWaitSummary, OperationSummary, PhaseSummary, Spread, StepSummary, Until, WarmUp, WorkerRate,
 };
-pub use self::reads::{ServedBySummary, Surprise};
+pub use self::reads::{Behind, ReadsServed, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
 pub use self::totals::{OperationTotal, TransactionsSummary};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
@@ -71,8 +73,8 @@ pub struct Summary {
     pub arrivals: Option<ArrivalsSummary>,
     /// What a sweep came to; nothing where none was climbed.
     pub sweep: Option<SweepSummary>,
-    /// What the transactions' reads got from the device; nothing where that was not looked at.
-    pub served_by: Option<ServedBySummary>,
+    /// Where what the transactions read came from; nothing where that was not examined.
+    pub reads: Option<ReadsServed>,
     /// What the program itself cost in the transactions; nothing where that is not known.
     pub overhead: Option<OverheadSummary>,
     /// The greatest relative error of a latency percentile.
@@ -99,7 +101,7 @@ impl Summary {
             paper: paper::applies(record).then(|| paper::figures(phases, elapsed_ns)),
             transactions,
             operations,
-            phases: phases.iter().map(phase::summary).collect(),
+            phases: phases.iter().map(|phase| phase::summary(record, phase)).collect(),
             arrivals: arrivals(record),
             sweep: record
                 .spec
@@ -107,11 +109,7 @@ impl Summary {
                 .sweep
                 .as_ref()
                 .map(|asked| SweepSummary::of(asked, &record.actual.sweep_steps)),
-            served_by: record
-                .actual
-                .served_by
-                .as_ref()
-                .map(|served_by| reads::summary(served_by, &record.spec)),
+            reads: reads::of_transactions(record),
             overhead: overhead::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),

@@ -1,5 +1,6 @@
 //! The report of a run as text. Every number comes from the record or its summary; nothing is computed here.
 
+mod evidence;
 mod findings;
 mod heading;
 mod machine;
@@ -39,6 +40,7 @@ pub fn report(record: &Record) -> Document {
     sweep::render(document, &summary, true);
     phases::render(document, &summary);
     times::render(document, record, &summary);
+    evidence::render(document, &summary);
     machine::render(document, record, &summary);
     elapsed(document, &summary);
     document.gap();

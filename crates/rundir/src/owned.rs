@@ -32,6 +32,9 @@ pub trait OwnedDirectories: Send + Sync {
     /// The file systems of the place.
     fn volumes(&self) -> Volumes;
 
+    /// The directory of each location's files, held open.
+    fn held(&self) -> Vec<Arc<dyn Directory>>;
+
     /// Bytes that the run's own directories take: directories stay as large as they once were.
     fn own_bytes(&self) -> u64;
 
@@ -87,6 +90,10 @@ impl OwnedDirectories for NoOwnedDirectories {
 
     fn volumes(&self) -> Volumes {
         Volumes::default()
+    }
+
+    fn held(&self) -> Vec<Arc<dyn Directory>> {
+        Vec::new()
     }
 
     fn own_bytes(&self) -> u64 {

@@ -248,6 +248,11 @@ impl OwnedDirectories for RunDirectories {
         Volumes(Arc::new(held))
     }
 
+    fn held(&self) -> Vec<Arc<dyn Directory>> {
+        let all = self.all.iter();
+        all.map(|run_directory| Arc::clone(&run_directory.held)).collect()
+    }
+
     fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| facts.ok().and_then(|facts| facts.allocated_bytes).unwrap_or(0);
         let of_a_run_directory = |run_directory: &RunDirectory| {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::Storage;
-use observe::{Fact, Sources, WatchedDevices};
-use record::{CompletedPart, LocationRecord, Origin, Outcome, PhaseRecord, Record};
+use observe::{Fact, Sources, WatchedAccount};
+use record::{CompletedPart, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
 use rundir::owned::OwnedDirectories;
 use spec::RunSpec;
@@ -78,7 +78,8 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     let mut waiter = Waiter::new(take_control.taken().unwrap_or_default(), request.stall_timeout, events);
     let looked = Looked::at(request, storage, &mut waiter)?;
     waiter.control = take_control.take();
-    let devices = WatchedDevices::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
+    let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
+    let devices = account.devices().clone();
     let taken = place::take(
         request,
         &looked,
@@ -122,6 +123,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
             return Err(refused);
         }
     };
+    watch.account = request.storage.touches().then_some(account);
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
@@ -225,9 +227,6 @@ impl<'e> Run<'e> {
         let clean_up = leaving::leave_all(request, &mut performed, (owned, ack_log), &mut waiter);
         let during = since.during_with_programs();
         let mut actual = performed.into_actual(request, clean_up);
-        if let (Some(served_by), Some(why)) = (&mut actual.served_by, reads_not_counted(&head.locations)) {
-            served_by.device_bytes = Fact::Unavailable(why);
-        }
         actual.stalled = waiter.stalled;
         if request.overhead {
             actual.overhead = overhead::measure(request, &actual, &waiter.control);
@@ -258,13 +257,4 @@ fn open_ack_log(
         path.display().to_string(),
         move || AckLog::open(&asked, &directories).map_err(Refused::from),
     )?
-}
-
-/// Why the kernel does not tell what this process's reads got from storage; `None` where it does.
-fn reads_not_counted(locations: &[LocationRecord]) -> Option<String> {
-    let targets = locations.iter().filter_map(|location| location.target.known());
-    let mut mounts = targets.filter_map(|target| target.mount.known());
-    let mount = mounts.find(|mount| !mount.counts_reads())?;
-    let kind = &mount.file_system_type;
-    Some(format!("the kernel does not count the reads of a {kind} server"))
 }

@@ -9,8 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use measure::{Slice, Slices};
-use observe::{MountChanges, Sources, Waited, WatchedDevices};
-use record::{Fact, MachineOverTime, PhaseRecord, PhaseSync, SteadyFound};
+use observe::{MountChanges, Sources, Waited, WatchedAccount, WatchedDevices};
+use record::{Fact, MachineOverTime, PhaseEvidence, PhaseRecord, PhaseSync, SteadyFound};
 use rustix::pipe::PipeFlags;
 use spec::Drive;
 use workload::{Action, End, Phase, Role};
@@ -25,6 +25,8 @@ use rundir::owned::{Landmarks, OwnedDirectories};
 use rundir::slot::{Slot, UnderWay};
 
 mod completed;
+mod evidence;
+mod evidence_watch;
 mod machine;
 mod machine_watch;
 mod rounds;
@@ -32,6 +34,7 @@ mod stalled;
 mod time;
 mod waits;
 
+use evidence_watch::EvidenceWatch;
 use machine_watch::MachineWatch;
 use rounds::{Rounds, Seconds};
 
@@ -49,6 +52,8 @@ const SPACE_SLACK_BYTES: u64 = 1 << 20;
 pub(crate) enum Message {
     /// It waits to begin a stage in which it has so much to do.
     Begins(Stage, u64),
+    /// It still waits, and these are the files that it was asked for, by their places and numbers.
+    Samples(Vec<(u32, u64)>),
     /// It has ended a stage.
     Ended(Stage, u64, End),
     /// What it did in a second of the phase that goes on.
@@ -68,12 +73,11 @@ pub(crate) struct Border {
 
 impl Rendezvous for Border {
     fn begins(&mut self, stage: Stage, total: u64) -> Answer {
-        let begins = Message::Begins(stage, total);
-        // A supervisor that is gone has nothing more to allow.
-        let told = self.messages.send((self.worker, begins));
-        told.ok()
-            .and_then(|()| self.answers.recv().ok())
-            .unwrap_or(Answer::Stop)
+        self.ask(Message::Begins(stage, total))
+    }
+
+    fn samples(&mut self, files: Vec<(u32, u64)>) -> Answer {
+        self.ask(Message::Samples(files))
     }
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
@@ -87,6 +91,16 @@ impl Rendezvous for Border {
 
     fn reports(&mut self, phase: PhaseReport) {
         let _ = self.messages.send((self.worker, Message::Phase(Box::new(phase))));
+    }
+}
+
+impl Border {
+    fn ask(&self, message: Message) -> Answer {
+        // A supervisor that is gone has nothing more to allow.
+        let told = self.messages.send((self.worker, message));
+        told.ok()
+            .and_then(|()| self.answers.recv().ok())
+            .unwrap_or(Answer::Stop)
     }
 }
 
@@ -135,8 +149,8 @@ pub(crate) struct Watched {
     pub abandoned: bool,
     /// A pool that was taken from an earlier run has begun to change.
     pub in_use: bool,
-    /// Bytes that the process had got from storage when the transactions began and ended.
-    pub served_by: [Option<Fact<u64>>; 2],
+    /// By phase, what shows who served it.
+    pub evidence: BTreeMap<Phase, PhaseEvidence>,
 }
 
 impl Watched {
@@ -146,6 +160,7 @@ impl Watched {
             slices: self.slices.remove(&phase).unwrap_or_default(),
             machine: self.machine.remove(&phase),
             sync: self.synced.remove(&phase),
+            evidence: self.evidence.remove(&phase),
             steady: if phase == Phase::Transactions {
                 self.steady.take()
             } else {
@@ -164,6 +179,8 @@ pub(crate) struct Beside {
     pub machine: Option<MachineOverTime>,
     /// The writing back that followed.
     pub sync: Option<PhaseSync>,
+    /// What shows who served it.
+    pub evidence: Option<PhaseEvidence>,
     /// What the rule of steady state found, and which segment is the first of its window.
     pub steady: Option<(SteadyFound, u32)>,
 }
@@ -187,6 +204,10 @@ pub(crate) struct Watch {
     pub drive: Drive,
     /// The devices to be watched, where the kernel's counters are to be read over time.
     pub devices: Option<Fact<WatchedDevices>>,
+    /// What is to be read at the borders of phases; nothing where the storage touches no file system.
+    pub account: Option<WatchedAccount>,
+    /// Whether each worker has a directory of its own in each location.
+    pub own_directories: bool,
     pub now_ns: Box<dyn Fn() -> u64>,
     pub origin_ns: u64,
     /// When the machine's counters began to count for the run; nothing where nobody takes records.
@@ -232,6 +253,7 @@ pub(crate) struct Supervisor<'e> {
     seconds: Seconds,
     rounds: Rounds,
     machine: MachineWatch,
+    evidence: EvidenceWatch,
     /// Transactions have ended because the pool had nothing left for them.
     ran_dry: bool,
     /// While they go on, by the run's clock.
@@ -261,6 +283,7 @@ impl<'e> Supervisor<'e> {
         let mut supervisor = Self {
             free_before: None,
             machine: MachineWatch::new(watch.devices.clone()),
+            evidence: EvidenceWatch::new(watch.account.clone()),
             watch,
             waiter,
             watched: Watched {
@@ -333,7 +356,7 @@ impl<'e> Supervisor<'e> {
         }
         self.look_on();
         if let Some(Stage::Phase(phase)) = self.current {
-            self.end_machine(phase);
+            self.end_counting(phase);
         }
         if let Some(stage) = self.current {
             self.tell(Event::Broken(stage, self.waiter.control.progress()));
@@ -406,6 +429,13 @@ impl<'e> Supervisor<'e> {
                     self.border(stage);
                 }
             }
+            Message::Samples(files) => {
+                self.waiting += 1;
+                self.evidence.take_sample(worker, files);
+                if self.waiting == self.alive {
+                    self.sampled();
+                }
+            }
             Message::Ended(stage, done, end) => {
                 self.ended.0 += 1;
                 self.ended.1 += done;
@@ -445,7 +475,7 @@ impl<'e> Supervisor<'e> {
             total: Some(done),
         };
         if let Stage::Phase(phase) = stage {
-            self.end_machine(phase);
+            self.end_counting(phase);
             self.tell_seconds(phase, true);
         }
         self.waiter.events.event(Event::Ended(stage, progress, end));
@@ -460,14 +490,21 @@ impl<'e> Supervisor<'e> {
         self.ended = (0, 0, End::Complete);
         if let Stage::Phase(phase) = stage {
             self.unsynced = Some(phase);
-            if phase == Phase::Transactions {
-                self.watched.served_by[1] = Some(observe::device_read_bytes(&Sources::default()));
-            }
         }
     }
 
     /// All wait to begin a stage.
     fn border(&mut self, stage: Stage) {
+        if !self.asks_for_sample(stage) {
+            self.pass(stage);
+        }
+    }
+
+    /// Nothing more is asked of the workers before the stage.
+    fn pass(&mut self, stage: Stage) {
+        if stage != Stage::Phase(Phase::Transactions) {
+            self.evidence.held = None;
+        }
         if let Some(phase) = self.unsynced.take() {
             self.sync(phase);
             self.phase_synced(phase);
@@ -493,9 +530,7 @@ impl<'e> Supervisor<'e> {
         }
         if stage == Stage::Phase(Phase::Transactions) && !self.waiter.control.is_stopping() {
             self.drop_caches();
-            if self.watched.loads.is_empty() {
-                self.watched.served_by[0] = Some(observe::device_read_bytes(&Sources::default()));
-            }
+            self.look_at_residency();
         }
         let goes_on = !self.waiter.control.is_stopping();
         if goes_on {
@@ -504,6 +539,7 @@ impl<'e> Supervisor<'e> {
             }
             if let Stage::Phase(_) = stage {
                 self.machine.begin(self.now_ns());
+                self.evidence.begin();
             }
             self.waiter
                 .events

@@ -42,6 +42,9 @@ pub(crate) trait Rendezvous {
     /// A stage is about to begin, in which this worker has so much to do: waits until it may.
     fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
+    /// These files were asked for, by their places and numbers: waits on.
+    fn samples(&mut self, files: Vec<(u32, u64)>) -> Answer;
+
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
 
@@ -59,6 +62,8 @@ pub(crate) enum Answer {
     Go,
     /// There is no more of it: no load follows.
     Past,
+    /// Before it is known, some files of the pool are asked for: at most so many, and at most a hundredth.
+    Sample(u64),
     /// The run is over.
     Stop,
 }
@@ -301,10 +306,14 @@ where
 
     /// Gives `false` where there is no more of such a stage.
     fn begins(&mut self, stage: Stage, total: u64) -> Result<bool, Left> {
-        match self.rendezvous.begins(stage, total) {
-            Answer::Go => Ok(true),
-            Answer::Past => Ok(false),
-            Answer::Stop => Err(Left::Stopped),
+        let mut answer = self.rendezvous.begins(stage, total);
+        loop {
+            match answer {
+                Answer::Go => return Ok(true),
+                Answer::Past => return Ok(false),
+                Answer::Sample(most) => answer = self.rendezvous.samples(self.sample(most)),
+                Answer::Stop => return Err(Left::Stopped),
+            }
         }
     }
 

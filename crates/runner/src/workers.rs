@@ -113,6 +113,8 @@ pub(crate) fn start<S: Storage + Clone + Send + 'static, C: Clock>(
         reuse: request.keeping.reuse,
         drive: request.drive.clone(),
         devices: request.series.then(|| taken.devices.clone()),
+        account: None,
+        own_directories: common.own(0).is_some(),
         now_ns: Box::new(move || now_ns.now_ns()),
         origin_ns: common.origin_ns,
         since: None,

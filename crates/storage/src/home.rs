@@ -1,5 +1,6 @@
 //! The run's home on file systems: every call goes through a directory that is held open, and follows no link.
 
+mod cached;
 mod exchange;
 
 use std::ffi::OsStr;
@@ -10,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Home, Lock, Mark, Stamp};
+use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Held, Home, Lock, Mark, Stamp};
 use contract::{Errno, Identity};
 use rustix::fs::{
     AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, StatVfs, Statx, StatxFlags, Timespec,
@@ -257,6 +258,14 @@ impl Directory for KernelDirectory {
             }
         }
         Ok(length)
+    }
+
+    fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = rustix::fs::openat(&self.0, OsStr::from_bytes(name), flags, Mode::empty());
+        opened
+            .map(|file| Some(Box::new(cached::KernelHeld(file)) as Box<dyn Held>))
+            .map_err(ours)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {

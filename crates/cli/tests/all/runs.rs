@@ -178,8 +178,8 @@ impl Ran {
 
     /// Bytes that the transactions' reads got from the device, and bytes that they read.
     pub fn served_by(&self) -> (u64, u64) {
-        let served_by = self.record.actual.served_by.as_ref();
-        match served_by.map(|served_by| (&served_by.device_bytes, served_by.read_bytes)) {
+        let reads = self.summary.reads.as_ref();
+        match reads.map(|reads| (&reads.fetched_bytes, reads.read_bytes)) {
             Some((Fact::Known(device_bytes), read_bytes)) => (*device_bytes, read_bytes),
             _ => panic!("it is not known what was fetched\n{self}"),
         }
@@ -193,7 +193,7 @@ impl fmt::Display for Ran {
         writeln!(f, "==== the record:\noutcome {:?}", actual.outcome)?;
         writeln!(f, "errors {:#?}", actual.errors)?;
         writeln!(f, "stalled {:?}\ncheck {:?}", actual.stalled, actual.check)?;
-        writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, actual.served_by)?;
+        writeln!(f, "clean-up {:?}\nfetched {:?}", actual.clean_up, self.summary.reads)?;
         for phase in &self.summary.phases {
             writeln!(
                 f,

@@ -104,7 +104,7 @@ pub struct DeviceReading {
 }
 
 impl DeviceReading {
-    pub(super) fn since(&self, earlier: &[DeviceReading]) -> DeviceReading {
+    pub(crate) fn since(&self, earlier: &[DeviceReading]) -> DeviceReading {
         let before = earlier.iter().find(|before| before.name == self.name);
         let path = stat_path(&self.name);
         DeviceReading {

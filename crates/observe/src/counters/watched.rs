@@ -58,7 +58,7 @@ impl WatchedDevices {
         }
     }
 
-    pub(super) fn read(&self, sources: &Sources) -> Vec<DeviceReading> {
+    pub(crate) fn read(&self, sources: &Sources) -> Vec<DeviceReading> {
         let read = |device: &WatchedDevice| DeviceReading {
             name: device.name.clone(),
             role: device.role,

@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase, Role};
 
+use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary};
 use super::{Rate, operations};
 use crate::driven::SteadyFound;
-use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, SegmentKind, StepRecord, WorkerPhase};
+use crate::run::{ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase};
 
 /// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,6 +76,8 @@ pub struct PhaseSummary {
     pub operations: Vec<OperationSummary>,
     /// What the machine did meanwhile; nothing where that was not counted.
     pub machine: Option<MachineSummary>,
+    /// Who served it; nothing where the storage touches no file system, and in records from before it was counted.
+    pub evidence: Option<EvidenceSummary>,
 }
 
 /// A stretch before what is measured.
@@ -164,7 +167,7 @@ pub struct ClaimWaitSummary {
     pub wait_ns: LatencySummary,
 }
 
-pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
+pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     let duration_ns = record.measured_ns();
     let began_ns = record.measured().next().map_or(0, |segment| segment.began_ns);
     let done = match record.phase {
@@ -206,6 +209,7 @@ pub(crate) fn summary(record: &PhaseRecord) -> PhaseSummary {
             .machine
             .as_ref()
             .and_then(|machine| machine::summary(machine, began_ns..began_ns + duration_ns, done)),
+        evidence: evidence::summary(of, record),
     }
 }
 

@@ -1,11 +1,11 @@
-//! What reads got from the device, and whether that is what the run asked of the cache.
+//! Where the contents that were read came from, and whether that is what the run asked of the cache.
 
-use observe::Fact;
+use observe::{Class, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cache, RunSpec};
 
-use crate::run::ServedBy;
+use crate::run::{PhaseRecord, Record};
 
 /// Of what the reads of a cold cache return, at least this share comes from the device.
 pub const COLD_MIN: f64 = 0.5;
@@ -22,29 +22,108 @@ pub enum Surprise {
     MuchThoughWarm,
 }
 
-/// What the transactions' reads got from the device.
+/// What lies behind the page cache of the targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Behind {
+    /// A device of this machine.
+    Device,
+    /// Another machine, or a program that serves files.
+    Server,
+    /// Nothing: the file system is memory.
+    Memory,
+    /// Targets of several kinds.
+    Several,
+}
+
+impl Behind {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Device => "device",
+            Self::Server => "server",
+            Self::Memory => "memory",
+            Self::Several => "device or server",
+        }
+    }
+
+    /// Of a record's targets. Unavailable where the kernel does not count what a process fetches from one of them.
+    pub(crate) fn of(record: &Record) -> Fact<Self> {
+        let targets = || record.locations.iter().filter_map(|location| location.target.known());
+        let mut mounts = targets().filter_map(|target| target.mount.known());
+        if let Some(mount) = mounts.find(|mount| !mount.counts_reads()) {
+            let kind = &mount.file_system_type;
+            return Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"));
+        }
+        let mut classes = targets().filter_map(|target| target.class.known());
+        let kind = |class: &Class| match class {
+            Class::Memory => Self::Memory,
+            Class::Network => Self::Server,
+            Class::Block | Class::Overlay | Class::Other => Self::Device,
+        };
+        let first = classes.next().map_or(Self::Device, kind);
+        Fact::Known(if classes.all(|class| kind(class) == first) {
+            first
+        } else {
+            Self::Several
+        })
+    }
+}
+
+/// Where what operations read came from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ServedBySummary {
-    /// Bytes that the process's reads got from the device.
-    pub device_bytes: Fact<u64>,
-    /// Bytes that its operations read.
+pub struct ReadsServed {
+    /// Bytes that operations read.
     pub read_bytes: u64,
-    /// The first over the second; nothing where one is not known, or nothing was read.
+    /// Bytes that the kernel fetched for this process from behind the page cache. Not available where it does not count them.
+    pub fetched_bytes: Fact<u64>,
+    /// What lies behind the page cache.
+    pub fetched_from: Fact<Behind>,
+    /// Fetched bytes over read bytes: 0 where the page cache served everything, above 1 where more was fetched than read;
+    /// nothing where one is not known, or nothing was read.
     pub fraction: Option<f64>,
     /// In what that is not what was asked of the cache; nothing where it is.
     pub surprise: Option<Surprise>,
 }
 
-pub(crate) fn summary(served_by: &ServedBy, spec: &RunSpec) -> ServedBySummary {
-    let read_bytes = served_by.read_bytes;
-    let known = served_by.device_bytes.known().filter(|_| read_bytes > 0);
+/// Of these phases together, which all have evidence.
+pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase PhaseRecord>) -> Option<ReadsServed> {
+    let fetched_from = Behind::of(record);
+    let mut read_bytes = 0;
+    let mut fetched: Option<Fact<u64>> = None;
+    for phase in phases {
+        let of_phase = &phase.evidence.as_ref()?.performing.own.read_bytes;
+        read_bytes += bytes_read(phase);
+        fetched = Some(match fetched {
+            Some(sum) => sum.and_then(|sum| of_phase.clone().map(|bytes| sum.saturating_add(bytes))),
+            None => of_phase.clone(),
+        });
+    }
+    let fetched_bytes = fetched_from
+        .clone()
+        .and_then(|_| fetched.unwrap_or(Fact::NotApplicable));
+    let known = fetched_bytes.known().filter(|_| read_bytes > 0);
     let fraction = known.map(|bytes| *bytes as f64 / read_bytes as f64);
-    ServedBySummary {
-        device_bytes: served_by.device_bytes.clone(),
+    Some(ReadsServed {
         read_bytes,
         fraction,
-        surprise: fraction.and_then(|fraction| surprise(fraction, spec)),
-    }
+        fetched_bytes,
+        fetched_from,
+        surprise: fraction.and_then(|fraction| surprise(fraction, &record.spec)),
+    })
+}
+
+/// Of the transactions; nothing where there are none, or one of them has no evidence.
+pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
+    record.actual.transactions().next()?;
+    of(record, record.actual.transactions())
+}
+
+/// What the operations of all segments read.
+fn bytes_read(phase: &PhaseRecord) -> u64 {
+    let operations = phase.segments.iter().flat_map(|segment| &segment.operations);
+    let reads = operations.filter(|operation| operation.action.moves_bytes_in());
+    reads.map(|operation| operation.meter.bytes).sum()
 }
 
 fn surprise(fraction: f64, spec: &RunSpec) -> Option<Surprise> {

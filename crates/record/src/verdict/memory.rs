@@ -8,11 +8,10 @@ use workload::{Action, Phase, Work, Workload};
 use super::Reason;
 use super::limits::{SERVED_BY_DEVICE_COLD_MIN, SERVED_BY_DEVICE_NEARLY_ALL};
 use crate::run::{LocationRecord, Record};
-use crate::summary::{ServedBySummary, Surprise, operations, reads};
+use crate::summary::{ReadsServed, Surprise, operations, reads};
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
-    let served_by = record.actual.served_by.as_ref();
-    let served_by = served_by.map(|served_by| reads::summary(served_by, &record.spec));
+    let served_by = reads::of_transactions(record);
     let found = [
         fits_in_memory(record, served_by.as_ref()),
         served_by.as_ref().and_then(|served_by| not_as_asked(record, served_by)),
@@ -27,7 +26,7 @@ fn says_cold(record: &Record) -> bool {
 
 /// What fits is read from the device once; the more is read twice, the less is cold. Where nearly all was seen to come
 /// from there, little was read twice.
-fn fits_in_memory(record: &Record, served_by: Option<&ServedBySummary>) -> Option<Reason> {
+fn fits_in_memory(record: &Record, served_by: Option<&ReadsServed>) -> Option<Reason> {
     let fraction = served_by.and_then(|served_by| served_by.fraction);
     if !says_cold(record) || fraction.is_some_and(|fraction| fraction >= SERVED_BY_DEVICE_NEARLY_ALL) {
         return None;
@@ -68,8 +67,8 @@ fn expected_bytes(workload: &Workload) -> u64 {
 }
 
 /// What reads got from the device, where that is not what the run says of them. What it does not speak of is as it is.
-fn not_as_asked(record: &Record, served_by: &ServedBySummary) -> Option<Reason> {
-    let device_bytes = *served_by.device_bytes.known()?;
+fn not_as_asked(record: &Record, served_by: &ReadsServed) -> Option<Reason> {
+    let device_bytes = *served_by.fetched_bytes.known()?;
     let read_bytes = served_by.read_bytes;
     let asked = match served_by.surprise {
         Some(Surprise::MuchThoughWarm) => {

@@ -153,7 +153,7 @@ fn rate_not_reached(record: &Record) -> Option<Reason> {
     let Pace::Open { per_second, arrivals } = record.spec.drive.pace else {
         return None;
     };
-    let summary = phase::summary(judged(record)?);
+    let summary = phase::summary(record, judged(record)?);
     let until = summary.first_done.unwrap_or(summary.last_done);
     let due = per_second * until.ns as f64 / 1e9;
     // One transaction of each worker may be under way.

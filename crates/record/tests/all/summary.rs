@@ -3,9 +3,11 @@
 use record::summary::{Surprise, shares, transactions_meant};
 use record::{
     Action, Cache, ClaimWaits, Fact, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome, Overhead, Phase,
-    PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind, ServedBy, Slices, StepRecord, Summary,
-    SweepStep, WorkerPhase, Workers, Workload,
+    PhaseRecord, PhaseSummary, PhaseSync, Record, Role, Segment, SegmentKind, Slices, StepRecord, Summary, SweepStep,
+    WorkerPhase, Workers, Workload,
 };
+
+use crate::verdict::made::reads;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -79,6 +81,7 @@ fn phase(phase: Phase, segments: Vec<Vec<OperationRecord>>, workers: Vec<WorkerP
         machine: None,
         steady: None,
         sync: None,
+        evidence: None,
     }
 }
 
@@ -379,11 +382,8 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
         let mut record = kept();
         record.spec.cache = cache;
         record.spec.direct = direct;
-        record.actual.served_by = Some(ServedBy {
-            device_bytes: Fact::Known(device_bytes),
-            read_bytes,
-        });
-        let served_by = Summary::of(&record).served_by.unwrap();
+        reads(&mut record, Fact::Known(device_bytes), read_bytes);
+        let served_by = Summary::of(&record).reads.unwrap();
         let why = format!("{cache}, direct {direct}, {device_bytes} of {read_bytes}");
         assert_eq!(served_by.surprise, expected, "{why}");
         assert_eq!(
@@ -398,11 +398,8 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
 fn unknown_bytes_of_the_device_are_no_share() {
     let mut record = kept();
     record.spec.cache = Cache::Cold;
-    record.actual.served_by = Some(ServedBy {
-        device_bytes: Fact::Unavailable("no /proc".to_owned()),
-        read_bytes: 1_000,
-    });
-    let served_by = Summary::of(&record).served_by.unwrap();
+    reads(&mut record, Fact::Unavailable("no /proc".to_owned()), 1_000);
+    let served_by = Summary::of(&record).reads.unwrap();
     assert_eq!((served_by.fraction, served_by.surprise), (None, None));
 }
 

@@ -1,7 +1,7 @@
 //! Every reason of a verdict on both sides of its threshold, on records that are well but for one thing; and that the
 //! documentation has exactly these reasons.
 
-mod made;
+pub mod made;
 
 mod course;
 mod list;

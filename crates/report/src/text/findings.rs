@@ -1,16 +1,12 @@
 //! What was found besides times: what reads got from the device, how the names were, what failed, what was left.
 
-use document::units::{bytes, counted, grouped, percent, seconds};
+use document::units::{counted, grouped, seconds};
 use document::{Cell, Document, Number};
-use record::summary::{ServedBySummary, Surprise};
 use record::{Check, CleanUp, Fact, Record, Stalled, Summary};
 
 use crate::environment::fact;
 
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    if let Some(served_by) = &summary.served_by {
-        self::served_by(document, served_by);
-    }
     checks(document, record);
     left_undone(document, record, summary);
     errors(document, record, usize::MAX);
@@ -19,30 +15,6 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     }
     if let Some(clean_up) = &record.actual.clean_up {
         self::clean_up(document, "", clean_up);
-    }
-}
-
-fn served_by(document: &mut Document, served_by: &ServedBySummary) {
-    if served_by.read_bytes == 0 {
-        return;
-    }
-    match &served_by.device_bytes {
-        Fact::Known(device_bytes) => document.line(format!(
-            "Reads served by the device: {} of {} ({})",
-            bytes(*device_bytes as f64),
-            bytes(served_by.read_bytes as f64),
-            served_by.fraction.map_or_else(|| "-".to_owned(), percent)
-        )),
-        Fact::Unavailable(why) => document.words(format!("Reads served by the device: not available ({why})")),
-        Fact::NotApplicable => {}
-    }
-    match served_by.surprise {
-        Some(Surprise::LittleThoughCold) => document
-            .below("This is little for a cold cache: the cache still served files that were read or created before."),
-        Some(Surprise::MuchThoughWarm) => {
-            document.below("This is much for a warm cache: the pool did not stay in memory.")
-        }
-        None => {}
     }
 }
 

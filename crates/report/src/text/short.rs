@@ -5,6 +5,7 @@ use document::{Document, Number, Table, Tone, kept};
 use record::summary::{LatencySummary, OperationTotal, TransactionsSummary};
 use record::{Fact, Level, Phase, Record, Summary};
 
+use super::evidence;
 use super::findings::{self, clean_up};
 use super::heading::{how, work};
 use super::{advice, outcome, phases, sweep, verdict};
@@ -158,14 +159,11 @@ fn others(document: &mut Document, summary: &Summary) {
 /// Who served the reads, when writes were acknowledged, and what the program itself cost.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
-    let served_by = summary.served_by.as_ref().filter(|_| record.spec.storage.touches());
-    if let Some(served) = served_by.filter(|served| served.read_bytes > 0) {
-        match (&served.device_bytes, served.fraction) {
-            (Fact::Known(_), Some(fraction)) => {
-                words.push(format!("reads: {} served by the device", percent(fraction)))
-            }
+    if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {
+        match (&reads.fetched_bytes, evidence::cached(reads)) {
+            (Fact::Known(_), Some(cached)) => words.push(format!("reads: {} from cache", percent(cached))),
             (Fact::Unavailable(why), _) => {
-                document.words(format!("reads served by the device: not available ({why})"));
+                document.words(format!("reads from cache: not available ({why})"));
             }
             (Fact::Known(_) | Fact::NotApplicable, _) => {}
         }

@@ -1,5 +1,6 @@
 //! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
 
+use super::evidence;
 use crate::reason::{describe, in_short, what_to_do};
 use document::units::{bound, counted, percent, seconds};
 use document::{Block, Document, Tone};
@@ -79,8 +80,13 @@ fn looked_at(summary: &Summary) -> Vec<String> {
             Fact::NotApplicable => {}
         }
     }
-    if let Some(fraction) = summary.served_by.as_ref().and_then(|served_by| served_by.fraction) {
-        words.push(format!("device served {} of reads", percent(fraction)));
+    if let Some((reads, cached)) = summary
+        .reads
+        .as_ref()
+        .and_then(|reads| Some((reads, evidence::cached(reads)?)))
+    {
+        let fetched = percent(1.0 - cached);
+        words.push(format!("{fetched} of reads from the {}", evidence::behind(reads)));
     }
     words
 }

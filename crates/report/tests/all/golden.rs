@@ -2,7 +2,7 @@
 
 use record::{
     Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome, Overhead, Pace, Phase,
-    ReadError, Record, Role, ServedBy, Sizing, SliceMeter, Slices, Workers,
+    ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
 };
 
 use crate::made;
@@ -44,22 +44,27 @@ fn the_answer_fits_on_one_screen() {
 
 #[test]
 fn the_screen_says_what_the_device_served() {
-    let screen = |device_bytes| {
+    let screen = |fetched_share: Fact<u64>| {
         let mut record = kept();
-        record.actual.served_by = Some(ServedBy {
-            device_bytes,
-            read_bytes: 4_096,
-        });
+        let mut phases = record.actual.phases.iter_mut();
+        let transactions = phases.find(|phase| phase.phase == Phase::Transactions).unwrap();
+        let operations = transactions.segments.iter().flat_map(|segment| &segment.operations);
+        let read_bytes: u64 = operations
+            .filter(|operation| operation.action == Action::Read)
+            .map(|operation| operation.meter.bytes)
+            .sum();
+        let fetched_bytes = fetched_share.map(|share: u64| read_bytes / share);
+        transactions.evidence = Some(made::evidence(fetched_bytes, 0));
         document::text(&report::text::short(&record), document::SCREEN_WIDTH)
     };
-    let known = screen(Fact::Known(512));
+    let known = screen(Fact::Known(8));
     assert!(
-        known.contains("reads: 12.5 % served by the device  durability: none\n"),
+        known.contains("reads: 87.5 % from cache  durability: none\n"),
         "{known}"
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
     assert!(
-        unknown.contains("reads served by the device: not available (the kernel does not tell)"),
+        unknown.contains("reads from cache: not available (the kernel does not tell)"),
         "{unknown}"
     );
 }
@@ -153,10 +158,7 @@ fn valid() -> Record {
         transactions.slices.add(second, (Role::Worker, Action::Read), meter);
     }
     record.during.clocks.elapsed_ns = 61 * SECOND;
-    record.actual.served_by = Some(ServedBy {
-        device_bytes: Fact::Known(0),
-        read_bytes: 1_000,
-    });
+    transactions.evidence = Some(made::evidence(Fact::Known(0), 0));
     record
 }
 
@@ -169,7 +171,7 @@ fn a_verdict_that_is_valid_says_what_was_looked_at() {
         lines,
         [
             "Verdict     VALID: 60.000 s measured, steady (drift -0.6 %), no errors, other programs 0.0 %,",
-            "            CPU steal 0.0 %, device served 0.0 % of reads"
+            "            CPU steal 0.0 %, 0.0 % of reads from the device"
         ]
     );
 }
@@ -270,7 +272,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 fn what_is_not_known_or_not_there_is_said() {
     let mut record = made::shared(&kept());
     let actual = &mut record.actual;
-    actual.served_by.as_mut().unwrap().device_bytes = Fact::Unavailable("there is no /proc".to_owned());
+    actual.phases[1].evidence = Some(made::evidence(Fact::Unavailable("there is no /proc".to_owned()), 0));
     actual.phases[1].claim_waits.clear();
     actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
@@ -284,7 +286,7 @@ fn what_is_not_known_or_not_there_is_said() {
     record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
-        "Reads served by the device: not available (there is no /proc)\n",
+        "(reads from the cache: not available (there is no /proc))\n",
         "No worker waited for a file that another worker used.\n",
         "(time until the space was free: not available (5 bytes are missing))\n",
         "Pool of the earlier run, count and samples checked: 1 name in 1 directory (0.000001 s)\n",

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use record::machine::{Counts, DeviceOverTime, ProcessOverTime, States, SystemOverTime, ThreadOverTime, Unknown};
 use record::{
-    Action, Cache, Check, ClaimWaits, DeviceRole, Durability, ErrorRecord, Fact, FirstDone, Histogram, Keeping,
-    MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, Phase, PhaseRecord, PhaseSync, Place, PlanRecord,
-    Record, Role, RunSpec, Segment, SegmentKind, ServedBy, Slices, Stalled, StepRecord, StorageName, WorkerPhase,
-    Workers, Workload,
+    Accounted, Action, Cache, Check, ClaimWaits, DeviceCounters, DeviceReading, DeviceRole, Durability, ErrorRecord,
+    Fact, FirstDone, Histogram, Keeping, MachineOverTime, Meter, Mix, OnError, OperationRecord, Outcome, OwnIo, Phase,
+    PhaseEvidence, PhaseRecord, PhaseSync, Place, PlanRecord, Record, Residency, ResidencySample, Role, RunSpec,
+    Segment, SegmentKind, Slices, Stalled, StepRecord, StorageName, WorkerPhase, Workers, Workload,
 };
 
 const MS: u64 = 1_000_000;
@@ -101,6 +101,54 @@ fn phase(
         machine: None,
         steady: None,
         sync: None,
+        evidence: None,
+    }
+}
+
+/// So much was fetched while so much was written to a partition, of whose disk flushes are counted.
+pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
+    let device = |name: &str, role, flushes: Fact<u64>| DeviceReading {
+        name: name.to_owned(),
+        role,
+        counters: Fact::Known(DeviceCounters {
+            reads: fetched_bytes.clone().map(|bytes| bytes / 4_096),
+            read_bytes: fetched_bytes.clone(),
+            writes: Fact::Known(written_bytes / 4_096),
+            written_bytes: Fact::Known(written_bytes),
+            flushes,
+            reads_merged: Fact::Known(0),
+            reading_ms: Fact::Known(1),
+            writes_merged: Fact::Known(0),
+            writing_ms: Fact::Known(1),
+            in_flight: Fact::Known(0),
+            busy_ms: Fact::Known(2),
+            queued_ms: Fact::Known(2),
+            discards: Fact::Known(0),
+            discards_merged: Fact::Known(0),
+            discarded_bytes: Fact::Known(0),
+            discarding_ms: Fact::Known(0),
+            flushing_ms: Fact::NotApplicable,
+        }),
+    };
+    let counted = Accounted {
+        own: OwnIo {
+            read_bytes: fetched_bytes.clone(),
+            written_bytes: Fact::Known(written_bytes),
+            cancelled_bytes: Fact::Known(0),
+        },
+        devices: Fact::Known(vec![
+            device(
+                "vda1",
+                DeviceRole::Target,
+                Fact::Unavailable("flushes are counted of the whole disk only".to_owned()),
+            ),
+            device("vda", DeviceRole::WholeDisk, Fact::Known(7)),
+        ]),
+    };
+    PhaseEvidence {
+        performing: counted.clone(),
+        syncing: Some(counted),
+        residency: None,
     }
 }
 
@@ -227,10 +275,22 @@ pub fn shared(kept: &Record) -> Record {
         phase.machine = Some(machine(&phase.segments[0]));
     }
     actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
-    actual.served_by = Some(ServedBy {
-        device_bytes: Fact::Known(5_640_192),
-        read_bytes: 17_920_000,
-    });
+    for (phase, (fetched_bytes, written_bytes)) in
+        actual.phases.iter_mut().zip([(0, 0), (5_640_192, 40_960), (0, 8_192)])
+    {
+        phase.evidence = Some(evidence(Fact::Known(fetched_bytes), written_bytes));
+    }
+    let residency = Residency {
+        before: Fact::Known(ResidencySample {
+            files: 50,
+            pages: 400,
+            cached: 100,
+            dirty: Fact::Known(0),
+            under_write_back: Fact::Known(0),
+        }),
+        after: Fact::Unavailable("cannot open a file of the pool: Stale file handle".to_owned()),
+    };
+    actual.phases[1].evidence.as_mut().unwrap().residency = Some(residency);
     failures(&mut record);
     record
 }

@@ -46,6 +46,7 @@ impl Supervisor<'_> {
             slices: self.watched.slices.get(&phase).cloned().unwrap_or_default(),
             machine: self.watched.machine.get(&phase).cloned(),
             sync: self.watched.synced.get(&phase).cloned(),
+            evidence: self.watched.evidence.get(&phase).cloned(),
             steady: None,
         };
         let record = sum::phase_record(phase, workers, &self.watch.drive, beside);

@@ -8,10 +8,13 @@ use crate::events::{Event, Second};
 
 impl Supervisor<'_> {
     /// A phase has ended, or is left.
-    pub(super) fn end_machine(&mut self, phase: Phase) {
+    pub(super) fn end_counting(&mut self, phase: Phase) {
         let now_ns = self.now_ns();
         if let Some(over_time) = self.machine.end(now_ns) {
             self.watched.machine.insert(phase, over_time);
+        }
+        if let Some(evidence) = self.evidence.end() {
+            self.watched.evidence.insert(phase, evidence);
         }
     }
 

@@ -72,12 +72,17 @@ impl Supervisor<'_> {
         self.waiter
             .events
             .event(Event::Began(Stage::PhaseSync, Progress::default()));
+        self.evidence.begin();
         let began_ns = self.now_ns();
         let owned = Arc::clone(&self.watch.owned);
         let Some(synced) = self.wait_for("sync (syncfs)", move || owned.volumes().sync()) else {
             return;
         };
         let ended_ns = self.now_ns();
+        let syncing = self.evidence.counted();
+        if let Some(evidence) = self.watched.evidence.get_mut(&phase) {
+            evidence.syncing = syncing;
+        }
         if let Err(why) = synced {
             self.watched.failed = Some(format!(
                 "cannot sync the file system after the phase '{}': {why}",

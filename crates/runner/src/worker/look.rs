@@ -301,6 +301,30 @@ where
         Ok(looked)
     }
 
+    /// Some files of this worker's share of the pool, from its beginning to its end: at most so many, and at most a hundredth.
+    pub(super) fn sample(&self, most: u64) -> Vec<(u32, u64)> {
+        let pool = |each: &mut dyn FnMut(Kept)| {
+            self.tools.source.pool(false, &mut |kept| {
+                if kept.kind == NameKind::File {
+                    each(kept);
+                }
+            });
+        };
+        let mut files = 0_u64;
+        pool(&mut |_| files += 1);
+        let wanted = most.min(files / 100);
+        let mut sample = Vec::new();
+        let mut seen = 0;
+        pool(&mut |kept| {
+            // The next one is taken where its share of the pool has gone by.
+            if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
+                sample.push((kept.place, kept.number));
+            }
+            seen += 1;
+        });
+        sample
+    }
+
     /// Does to the page cache what can be done file by file.
     pub(super) fn prepare_cache(&mut self) -> Result<(), Left> {
         let stage = match self.config.cache {

@@ -8,7 +8,7 @@ use measure::SLOWEST_KEPT;
 use observe::Fact;
 use record::{
     Actual, Check, ClaimWaits, ClassicFigures, CleanUp, End, ErrorRecord, FirstDone, OperationRecord, Outcome,
-    PhaseRecord, Segment, SegmentKind, ServedBy, SlowestRecord, Stalled, WorkerPhase,
+    PhaseRecord, Segment, SegmentKind, SlowestRecord, Stalled, WorkerPhase,
 };
 use rustix::io::Errno;
 use spec::{Drive, RunSpec};
@@ -159,7 +159,6 @@ impl Performed {
         let stream_hash = stream_hash(request, &reports);
         let check = check(request, &reports);
         let taken = add_checks(reports.iter().filter_map(|(_, report)| report.taken));
-        let read_bytes = read_bytes(&phases);
         Actual {
             outcome,
             end,
@@ -168,7 +167,6 @@ impl Performed {
             errors,
             check,
             taken,
-            served_by: served_by(watched.served_by, read_bytes),
             classic,
             clean_up,
             overhead: Fact::NotApplicable,
@@ -265,22 +263,6 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
         .flat_map(|segment| &segment.operations)
 }
 
-/// What transactions read, warm-ups too.
-fn read_bytes(phases: &[PhaseRecord]) -> u64 {
-    records(phases, Phase::Transactions)
-        .filter(|record| record.action.moves_bytes_in())
-        .map(|record| record.meter.bytes)
-        .sum()
-}
-
-fn served_by([before, after]: [Option<Fact<u64>>; 2], read_bytes: u64) -> Option<ServedBy> {
-    let (before, after) = (before?, after?);
-    Some(ServedBy {
-        device_bytes: before.and_then(|before| after.map(|after| after.saturating_sub(before))),
-        read_bytes,
-    })
-}
-
 /// The workers' reports of a phase, taken out of what they did.
 pub(crate) fn take_phase(phases: &mut [Vec<PhaseReport>], phase: Phase) -> Vec<(u32, PhaseReport)> {
     let mut taken = Vec::new();
@@ -341,6 +323,7 @@ pub(crate) fn phase_record(
         machine: beside.machine,
         steady,
         sync: beside.sync,
+        evidence: beside.evidence,
     };
     for (worker, report) in workers {
         let role = report.role;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Home, Lock, Mark, Stamp};
+use contract::home::{Directory, Entry, EntryKind, Exchanger, Facts, Held, Home, Lock, Mark, Stamp};
 use contract::{Errno, Identity};
 
 use super::Simulated;
@@ -196,6 +196,10 @@ impl Directory for SimulatedDirectory {
         let length = rest.len().min(into.len());
         into[..length].copy_from_slice(&rest[..length]);
         Ok(length)
+    }
+
+    fn hold(&self, _: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
+        Ok(None)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {

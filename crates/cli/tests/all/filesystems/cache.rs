@@ -16,7 +16,7 @@ fn reads(mounted: &Mounted, cache: &str) -> Ran {
     let ran = Run::new(&mounted.at, WORK).with("--cache", cache).perform();
     ran.is_complete().has_all_phases();
     ran.assert(ran.record.spec.cache.name() == cache, "the record says something else");
-    let surprise = ran.summary.served_by.as_ref().and_then(|served_by| served_by.surprise);
+    let surprise = ran.summary.reads.as_ref().and_then(|reads| reads.surprise);
     ran.assert(
         surprise.is_none(),
         format_args!("it was not as asked for: {surprise:?}"),
@@ -84,8 +84,8 @@ fn what_reached_the_device_is_not_available_on_fuse() {
     let ran = Run::new(&at, "--mix read=1 --files 100 --transactions 500").perform();
     drop(mounted);
     ran.is_complete();
-    let served_by = ran.summary.served_by.as_ref().unwrap();
-    let why = served_by.device_bytes.why().unwrap_or_default();
+    let served_by = ran.summary.reads.as_ref().unwrap();
+    let why = served_by.fetched_bytes.why().unwrap_or_default();
     ran.assert(why.contains("reads of a fuse"), format_args!("{served_by:?}"));
     ran.assert(served_by.fraction.is_none(), format_args!("{served_by:?}"));
     for report in [report::text::report(&ran.record), report::text::short(&ran.record)] {

@@ -54,6 +54,25 @@ pub fn transactions(record: &mut Record) -> &mut PhaseRecord {
     phase(record, Phase::Transactions)
 }
 
+/// Of so many bytes that the transactions read, these were fetched.
+pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
+    let evidence = serde_json::json!({
+        "performing": {
+            "own": { "read_bytes": fetched_bytes, "written_bytes": "not_applicable", "cancelled_bytes": "not_applicable" },
+            "devices": "not_applicable",
+        },
+        "syncing": null,
+        "residency": null,
+    });
+    let phase = transactions(record);
+    phase.evidence = Some(serde_json::from_value(evidence).unwrap());
+    let segments = phase.segments.iter_mut();
+    let operations = segments.flat_map(|segment| &mut segment.operations);
+    let mut reads = operations.filter(|operation| operation.action == Action::Read);
+    reads.next().unwrap().meter.bytes = read_bytes;
+    reads.for_each(|operation| operation.meter.bytes = 0);
+}
+
 pub fn meter(operations: u64) -> Meter {
     Meter {
         operations,

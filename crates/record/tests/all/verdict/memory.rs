@@ -2,17 +2,14 @@
 
 use observe::Class;
 use observe::device::DeviceKind;
-use record::{Fact, Level, Phase, Reason, Record, ServedBy, Workers};
+use record::{Fact, Level, Phase, Reason, Record, Workers};
 
-use crate::verdict::made::{is_valid, known, mount, of, reason, target};
+use crate::verdict::made::{is_valid, known, mount, of, reads, reason, target, transactions};
 
 /// What the cache was asked for, and of 1,000,000 bytes that were read so many from the device.
 fn served_by(record: &mut Record, cache: &str, device_bytes: u64) {
     record.spec.cache = serde_json::from_value(cache.into()).unwrap();
-    record.actual.served_by = Some(ServedBy {
-        device_bytes: Fact::Known(device_bytes),
-        read_bytes: 1_000_000,
-    });
+    reads(record, Fact::Known(device_bytes), 1_000_000);
 }
 
 /// The pool of the kept record has 2,634,030 bytes.
@@ -42,7 +39,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         // Where nobody knows what was fetched, it is all that there is to go by.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
-            record.actual.served_by = None;
+            transactions(record).evidence = None;
         });
         assert_eq!(found, (Level::Doubtful, expected));
     }

@@ -1,0 +1,232 @@
+//! Who served a phase, as far as the counters tell: derived from its evidence, never guessed.
+
+use std::collections::BTreeMap;
+
+use observe::counters::DeviceRole;
+use observe::{Accounted, DeviceCounters, Fact};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use workload::{Action, Phase};
+
+use super::reads::{self, Behind, ReadsServed};
+use crate::evidence::{PhaseEvidence, Residency};
+use crate::run::{OperationRecord, PhaseRecord, Record};
+
+/// Who served a phase. Counters of devices have everybody's work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EvidenceSummary {
+    /// Where the contents that operations read came from.
+    pub reads: ReadsServed,
+    /// By operation, who served it. Not available where a phase has several kinds of operations, and for names and
+    /// attributes of a local file system, whose reads the kernel attributes to nobody.
+    pub operations: BTreeMap<String, Fact<ServedBy>>,
+    /// What the devices read meanwhile: contents, names and attributes together.
+    pub device_reads: DeviceReads,
+    /// What became of what was written.
+    pub writes: WritesServed,
+    /// Flushes of the device's cache.
+    pub flushes: FlushesServed,
+    /// How much of the pool was in memory; nothing for phases that have no such sample.
+    pub residency: Option<Residency>,
+}
+
+/// Shares of who served operations: of their bytes, or of the operations where they move none. They add up to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServedBy {
+    /// Memory of this machine.
+    pub cache: f64,
+    /// A server.
+    pub server: f64,
+    /// A device of this machine.
+    pub device: f64,
+}
+
+/// What was read of the devices that the targets' file systems lie on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceReads {
+    /// How many.
+    pub reads: Fact<u64>,
+    /// Their bytes.
+    pub bytes: Fact<u64>,
+    /// Reads for each transaction, or each file in `prepare` and `delete`; nothing where that is not known.
+    pub per_done: Option<f64>,
+}
+
+/// What became of what was written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WritesServed {
+    /// Bytes that operations wrote.
+    pub written_bytes: u64,
+    /// Bytes that were written to the devices that the targets' file systems lie on, the sync after the phase included.
+    pub device_bytes: Fact<u64>,
+    /// Bytes to the device for each byte written; nothing where that is not known, or nothing was written.
+    pub amplification: Option<f64>,
+}
+
+/// Flushes of the device's cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlushesServed {
+    /// Flushes that completed during the phase, without the sync after it.
+    pub flushes: Fact<u64>,
+    /// Operations that waited for a sync of their own (see the durability policy).
+    pub durable_operations: u64,
+    /// Flushes for each of these; nothing where that is not known, or there were none.
+    pub per_durable_operation: Option<f64>,
+}
+
+/// Of a phase; nothing where it has no evidence.
+pub(super) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
+    let evidence = phase.evidence.as_ref()?;
+    let reads = reads::of(record, std::iter::once(phase))?;
+    let performing = &evidence.performing;
+    let device_reads = DeviceReads {
+        reads: of_targets(performing, |device| &device.reads),
+        bytes: of_targets(performing, |device| &device.read_bytes),
+        per_done: None,
+    };
+    Some(EvidenceSummary {
+        operations: by_operation(phase, &reads),
+        reads,
+        device_reads: DeviceReads {
+            per_done: over(&device_reads.reads, done(phase)),
+            ..device_reads
+        },
+        writes: writes(phase, evidence),
+        flushes: flushes(record, phase, performing),
+        residency: evidence.residency.clone(),
+    })
+}
+
+/// Of all segments, warm-ups too: counters have their work as well.
+fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
+    phase.segments.iter().flat_map(|segment| &segment.operations)
+}
+
+/// What was done in all segments: transactions, or operations in `prepare` and `delete`.
+fn done(phase: &PhaseRecord) -> u64 {
+    match phase.phase {
+        Phase::Transactions => phase.segments.iter().map(|segment| segment.transactions).sum(),
+        Phase::Prepare | Phase::Delete => all_operations(phase).map(|operation| operation.meter.operations).sum(),
+    }
+}
+
+fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fact<ServedBy>> {
+    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let mut actions: Vec<Action> = done.map(|operation| operation.action).collect();
+    actions.sort_unstable();
+    actions.dedup();
+    let served = |action: Action| match (&reads.fetched_from, &actions[..]) {
+        (Fact::Known(Behind::Memory), _) => Fact::Known(ServedBy {
+            cache: 1.0,
+            ..ServedBy::default()
+        }),
+        (_, [_, _, ..]) => Fact::Unavailable("mixed: the phase has several kinds of operations".to_owned()),
+        (Fact::Known(from), _) if action.moves_bytes_in() => served_reads(reads, *from),
+        (Fact::Unavailable(why), _) => Fact::Unavailable(why.clone()),
+        _ if action.moves_bytes_out() => {
+            Fact::Unavailable("writes are accepted, not served: see the durability tier".to_owned())
+        }
+        _ => Fact::Unavailable("the kernel does not count who served names and attributes".to_owned()),
+    };
+    actions
+        .iter()
+        .map(|action| (action.name().to_owned(), served(*action)))
+        .collect()
+}
+
+/// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the cache served none.
+fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
+    let Some(fraction) = reads.fraction else {
+        return reads.fetched_bytes.clone().and_then(|_| Fact::NotApplicable);
+    };
+    let fetched = fraction.min(1.0);
+    let cache = 1.0 - fetched;
+    Fact::Known(match from {
+        Behind::Server => ServedBy {
+            cache,
+            server: fetched,
+            device: 0.0,
+        },
+        Behind::Device | Behind::Memory => ServedBy {
+            cache,
+            server: 0.0,
+            device: fetched,
+        },
+        Behind::Several => {
+            return Fact::Unavailable("mixed: the targets are a server and a device".to_owned());
+        }
+    })
+}
+
+fn writes(phase: &PhaseRecord, evidence: &PhaseEvidence) -> WritesServed {
+    let written = all_operations(phase).filter(|operation| operation.action.moves_bytes_out());
+    let written_bytes = written.map(|operation| operation.meter.bytes).sum();
+    let written_to = |counted: &Accounted| of_targets(counted, |device| &device.written_bytes);
+    let device_bytes = match &evidence.syncing {
+        Some(syncing) => written_to(&evidence.performing)
+            .and_then(|performing| written_to(syncing).map(|syncing| performing.saturating_add(syncing))),
+        None => written_to(&evidence.performing),
+    };
+    WritesServed {
+        amplification: over(&device_bytes, written_bytes),
+        written_bytes,
+        device_bytes,
+    }
+}
+
+fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> FlushesServed {
+    let durability = record.spec.durability;
+    let is_durable = |operation: &&OperationRecord| {
+        let kind = operation.action.performs();
+        kind.is_some_and(|kind| durability.covers(kind))
+    };
+    let durable = all_operations(phase).filter(is_durable);
+    let durable_operations = durable.map(|operation| operation.meter.operations).sum();
+    let flushes = counted_flushes(counted);
+    FlushesServed {
+        per_durable_operation: over(&flushes, durable_operations),
+        flushes,
+        durable_operations,
+    }
+}
+
+/// Flushes of the devices that the targets' file systems lie on; of a partition those of its whole disk, where the kernel counts
+/// them.
+fn counted_flushes(counted: &Accounted) -> Fact<u64> {
+    counted.devices.clone().and_then(|devices| {
+        let mut sum = Fact::NotApplicable;
+        let mut devices = devices.iter().peekable();
+        while let Some(device) = devices.next() {
+            if device.role != DeviceRole::Target {
+                continue;
+            }
+            let disk = devices.next_if(|next| next.role == DeviceRole::WholeDisk);
+            let flushes = disk.unwrap_or(device).counters.as_ref();
+            sum = added(sum, flushes.and_then(|counters| counters.flushes.clone()));
+        }
+        sum
+    })
+}
+
+/// A counter of the devices that the targets' file systems lie on, added up.
+fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Fact<u64> {
+    counted.devices.clone().and_then(|devices| {
+        let targets = devices.iter().filter(|device| device.role == DeviceRole::Target);
+        let counters = targets.map(|device| device.counters.as_ref().and_then(|counters| counter(counters).clone()));
+        counters.fold(Fact::NotApplicable, added)
+    })
+}
+
+/// The sum of two; what is not applicable adds nothing, and without one there is no sum.
+fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
+    match (sum, more) {
+        (Fact::NotApplicable, more) => more,
+        (sum, Fact::NotApplicable) => sum,
+        (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
+    }
+}
+
+fn over(count: &Fact<u64>, of: u64) -> Option<f64> {
+    let count = count.known().filter(|_| of > 0)?;
+    Some(*count as f64 / of as f64)
+}

@@ -1,0 +1,168 @@
+//! Who served each phase: what was read and written, and what reached the device or the server for it.
+
+use document::units::{grouped, percent};
+use document::{Cell, Document, Number, Table};
+use record::summary::{Behind, EvidenceSummary, ReadsServed, Surprise};
+use record::{Fact, PhaseSummary, Residency, ResidencySample, Summary};
+
+pub(super) fn render(document: &mut Document, summary: &Summary) {
+    let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
+        .phases
+        .iter()
+        .filter_map(|phase| Some((phase, phase.evidence.as_ref()?)))
+        .collect();
+    if phases.is_empty() {
+        return;
+    }
+    table(document, &phases);
+    for residency in phases.iter().filter_map(|(_, evidence)| evidence.residency.as_ref()) {
+        self::residency(document, residency);
+    }
+    unavailable(document, &phases);
+    if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
+        document.note(self::surprise(surprise));
+    }
+    document.gap();
+}
+
+fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+    let header = [
+        "Served by",
+        "read",
+        "from cache",
+        "device reads",
+        "written",
+        "to device",
+        "device/written",
+        "flushes",
+        "per durable",
+    ];
+    let mut table = Table::new(1, &header);
+    for (phase, evidence) in phases {
+        let EvidenceSummary {
+            reads,
+            device_reads,
+            writes,
+            flushes,
+            ..
+        } = evidence;
+        table.row(vec![
+            phase.phase.name().into(),
+            moved(reads.read_bytes),
+            cached(reads).map(Number::Share).into(),
+            count(&device_reads.reads),
+            moved(writes.written_bytes),
+            writes
+                .device_bytes
+                .known()
+                .map(|bytes| Number::Bytes(*bytes as f64))
+                .into(),
+            writes.amplification.map(|ratio| Number::Decimal(ratio, 2)).into(),
+            count(&flushes.flushes),
+            flushes
+                .per_durable_operation
+                .map(|ratio| Number::Decimal(ratio, 2))
+                .into(),
+        ]);
+    }
+    document.table(table);
+}
+
+fn moved(bytes: u64) -> Cell {
+    (bytes > 0).then_some(Number::Bytes(bytes as f64)).into()
+}
+
+fn count(fact: &Fact<u64>) -> Cell {
+    fact.known().copied().map(Number::Count).into()
+}
+
+/// The share of what was read that the page cache served; nothing where it is not known.
+pub(super) fn cached(reads: &ReadsServed) -> Option<f64> {
+    reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
+}
+
+/// What lies behind the page cache, in words.
+pub(super) fn behind(reads: &ReadsServed) -> &'static str {
+    reads
+        .fetched_from
+        .known()
+        .map_or("device", |behind: &Behind| behind.name())
+}
+
+fn residency(document: &mut Document, residency: &Residency) {
+    let said = |sample: &Fact<ResidencySample>| match sample {
+        Fact::Known(sample) => Some(in_words(sample)),
+        Fact::Unavailable(why) => Some(format!("not available ({why})")),
+        Fact::NotApplicable => None,
+    };
+    for (when, sample) in [("before", &residency.before), ("after", &residency.after)] {
+        if let Some(said) = said(sample) {
+            document.note(format!("in the page cache {when} the transactions: {said}"));
+        }
+    }
+}
+
+fn in_words(sample: &ResidencySample) -> String {
+    let share = |pages: u64| {
+        percent(if sample.pages > 0 {
+            pages as f64 / sample.pages as f64
+        } else {
+            0.0
+        })
+    };
+    let mut words = format!(
+        "{} of a sample of {} files",
+        share(sample.cached),
+        grouped(sample.files)
+    );
+    if let Fact::Known(dirty) = sample.dirty {
+        words += &format!(", {} dirty", share(dirty));
+    }
+    if let Fact::Known(written) = sample.under_write_back {
+        words += &format!(", {} under write-back", share(written));
+    }
+    words
+}
+
+/// Why numbers are missing, each reason once.
+fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for (_, evidence) in phases {
+        let EvidenceSummary {
+            reads,
+            device_reads,
+            writes,
+            flushes,
+            ..
+        } = evidence;
+        let missing = [
+            (
+                "reads from the cache",
+                Some(&reads.fetched_bytes).filter(|_| reads.read_bytes > 0),
+            ),
+            ("device reads", Some(&device_reads.reads)),
+            ("bytes to the device", Some(&writes.device_bytes)),
+            ("flushes", Some(&flushes.flushes)),
+        ];
+        for (what, fact) in missing {
+            let Some(why) = fact.and_then(|fact| fact.why()) else {
+                continue;
+            };
+            if !told.iter().any(|(_, known)| *known == why) {
+                told.push((what, why));
+            }
+        }
+    }
+    for (what, why) in told {
+        document.note(format!("{what}: not available ({why})"));
+    }
+}
+
+fn surprise(surprise: Surprise) -> &'static str {
+    match surprise {
+        Surprise::LittleThoughCold => {
+            "this is little for a cold cache: the cache still served files that were read or created before"
+        }
+        Surprise::MuchThoughWarm => "this is much for a warm cache: the pool did not stay in memory",
+    }
+}

@@ -1,0 +1,109 @@
+//! How much of the pool is in memory, before the transactions and after them: at borders, where all workers wait.
+
+use std::sync::Arc;
+
+use contract::Errno;
+use contract::home::Held;
+use record::Fact;
+use rundir::names::worker_directory;
+use workload::Phase;
+use workload::names::NameKind;
+
+use super::Supervisor;
+use super::evidence_watch::{self, HeldFiles, SAMPLE_MAX};
+use crate::events::Stage;
+use crate::worker::Answer;
+
+impl Supervisor<'_> {
+    /// Asks the workers for some of their files where transactions have just ended or come next. Not without sync between
+    /// phases: there one phase follows the other at once.
+    pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
+        let is_wanted = self.unsynced == Some(Phase::Transactions) || stage == Stage::Phase(Phase::Transactions);
+        if !is_wanted || !self.evidence.is_on() || !self.watch.sync || self.waiter.control.is_stopping() {
+            return false;
+        }
+        self.evidence.sampling = Some(stage);
+        self.evidence.sample.clear();
+        let each = (SAMPLE_MAX as u64 / u64::from(self.alive)).max(1);
+        self.answer(Answer::Sample(each));
+        true
+    }
+
+    /// All workers have said which files, and wait again.
+    pub(super) fn sampled(&mut self) {
+        let Some(stage) = self.evidence.sampling.take() else {
+            return;
+        };
+        let held = self.hold_sample();
+        if self.unsynced == Some(Phase::Transactions) {
+            let (after, held) = self.look_at(held);
+            self.evidence.held = held;
+            let evidence = self.watched.evidence.get_mut(&Phase::Transactions);
+            if let Some(residency) = evidence.and_then(|evidence| evidence.residency.as_mut()) {
+                residency.after = after;
+            }
+        } else {
+            self.evidence.held = Some(held);
+        }
+        self.pass(stage);
+    }
+
+    /// The caches are dropped, where that was requested, and transactions come next.
+    pub(super) fn look_at_residency(&mut self) {
+        if let Some(held) = self.evidence.held.take() {
+            self.evidence.before = Some(self.look_at(held).0);
+        }
+    }
+
+    /// Opens the files of the sample through the directories that the run holds. In a thread of its own: it may take for ever.
+    fn hold_sample(&mut self) -> Fact<HeldFiles> {
+        let sample = std::mem::take(&mut self.evidence.sample);
+        let own_directories = self.watch.own_directories;
+        let mut names = Vec::new();
+        for (worker, place, number) in sample {
+            let name = self.watch.namers[worker as usize].name(place, NameKind::File, number);
+            let mut below = Vec::new();
+            if own_directories {
+                below.extend_from_slice(worker_directory(worker).as_bytes());
+                below.push(b'/');
+            }
+            below.extend_from_slice(name.relative.to_bytes());
+            names.push((name.location, below));
+        }
+        if names.is_empty() {
+            return Fact::Unavailable("a hundredth of the pool is less than a file".to_owned());
+        }
+        let owned = Arc::clone(&self.watch.owned);
+        let opened = self.wait_for("open a sample of the pool", move || {
+            let directories = owned.held();
+            let hold = |(location, name): &(usize, Vec<u8>)| match directories.get(*location) {
+                Some(directory) => directory.hold(name),
+                None => Ok(None),
+            };
+            names
+                .iter()
+                .map(hold)
+                .collect::<Result<Option<Vec<Box<dyn Held>>>, Errno>>()
+        });
+        match opened {
+            Some(Ok(Some(held))) => Fact::Known(held),
+            Some(Ok(None)) | None => Fact::NotApplicable,
+            Some(Err(errno)) => Fact::Unavailable(format!("cannot open a file of the pool: {errno}")),
+        }
+    }
+
+    /// What is in memory of them, and the same files.
+    fn look_at(&mut self, held: Fact<HeldFiles>) -> (Fact<record::ResidencySample>, Option<Fact<HeldFiles>>) {
+        match held {
+            Fact::Known(held) => {
+                let looked = self.wait_for("look at the page cache", move || (evidence_watch::look(&held), held));
+                match looked {
+                    Some((found, held)) => (found, Some(Fact::Known(held))),
+                    None => (Fact::NotApplicable, None),
+                }
+            }
+            Fact::NotApplicable => (Fact::NotApplicable, None),
+            Fact::Unavailable(why) => (Fact::Unavailable(why), None),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What shows who served a phase: counters at its borders, and a sample of the pool of which the kernel says how much is in
+//! memory.
+
+use contract::home::{CachedPages, Held};
+use observe::{Account, Accounted, Sources, WatchedAccount};
+use record::{Fact, PhaseEvidence, Residency, ResidencySample};
+
+use crate::events::Stage;
+
+/// The most files of a sample.
+pub(super) const SAMPLE_MAX: usize = 100;
+
+/// The files of a sample, held open.
+pub(super) type HeldFiles = Vec<Box<dyn Held>>;
+
+/// See the module's text.
+pub(super) struct EvidenceWatch {
+    sources: Sources,
+    /// Nothing where nothing is to be read.
+    watched: Option<WatchedAccount>,
+    /// What was read when the stretch began that goes on.
+    began: Option<Account>,
+    /// The stage before which a sample is taken, and what the workers have said by then: worker, place, number.
+    pub(super) sampling: Option<Stage>,
+    pub(super) sample: Vec<(u32, u32, u64)>,
+    /// The files of the transactions that come next, or why there are none.
+    pub(super) held: Option<Fact<HeldFiles>>,
+    /// What was in memory when the transactions that go on began.
+    pub(super) before: Option<Fact<ResidencySample>>,
+}
+
+impl EvidenceWatch {
+    /// With what is to be read; without it nothing is, ever.
+    pub(super) fn new(watched: Option<WatchedAccount>) -> Self {
+        Self {
+            sources: Sources::default(),
+            watched,
+            began: None,
+            sampling: None,
+            sample: Vec::new(),
+            held: None,
+            before: None,
+        }
+    }
+
+    /// Whether anything is read.
+    pub(super) fn is_on(&self) -> bool {
+        self.watched.is_some()
+    }
+
+    /// A phase or a sync is about to begin.
+    pub(super) fn begin(&mut self) {
+        self.began = self.watched.as_ref().map(|watched| watched.read(&self.sources));
+    }
+
+    /// It has ended.
+    pub(super) fn counted(&mut self) -> Option<Accounted> {
+        let (watched, began) = (self.watched.as_ref()?, self.began.take()?);
+        Some(watched.read(&self.sources).since(&began))
+    }
+
+    /// A phase has ended, or is left.
+    pub(super) fn end(&mut self) -> Option<PhaseEvidence> {
+        let performing = self.counted()?;
+        Some(PhaseEvidence {
+            performing,
+            syncing: None,
+            residency: self.before.take().map(|before| Residency {
+                before,
+                after: Fact::Unavailable("the run ended before the sample was taken".to_owned()),
+            }),
+        })
+    }
+
+    /// A worker has said which files it was asked for.
+    pub(super) fn take_sample(&mut self, worker: u32, files: Vec<(u32, u64)>) {
+        let room = SAMPLE_MAX - self.sample.len();
+        let files = files.into_iter().take(room);
+        self.sample.extend(files.map(|(place, number)| (worker, place, number)));
+    }
+}
+
+/// What is in memory of the files that are held.
+pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
+    let mut sum = ResidencySample {
+        files: held.len() as u64,
+        pages: 0,
+        cached: 0,
+        dirty: Fact::Known(0),
+        under_write_back: Fact::Known(0),
+    };
+    let more = |sum: &Fact<u64>, more: Option<u64>| match more {
+        Some(more) => sum.clone().map(|sum| sum + more),
+        None => Fact::Unavailable("the kernel tells only what is cached (mincore(2))".to_owned()),
+    };
+    for file in held {
+        let CachedPages {
+            pages,
+            cached,
+            dirty,
+            under_write_back,
+        } = match file.cached() {
+            Ok(found) => found,
+            Err(errno) => return Fact::Unavailable(format!("cannot look at the page cache: {errno}")),
+        };
+        sum.pages += pages;
+        // Pages behind the end of a file are no part of its contents.
+        sum.cached += cached.min(pages);
+        sum.dirty = more(&sum.dirty, dirty);
+        sum.under_write_back = more(&sum.under_write_back, under_write_back);
+    }
+    Fact::Known(sum)
+}
