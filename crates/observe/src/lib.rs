@@ -27,6 +27,7 @@
 //! | [`io`] | what this process got from storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
+//! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
 pub mod cgroup;
@@ -40,6 +41,7 @@ pub mod fact;
 pub mod host;
 pub mod io;
 pub mod memory;
+pub mod messages;
 pub mod mount;
 pub mod mount_changes;
 pub mod processors;
@@ -58,6 +60,7 @@ pub use device_number::DeviceNumber;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{device_read_bytes, drop_caches, may_drop_caches};
+pub use messages::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, WatchedMessages};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;
