@@ -1,13 +1,15 @@
-//! The account of a stretch of time: what this process exchanged with storage, and what the devices below its targets did.
+//! The account of a stretch of time: what this process exchanged with storage, what the devices below its targets did, and the
+//! messages that went to their servers.
 //!
 //! It is read at the borders of a stretch, not over its time: a reading opens a file for each device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::counters::{DeviceReading, WatchedDevices, pair};
-use crate::fact::Fact;
+use crate::counters::{DeviceReading, WatchedDevices};
+use crate::fact::{Fact, pair};
 use crate::io::OwnIo;
+use crate::messages::{MessagesReading, WatchedMessages};
 use crate::sources::Sources;
 use crate::target::Target;
 
@@ -15,13 +17,15 @@ use crate::target::Target;
 #[derive(Clone, Debug)]
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
+    messages: Fact<WatchedMessages>,
 }
 
 impl WatchedAccount {
     /// Of these targets.
     pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target> + Clone) -> Self {
         Self {
-            devices: WatchedDevices::of(sources, targets),
+            devices: WatchedDevices::of(sources, targets.clone()),
+            messages: WatchedMessages::of(sources, targets),
         }
     }
 
@@ -35,6 +39,7 @@ impl WatchedAccount {
         Account {
             own: OwnIo::read(sources),
             devices: self.devices.as_ref().map(|devices| devices.read(sources)),
+            messages: self.messages.as_ref().map(|messages| messages.read(sources)),
         }
     }
 }
@@ -44,6 +49,7 @@ impl WatchedAccount {
 pub struct Account {
     own: OwnIo,
     devices: Fact<Vec<DeviceReading>>,
+    messages: Fact<Vec<MessagesReading>>,
 }
 
 impl Account {
@@ -53,6 +59,9 @@ impl Account {
             own: self.own.since(&earlier.own),
             devices: pair(&self.devices, &earlier.devices, |later, earlier| {
                 Fact::Known(later.iter().map(|device| device.since(earlier)).collect())
+            }),
+            messages: pair(&self.messages, &earlier.messages, |later, earlier| {
+                Fact::Known(later.iter().map(|counter| counter.since(earlier)).collect())
             }),
         }
     }
@@ -65,4 +74,6 @@ pub struct Accounted {
     pub own: OwnIo,
     /// The devices below the targets, everybody's work. Not applicable to targets without one.
     pub devices: Fact<Vec<DeviceReading>>,
+    /// Requests to the servers of the targets, by counter. Not applicable to targets without one.
+    pub messages: Fact<Vec<MessagesReading>>,
 }

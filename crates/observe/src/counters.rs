@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::{ProcessTimes, STATUS};
-use crate::fact::Fact;
+use crate::fact::{Fact, grown, pair};
 use crate::sources::Sources;
 
 mod device;
@@ -185,22 +185,6 @@ impl CountersDifference {
 /// A fact where it is known, otherwise an earlier one of the same.
 fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
     if later.is_known() { later } else { earlier.clone() }
-}
-
-/// What follows from two facts; the first that is missing is the reason.
-pub(crate) fn pair<T, U, R>(later: &Fact<T>, earlier: &Fact<U>, f: impl FnOnce(&T, &U) -> Fact<R>) -> Fact<R> {
-    later
-        .as_ref()
-        .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
-}
-
-/// How far a counter has come. One that went backwards was reset, or is
-/// another's by now: how far is not known.
-pub(crate) fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &Fact<u64>) -> Fact<u64> {
-    pair(later, earlier, |later, earlier| match later.checked_sub(*earlier) {
-        Some(grown) => Fact::Known(grown),
-        None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
-    })
 }
 
 #[cfg(test)]

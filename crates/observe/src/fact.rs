@@ -90,6 +90,22 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
     }
 }
 
+/// What follows from two facts; the first that is missing is the reason.
+pub(crate) fn pair<T, U, R>(later: &Fact<T>, earlier: &Fact<U>, f: impl FnOnce(&T, &U) -> Fact<R>) -> Fact<R> {
+    later
+        .as_ref()
+        .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
+}
+
+/// How far a counter has come. One that went backwards was reset, or is
+/// another's by now: how far is not known.
+pub(crate) fn grown(what: impl std::fmt::Display, later: &Fact<u64>, earlier: &Fact<u64>) -> Fact<u64> {
+    pair(later, earlier, |later, earlier| match later.checked_sub(*earlier) {
+        Some(grown) => Fact::Known(grown),
+        None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,8 +5,7 @@ use std::io;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::counters::grown;
-use crate::fact::Fact;
+use crate::fact::{Fact, grown};
 use crate::sources::Sources;
 
 /// What this process has exchanged with storage (proc_pid_io(5)): since it began, or between two readings. Not applicable

@@ -24,10 +24,11 @@
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
-//! | [`account`] | what served a stretch of time: own input and output, devices |
+//! | [`account`] | what served a stretch of time: own input and output, devices, messages |
 //! | [`io`] | what this process exchanged with storage; dropping the system's caches |
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
+//! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
 pub mod account;
@@ -42,6 +43,7 @@ pub mod fact;
 pub mod host;
 pub mod io;
 pub mod memory;
+pub mod messages;
 pub mod mount;
 pub mod mount_changes;
 pub mod processors;
@@ -61,6 +63,7 @@ pub use device_number::DeviceNumber;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
+pub use messages::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, WatchedMessages};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
 pub use processors::Processors;

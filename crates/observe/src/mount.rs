@@ -215,7 +215,7 @@ fn options(field: &str) -> Vec<String> {
 
 /// Replaces `\040` and the like (space, tab, line feed, backslash, number sign)
 /// with their bytes.
-fn unescape(field: &str) -> String {
+pub(crate) fn unescape(field: &str) -> String {
     let bytes = field.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;

@@ -53,6 +53,16 @@ impl Sources {
         }
     }
 
+    /// A file's text with the white space at its end, by which one that was cut short is told from a whole one.
+    pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
+        match std::fs::read(self.path(absolute)) {
+            Ok(bytes) => Fact::Known(
+                String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+            ),
+            Err(error) => self.unavailable(absolute, error),
+        }
+    }
+
     /// The text of a file that exists only where the kernel or the device has
     /// the feature: absent although `anchor` is there means not applicable.
     pub(crate) fn feature(&self, absolute: &str, anchor: &str) -> Fact<String> {

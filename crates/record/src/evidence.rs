@@ -49,7 +49,8 @@ pub struct EarlierEvidence {
 
 impl From<EarlierEvidence> for PhaseEvidence {
     fn from(earlier: EarlierEvidence) -> Self {
-        let not_there = || Fact::Unavailable("the record is from before it was counted".to_owned());
+        const WHY_NOT: &str = "the record is from before it was counted";
+        let not_there = || Fact::Unavailable(WHY_NOT.to_owned());
         Self {
             performing: Accounted {
                 own: OwnIo {
@@ -57,7 +58,8 @@ impl From<EarlierEvidence> for PhaseEvidence {
                     written_bytes: not_there(),
                     cancelled_bytes: not_there(),
                 },
-                devices: Fact::Unavailable("the record is from before it was counted".to_owned()),
+                devices: Fact::Unavailable(WHY_NOT.to_owned()),
+                messages: Fact::Unavailable(WHY_NOT.to_owned()),
             },
             syncing: None,
             residency: None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use observe::counters::DeviceRole;
-use observe::{Accounted, DeviceCounters, Fact};
+use observe::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Phase};
@@ -26,6 +26,9 @@ pub struct EvidenceSummary {
     pub writes: WritesServed,
     /// Flushes of the device's cache.
     pub flushes: FlushesServed,
+    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets without one. Why one is not
+    /// available is in the record.
+    pub messages: Vec<MessagesSent>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
 }
@@ -74,6 +77,38 @@ pub struct FlushesServed {
     pub per_durable_operation: Option<f64>,
 }
 
+/// Requests that one counter had.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessagesSent {
+    /// Where they were counted.
+    pub counter: MessageCounter,
+    /// The protocol with its version.
+    pub protocol: String,
+    /// Of what: the mount point, the share, the disk, this machine.
+    pub of: String,
+    /// Requests that left; retransmissions and replies are not among them.
+    pub requests: Fact<u64>,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that is not known.
+    pub per_done: Option<f64>,
+    /// Transmissions beyond the first of a request; nothing where the counter does not tell.
+    pub retransmissions: Option<u64>,
+    /// By kind (procedure, command), the most frequent first.
+    pub kinds: Vec<MessageKindSent>,
+}
+
+/// Requests of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageKindSent {
+    /// The kernel's word for it.
+    pub kind: String,
+    /// Requests that left.
+    pub requests: u64,
+    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where nothing was done.
+    pub per_done: Option<f64>,
+    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter does not tell.
+    pub mean_round_trip_ms: Option<f64>,
+}
+
 /// Of a phase; nothing where it has no evidence.
 pub(super) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
@@ -93,6 +128,7 @@ pub(super) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         },
         writes: writes(phase, evidence),
         flushes: flushes(record, phase, performing),
+        messages: messages(performing, done(phase)),
         residency: evidence.residency.clone(),
     })
 }
@@ -223,6 +259,42 @@ fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
         (Fact::NotApplicable, more) => more,
         (sum, Fact::NotApplicable) => sum,
         (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
+    }
+}
+
+fn messages(counted: &Accounted, done: u64) -> Vec<MessagesSent> {
+    let sent = |reading: &MessagesReading| {
+        let requests = reading.requests();
+        let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
+        let mut by_kind: Vec<MessageKindSent> = kinds.iter().map(|kind| of_kind(kind, done)).collect();
+        by_kind.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.kind.cmp(&b.kind)));
+        MessagesSent {
+            counter: reading.counter,
+            protocol: reading.protocol.clone(),
+            of: reading.of.clone(),
+            per_done: over(&requests, done),
+            requests,
+            retransmissions: kinds
+                .iter()
+                .filter_map(|kind| kind.retransmissions.known().copied())
+                .reduce(u64::saturating_add),
+            kinds: by_kind,
+        }
+    };
+    counted.messages.known().into_iter().flatten().map(sent).collect()
+}
+
+fn of_kind(kind: &MessageKind, done: u64) -> MessageKindSent {
+    let MessageKind {
+        requests,
+        round_trip_ms,
+        ..
+    } = kind;
+    MessageKindSent {
+        kind: kind.kind.clone(),
+        requests: *requests,
+        per_done: over(&Fact::Known(*requests), done),
+        mean_round_trip_ms: over(round_trip_ms, *requests),
     }
 }
 

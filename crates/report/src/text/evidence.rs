@@ -18,6 +18,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     for residency in phases.iter().filter_map(|(_, evidence)| evidence.residency.as_ref()) {
         self::residency(document, residency);
     }
+    messages(document, &phases);
     unavailable(document, &phases);
     if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
         document.note(self::surprise(surprise));
@@ -124,6 +125,45 @@ fn in_words(sample: &ResidencySample) -> String {
     words
 }
 
+/// More kinds than these are in the record only.
+const KINDS_MAX: usize = 8;
+
+/// What a transaction was for the servers, by kind.
+fn messages(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+    let mut table = Table::new(
+        3,
+        &["Messages", "", "", "requests", "per done", "resent", "round trip, ms"],
+    );
+    for (phase, evidence) in phases {
+        for sent in &evidence.messages {
+            table.row(vec![
+                phase.phase.name().into(),
+                sent.protocol.as_str().into(),
+                sent.of.as_str().into(),
+                count(&sent.requests),
+                sent.per_done.map(|ratio| Number::Decimal(ratio, 2)).into(),
+                sent.retransmissions.map(Number::Count).into(),
+                Cell::Empty,
+            ]);
+            for kind in sent.kinds.iter().take(KINDS_MAX) {
+                table.row(vec![
+                    Cell::Empty,
+                    kind.kind.as_str().into(),
+                    Cell::Empty,
+                    Number::Count(kind.requests).into(),
+                    kind.per_done.map(|ratio| Number::Decimal(ratio, 2)).into(),
+                    Cell::Empty,
+                    kind.mean_round_trip_ms.map(|ms| Number::Decimal(ms, 2)).into(),
+                ]);
+            }
+        }
+    }
+    if !table.is_empty() {
+        document.table(table);
+        document.note("messages are requests that left; replies are not counted");
+    }
+}
+
 /// Why numbers are missing, each reason once.
 fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
     let mut told: Vec<(&str, &str)> = Vec::new();
@@ -144,7 +184,8 @@ fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSumma
             ("bytes to the device", Some(&writes.device_bytes)),
             ("flushes", Some(&flushes.flushes)),
         ];
-        for (what, fact) in missing {
+        let sent = evidence.messages.iter().map(|sent| ("messages", Some(&sent.requests)));
+        for (what, fact) in missing.into_iter().chain(sent) {
             let Some(why) = fact.and_then(|fact| fact.why()) else {
                 continue;
             };

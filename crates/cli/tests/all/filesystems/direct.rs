@@ -1,6 +1,5 @@
 //! Contents past the page cache.
 
-use record::Fact;
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;

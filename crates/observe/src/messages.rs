@@ -1,0 +1,451 @@
+//! How many messages went to servers and targets of block devices: what the
+//! kernel counts of NFS, SMB and iSCSI for the mounts of the targets.
+//!
+//! A message is a request that left: an RPC call, an SMB command, a SCSI
+//! command. Replies are not counted, and transmissions of the same request
+//! beyond the first are told apart. What a device of this machine is given is
+//! in [`crate::counters`].
+//!
+//! How it works: [`WatchedMessages::of`] finds out once what is counted for the
+//! targets, and [`WatchedMessages::read`] reads each file of the kernel once for
+//! all of that. Each protocol has a file here, which parses what the kernel
+//! wrote. A text that was cut short or has lines that are not understood is
+//! unavailable with its reason; fields that a newer kernel adds are passed over.
+
+use std::collections::HashSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Device, DeviceKind};
+use crate::fact::{Fact, grown, pair};
+use crate::mount::Mount;
+use crate::sources::Sources;
+use crate::target::{Class, Target};
+
+mod iscsi;
+mod nfs_client;
+mod nfs_server;
+mod smb_client;
+
+/// Where messages are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageCounter {
+    /// This machine's NFS client, for one file system (`/proc/self/mountstats`).
+    NfsClient,
+    /// This machine's NFS server, for all of its clients
+    /// (`/proc/net/rpc/nfsd`).
+    NfsServer,
+    /// This machine's SMB client, for one share (`/proc/fs/cifs/Stats`).
+    SmbClient,
+    /// A disk of this machine that an iSCSI session provides
+    /// (`/sys/class/block/DISK/device/iorequest_cnt`).
+    IscsiSession,
+}
+
+/// What one counter had, or counted between two readings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MessagesReading {
+    /// Where it was counted.
+    pub counter: MessageCounter,
+    /// The protocol with its version, as far as that is known: `nfs3`, `nfs4.2`,
+    /// `smb3.1.1`, `iscsi`.
+    pub protocol: String,
+    /// Of what: the mount point, the share, the disk, `this machine`, or `this
+    /// machine, for other clients`.
+    pub of: String,
+    /// For how many seconds it had counted at the end (`age` of mountstats): less
+    /// than before is another mount. Not applicable to counters that do not tell.
+    pub age_s: Fact<u64>,
+    /// By kind (procedure, command), those that occurred, by name.
+    pub kinds: Fact<Vec<MessageKind>>,
+    /// What messages carried where one carries several: the operations of NFS
+    /// version 4 that were in `COMPOUND`, by name. They are no messages of their
+    /// own. Not applicable to other counters.
+    pub operations: Fact<Vec<CompoundOperation>>,
+    /// Bytes of contents that reads got from the server. Not applicable to
+    /// counters that do not tell.
+    pub server_read_bytes: Fact<u64>,
+    /// Bytes of contents that writes sent to the server. Not applicable to
+    /// counters that do not tell.
+    pub server_written_bytes: Fact<u64>,
+}
+
+/// The messages of one kind. What a counter does not tell by kind is not
+/// applicable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MessageKind {
+    /// The kernel's word for it: `CREATE`, `Reads`, `commands`.
+    pub kind: String,
+    /// Requests that left, without retransmissions. The NFS client counts them
+    /// when they are complete.
+    pub requests: u64,
+    /// Transmissions beyond the first of each request.
+    pub retransmissions: Fact<u64>,
+    /// Bytes of the requests, with headers.
+    pub sent_bytes: Fact<u64>,
+    /// Bytes of the replies, with headers.
+    pub received_bytes: Fact<u64>,
+    /// Time that requests waited before they were sent, summed.
+    pub queued_ms: Fact<u64>,
+    /// Time from sending to the reply, summed.
+    pub round_trip_ms: Fact<u64>,
+    /// Time from the beginning of a request to its end, summed.
+    pub execution_ms: Fact<u64>,
+}
+
+/// Operations of one kind within compound requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompoundOperation {
+    /// Its name: `PUTFH`.
+    pub operation: String,
+    /// How many there were.
+    pub count: u64,
+}
+
+impl MessageKind {
+    /// Requests of which nothing else is told.
+    fn counted(kind: &str, requests: u64) -> MessageKind {
+        MessageKind {
+            kind: kind.to_owned(),
+            requests,
+            retransmissions: Fact::NotApplicable,
+            sent_bytes: Fact::NotApplicable,
+            received_bytes: Fact::NotApplicable,
+            queued_ms: Fact::NotApplicable,
+            round_trip_ms: Fact::NotApplicable,
+            execution_ms: Fact::NotApplicable,
+        }
+    }
+
+    fn occurred(&self) -> bool {
+        self.requests > 0 || self.retransmissions.known().is_some_and(|count| *count > 0)
+    }
+
+    fn since(&self, earlier: &MessageKind, requests: u64) -> MessageKind {
+        let kind = &self.kind;
+        let grown =
+            |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| grown(format_args!("{kind}: {what}"), later, earlier);
+        MessageKind {
+            kind: kind.clone(),
+            requests,
+            retransmissions: grown("retransmissions", &self.retransmissions, &earlier.retransmissions),
+            sent_bytes: grown("bytes sent", &self.sent_bytes, &earlier.sent_bytes),
+            received_bytes: grown("bytes received", &self.received_bytes, &earlier.received_bytes),
+            queued_ms: grown("time in the queue", &self.queued_ms, &earlier.queued_ms),
+            round_trip_ms: grown("round-trip time", &self.round_trip_ms, &earlier.round_trip_ms),
+            execution_ms: grown("execution time", &self.execution_ms, &earlier.execution_ms),
+        }
+    }
+}
+
+impl MessagesReading {
+    /// All messages of all kinds, without retransmissions.
+    pub fn requests(&self) -> Fact<u64> {
+        self.kinds
+            .as_ref()
+            .map(|kinds| kinds.iter().fold(0, |sum: u64, kind| sum.saturating_add(kind.requests)))
+    }
+
+    /// What was counted between earlier readings and this. Where a counter went
+    /// back, or another mount counts since, that is the reason why nothing is
+    /// known.
+    #[must_use]
+    pub fn since(&self, earlier: &[MessagesReading]) -> MessagesReading {
+        let same = |before: &&MessagesReading| {
+            (before.counter, &before.protocol, &before.of) == (self.counter, &self.protocol, &self.of)
+        };
+        let Some(before) = earlier.iter().find(same) else {
+            return self.unavailable(&format!("{}: the messages were not read before", self.of));
+        };
+        if let (Fact::Known(later), Fact::Known(earlier)) = (&self.age_s, &before.age_s) {
+            if later < earlier {
+                return self.unavailable(&format!("{}: was mounted again between two readings", self.of));
+            }
+        }
+        let bytes = |what: &str, later, earlier| grown(format_args!("{}: {what}", self.of), later, earlier);
+        MessagesReading {
+            kinds: pair(&self.kinds, &before.kinds, |later, earlier| {
+                kinds_since(&self.of, later, earlier)
+            }),
+            operations: pair(&self.operations, &before.operations, |later, earlier| {
+                operations_since(&self.of, later, earlier)
+            }),
+            server_read_bytes: bytes("bytes read", &self.server_read_bytes, &before.server_read_bytes),
+            server_written_bytes: bytes(
+                "bytes written",
+                &self.server_written_bytes,
+                &before.server_written_bytes,
+            ),
+            ..self.clone()
+        }
+    }
+
+    /// The same counter, of which nothing is known for a reason.
+    fn unavailable(&self, why: &str) -> MessagesReading {
+        fn unless_not_applicable<T>(fact: &Fact<T>, why: &str) -> Fact<T> {
+            match fact {
+                Fact::NotApplicable => Fact::NotApplicable,
+                Fact::Known(_) | Fact::Unavailable(_) => Fact::Unavailable(why.to_owned()),
+            }
+        }
+        MessagesReading {
+            kinds: Fact::Unavailable(why.to_owned()),
+            operations: unless_not_applicable(&self.operations, why),
+            server_read_bytes: unless_not_applicable(&self.server_read_bytes, why),
+            server_written_bytes: unless_not_applicable(&self.server_written_bytes, why),
+            ..self.clone()
+        }
+    }
+}
+
+/// Kinds that did not occur before are missing from the earlier ones. One whose
+/// count went back says that the counter was reset, or is another's by now.
+fn kinds_since(of: &str, later: &[MessageKind], earlier: &[MessageKind]) -> Fact<Vec<MessageKind>> {
+    let count = |kind: &MessageKind| (kind.kind.clone(), kind.requests);
+    if let Some(why) = went_back(of, later.iter().map(count), earlier.iter().map(count)) {
+        return Fact::Unavailable(why);
+    }
+    let since = |kind: &MessageKind| match earlier.iter().find(|before| before.kind == kind.kind) {
+        Some(before) => kind.since(before, kind.requests.saturating_sub(before.requests)),
+        None => kind.clone(),
+    };
+    Fact::Known(later.iter().map(since).filter(MessageKind::occurred).collect())
+}
+
+fn operations_since(
+    of: &str,
+    later: &[CompoundOperation],
+    earlier: &[CompoundOperation],
+) -> Fact<Vec<CompoundOperation>> {
+    let count = |operation: &CompoundOperation| (operation.operation.clone(), operation.count);
+    if let Some(why) = went_back(of, later.iter().map(count), earlier.iter().map(count)) {
+        return Fact::Unavailable(why);
+    }
+    let since = |operation: &CompoundOperation| {
+        let before = earlier.iter().find(|before| before.operation == operation.operation);
+        CompoundOperation {
+            count: operation.count.saturating_sub(before.map_or(0, |before| before.count)),
+            ..operation.clone()
+        }
+    };
+    let grown = later.iter().map(since).filter(|operation| operation.count > 0);
+    Fact::Known(grown.collect())
+}
+
+/// Why two lists of counts by name are not of one counter, if one of them went back.
+fn went_back(
+    of: &str,
+    later: impl Iterator<Item = (String, u64)>,
+    earlier: impl Iterator<Item = (String, u64)>,
+) -> Option<String> {
+    let later: std::collections::HashMap<String, u64> = later.collect();
+    earlier.into_iter().find_map(|(name, before)| {
+        let now = later.get(&name).copied().unwrap_or_default();
+        (now < before).then(|| format!("{of}: {name} went backwards, from {before} to {now}"))
+    })
+}
+
+/// One counter that is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WatchedCounter {
+    /// Where it is.
+    pub counter: MessageCounter,
+    /// [`MessagesReading::protocol`].
+    pub protocol: String,
+    /// [`MessagesReading::of`].
+    pub of: String,
+}
+
+/// The counters of messages that belong to targets. Found once, read often.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WatchedMessages {
+    /// The counters.
+    pub list: Vec<WatchedCounter>,
+    /// Why messages of a target are not among them; empty if all are.
+    pub unseen: Vec<String>,
+}
+
+impl WatchedMessages {
+    /// Those of the targets' mounts (nfs, nfs4, cifs, smb3), of the iSCSI disks
+    /// below them, and of this machine's NFS server where a target is mounted
+    /// from it or exported by it.
+    ///
+    /// Not applicable where no target has any, and unavailable where none is
+    /// known; otherwise what is not known is `unseen`.
+    pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target>) -> Fact<WatchedMessages> {
+        let mut search = Search::new(sources);
+        for target in targets {
+            search.add(target);
+        }
+        search.finish()
+    }
+
+    /// Reads all of them.
+    pub fn read(&self, sources: &Sources) -> Vec<MessagesReading> {
+        let text_of = |counter: MessageCounter, path: &str| {
+            let is_needed = self.list.iter().any(|watched| watched.counter == counter);
+            if is_needed {
+                sources.whole_text(path)
+            } else {
+                Fact::NotApplicable
+            }
+        };
+        let mountstats = text_of(MessageCounter::NfsClient, nfs_client::MOUNTSTATS);
+        let nfsd = text_of(MessageCounter::NfsServer, nfs_server::NFSD);
+        let cifs = text_of(MessageCounter::SmbClient, smb_client::STATS);
+        let read = |watched: &WatchedCounter| match watched.counter {
+            MessageCounter::NfsClient => watched.of_text(&mountstats),
+            MessageCounter::NfsServer => watched.of_text(&nfsd),
+            MessageCounter::SmbClient => watched.of_text(&cifs),
+            MessageCounter::IscsiSession => iscsi::read(sources, watched),
+        };
+        self.list.iter().map(read).collect()
+    }
+}
+
+impl WatchedCounter {
+    /// What it had, by the text of the kernel's file that tells it.
+    pub fn parse(&self, text: &str) -> MessagesReading {
+        match self.counter {
+            MessageCounter::NfsClient => nfs_client::parse(self, text),
+            MessageCounter::NfsServer => nfs_server::parse(self, text),
+            MessageCounter::SmbClient => smb_client::parse(self, text),
+            MessageCounter::IscsiSession => iscsi::parse(self, text),
+        }
+    }
+
+    fn of_text(&self, text: &Fact<String>) -> MessagesReading {
+        match text {
+            Fact::Known(text) => self.parse(text),
+            Fact::NotApplicable => self.reading(Fact::NotApplicable),
+            Fact::Unavailable(why) => self.parse("").unavailable(why),
+        }
+    }
+
+    /// A reading of kinds alone.
+    fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
+        MessagesReading {
+            counter: self.counter,
+            protocol: self.protocol.clone(),
+            of: self.of.clone(),
+            age_s: Fact::NotApplicable,
+            kinds,
+            operations: Fact::NotApplicable,
+            server_read_bytes: Fact::NotApplicable,
+            server_written_bytes: Fact::NotApplicable,
+        }
+    }
+}
+
+struct Search<'sources> {
+    sources: &'sources Sources,
+    found: WatchedMessages,
+    /// File systems of NFS and names of disks: two mounts of one share the
+    /// counters.
+    seen: HashSet<String>,
+}
+
+impl<'sources> Search<'sources> {
+    fn new(sources: &'sources Sources) -> Self {
+        Search {
+            sources,
+            found: WatchedMessages::default(),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn add(&mut self, target: &Target) {
+        let mount = match &target.mount {
+            Fact::Known(mount) => mount,
+            Fact::NotApplicable => return,
+            Fact::Unavailable(why) => return self.unseen(why.clone()),
+        };
+        match mount.file_system_type.as_str() {
+            "nfs" | "nfs4" => self.add_nfs(mount),
+            "cifs" | "smb3" => self.add_smb(mount),
+            kind => match (mount.class(), &target.device) {
+                (Class::Network, _) => {
+                    self.unseen(format!("{}: messages of {kind} are not counted", mount.mount_point))
+                }
+                (_, Fact::Known(device)) => self.add_disks(device),
+                (_, Fact::NotApplicable) => {}
+                (_, Fact::Unavailable(why)) => self.unseen(why.clone()),
+            },
+        }
+        if nfs_server::exports(self.sources, target) {
+            self.add_server(nfs_server::OTHER_CLIENTS);
+        }
+    }
+
+    fn add_nfs(&mut self, mount: &Mount) {
+        if self.seen.insert(format!("nfs {}", mount.device)) {
+            self.watch(
+                MessageCounter::NfsClient,
+                nfs_client::protocol(mount),
+                &mount.mount_point,
+            );
+        }
+        if nfs_client::is_served_here(mount) {
+            self.add_server(nfs_server::THIS_MACHINE);
+        }
+    }
+
+    fn add_smb(&mut self, mount: &Mount) {
+        let share = smb_client::share(&mount.source);
+        self.watch(MessageCounter::SmbClient, smb_client::protocol(mount), &share);
+    }
+
+    fn add_disks(&mut self, device: &Device) {
+        for disk in device.physical() {
+            let name = disk.partition_of.known().unwrap_or(&disk.name).clone();
+            if !self.seen.insert(format!("disk {name}")) {
+                continue;
+            }
+            if disk.kind == DeviceKind::Network {
+                self.unseen(format!("/dev/{name}: its messages are not counted"));
+            } else if iscsi::is_provided(self.sources, &name) {
+                self.watch(MessageCounter::IscsiSession, iscsi::PROTOCOL.to_owned(), &name);
+            }
+        }
+    }
+
+    fn add_server(&mut self, of: &str) {
+        let is_watched = |watched: &WatchedCounter| watched.counter == MessageCounter::NfsServer;
+        if !nfs_server::serves(self.sources) || self.found.list.iter().any(is_watched) {
+            return;
+        }
+        for protocol in nfs_server::PROTOCOLS {
+            self.watch(MessageCounter::NfsServer, protocol.to_owned(), of);
+        }
+    }
+
+    fn watch(&mut self, counter: MessageCounter, protocol: String, of: &str) {
+        let watched = WatchedCounter {
+            counter,
+            protocol,
+            of: of.to_owned(),
+        };
+        if !self.found.list.contains(&watched) {
+            self.found.list.push(watched);
+        }
+    }
+
+    fn unseen(&mut self, why: String) {
+        if !self.found.unseen.contains(&why) {
+            self.found.unseen.push(why);
+        }
+    }
+
+    fn finish(self) -> Fact<WatchedMessages> {
+        match self.found.unseen.first() {
+            Some(why) if self.found.list.is_empty() => Fact::Unavailable(why.clone()),
+            None if self.found.list.is_empty() => Fact::NotApplicable,
+            _ => Fact::Known(self.found),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

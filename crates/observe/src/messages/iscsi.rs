@@ -1,0 +1,55 @@
+//! What the SCSI layer counts of a disk that an iSCSI session provides:
+//! `iorequest_cnt` of the device (drivers/scsi/scsi_sysfs.c of Linux), which is
+//! all commands that it was given, of whatever kind. Bytes are those that the
+//! block layer counts.
+//!
+//! Retransmissions of the session are told through netlink to root alone
+//! (`iscsiadm --stats`), and are not read.
+
+use super::{MessageKind, MessagesReading, WatchedCounter};
+use crate::counters::{DeviceCounters, FlushCount};
+use crate::fact::Fact;
+use crate::sources::Sources;
+
+pub(super) const PROTOCOL: &str = "iscsi";
+
+fn device_link(disk: &str) -> String {
+    format!("/sys/class/block/{disk}/device")
+}
+
+/// Whether an iSCSI session provides the disk: its device lies below one.
+pub(super) fn is_provided(sources: &Sources, disk: &str) -> bool {
+    let device = std::fs::canonicalize(sources.path(&device_link(disk)));
+    let session = device.ok().and_then(|device| {
+        let names = device.iter().filter_map(|name| name.to_str());
+        let is_session = |name: &&str| {
+            let number = name.strip_prefix("session");
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        names.into_iter().find(is_session).map(str::to_owned)
+    });
+    // Fibre Channel and SAS have no sessions; the class says whose it is.
+    session.is_some_and(|session| sources.path(&format!("/sys/class/iscsi_session/{session}")).exists())
+}
+
+pub(super) fn read(sources: &Sources, watched: &WatchedCounter) -> MessagesReading {
+    let disk = &watched.of;
+    let text = sources.whole_text(&format!("{}/iorequest_cnt", device_link(disk)));
+    let block = DeviceCounters::read(sources, disk, FlushCount::OfTheDisk);
+    MessagesReading {
+        server_read_bytes: block.as_ref().and_then(|block| block.read_bytes.clone()),
+        server_written_bytes: block.as_ref().and_then(|block| block.written_bytes.clone()),
+        ..watched.of_text(&text)
+    }
+}
+
+/// `0x1a2b`.
+pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
+    let digits = text.strip_suffix('\n').and_then(|text| text.trim().strip_prefix("0x"));
+    let count = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+    watched.reading(match count {
+        Some(0) => Fact::Known(vec![]),
+        Some(count) => Fact::Known(vec![MessageKind::counted("commands", count)]),
+        None => Fact::Unavailable(format!("{}/iorequest_cnt: is not a number", device_link(&watched.of))),
+    })
+}

@@ -1,0 +1,150 @@
+//! What the NFS client counts for each file system: `/proc/self/mountstats`
+//! (the format is fs/proc_namespace.c, fs/nfs/super.c and net/sunrpc/stats.c of
+//! Linux; nfsiostat(8) and mountstats(8) explain the numbers).
+//!
+//! `procfs-core` reads this file, too, but all mounts of it with all their lines,
+//! fails as a whole at one line of one of them, leaves escapes in the names of
+//! mount points and takes a file that was cut short for a whole one.
+
+use super::{MessageKind, MessagesReading, WatchedCounter};
+use crate::fact::Fact;
+use crate::mount::{Mount, unescape};
+
+pub(super) const MOUNTSTATS: &str = "/proc/self/mountstats";
+
+/// `nfs4.2` by the option `vers`, or the type of the file system.
+pub(super) fn protocol(mount: &Mount) -> String {
+    match mount.super_option("vers") {
+        Some(version) => format!("nfs{version}"),
+        None => mount.file_system_type.clone(),
+    }
+}
+
+/// Whether the server is this machine: its address is one of this machine's own.
+pub(super) fn is_served_here(mount: &Mount) -> bool {
+    let host = mount.source.rsplit_once(":/").map(|(host, _)| host);
+    let address = mount.super_option("addr").or(host).unwrap_or_default();
+    let address = address.trim_start_matches('[').trim_end_matches(']');
+    match address.parse::<std::net::IpAddr>() {
+        // Only addresses of this machine can be bound to.
+        Ok(address) => address.is_loopback() || std::net::UdpSocket::bind((address, 0)).is_ok(),
+        Err(_) => address == "localhost",
+    }
+}
+
+pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
+    let section = section(text, &watched.of);
+    let of_line = |name: &str, field: usize| -> Fact<u64> {
+        section.clone().and_then(|section| {
+            let line = section.lines().find_map(|line| line.trim_start().strip_prefix(name));
+            let number = line.and_then(|line| line.split_ascii_whitespace().nth(field)?.parse().ok());
+            number.map_or_else(|| missing(&watched.of, &format!("no number in `{name}`")), Fact::Known)
+        })
+    };
+    MessagesReading {
+        age_s: of_line("age:", 0),
+        server_read_bytes: of_line("bytes:", 4),
+        server_written_bytes: of_line("bytes:", 5),
+        ..watched.reading(section.clone().and_then(|section| kinds(&watched.of, section)))
+    }
+}
+
+fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
+    Fact::Unavailable(format!("{MOUNTSTATS}: {mount_point}: {why}"))
+}
+
+/// The lines about the file system that is mounted there: of two, the later
+/// covers the earlier.
+fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
+    let (mut begin, mut end) = (None, None);
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if is_heading(line) {
+            if begin.is_some() && end.is_none() {
+                end = Some(at);
+            }
+            if heading(line, mount_point) {
+                (begin, end) = (Some(at + line.len()), None);
+            }
+        // The kernel closes what it says about a file system with an empty line.
+        } else if begin.is_some() && end.is_none() && line == "\n" {
+            end = Some(at);
+        }
+        at += line.len();
+    }
+    match (begin, end) {
+        (Some(begin), Some(end)) => Fact::Known(&text[begin..end]),
+        (Some(_), None) => missing(mount_point, "the file ends within it"),
+        (None, _) => missing(mount_point, "no NFS is mounted there"),
+    }
+}
+
+/// Whether the line begins what is said about a mount. Those about mounts
+/// without a name of a device begin with `no device`.
+fn is_heading(line: &str) -> bool {
+    line.starts_with("device ") || line.starts_with("no device ")
+}
+
+/// Whether the line begins what is said about an NFS at that mount point:
+/// `device server:/path mounted on /mnt with fstype nfs4 statvers=1.1`. White
+/// space in names is escaped.
+fn heading(line: &str, mount_point: &str) -> bool {
+    let mut words = line.split(' ').skip(2);
+    let is_mount = words.next() == Some("mounted") && words.next() == Some("on");
+    let place = words.next().unwrap_or_default();
+    let is_there = place == mount_point || (place.contains('\\') && unescape(place) == mount_point);
+    let is_typed = words.next() == Some("with") && words.next() == Some("fstype");
+    is_mount && is_there && is_typed && matches!(words.next().map(str::trim_end), Some("nfs" | "nfs4"))
+}
+
+fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
+    let mut lines = section.lines();
+    if !lines.any(|line| line.trim() == "per-op statistics") {
+        return missing(mount_point, "no counts by operation");
+    }
+    let mut kinds = Vec::new();
+    for line in lines.filter(|line| !line.trim().is_empty()) {
+        match kind(line) {
+            Some(kind) => kinds.push(kind),
+            None => return missing(mount_point, &format!("`{}` is not understood", line.trim())),
+        }
+    }
+    kinds.retain(MessageKind::occurred);
+    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    Fact::Known(kinds)
+}
+
+/// `READ: 3 4 0 528 1024 0 1 2 0`: operations completed, transmissions, major
+/// timeouts, bytes sent and received, milliseconds in the queue, of the round
+/// trip and of execution, and since Linux 5.3 errors.
+fn kind(line: &str) -> Option<MessageKind> {
+    let (name, numbers) = line.trim().split_once(':')?;
+    let mut columns = [0u64; 8];
+    let mut numbers = numbers.split_ascii_whitespace();
+    for column in &mut columns {
+        *column = numbers.next()?.parse().ok()?;
+    }
+    let [requests, transmissions, _, sent_bytes, received_bytes, times_ms @ ..] = columns;
+    let time = |what: &str, ms: u64| match i64::try_from(ms) {
+        Ok(_) => Fact::Known(ms),
+        // Clocks that were set back made sums below 0 (before Linux 2.6.36).
+        Err(_) => Fact::Unavailable(format!("{MOUNTSTATS}: {name}: {what} is below 0")),
+    };
+    Some(MessageKind {
+        kind: name.to_owned(),
+        requests,
+        retransmissions: transmissions.checked_sub(requests).map_or_else(
+            || {
+                Fact::Unavailable(format!(
+                    "{MOUNTSTATS}: {name}: {transmissions} transmissions of {requests} operations"
+                ))
+            },
+            Fact::Known,
+        ),
+        sent_bytes: Fact::Known(sent_bytes),
+        received_bytes: Fact::Known(received_bytes),
+        queued_ms: time("time in the queue", times_ms[0]),
+        round_trip_ms: time("round-trip time", times_ms[1]),
+        execution_ms: time("execution time", times_ms[2]),
+    })
+}

@@ -1,0 +1,209 @@
+//! What this machine's NFS server counts for all of its clients:
+//! `/proc/net/rpc/nfsd` (the format is fs/nfsd/stats.c of Linux; nfsstat(8)
+//! shows the numbers).
+//!
+//! Of NFS version 4 the messages are `COMPOUND`; the operations within are told
+//! beside them.
+
+use super::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter};
+use crate::fact::Fact;
+use crate::mount::unescape;
+use crate::sources::Sources;
+use crate::target::Target;
+
+pub(super) const NFSD: &str = "/proc/net/rpc/nfsd";
+
+/// The versions of the protocol that are counted apart.
+pub(super) const PROTOCOLS: [&str; 2] = ["nfs3", "nfs4"];
+
+/// Of whom the messages are, where a target is mounted from this machine.
+pub(super) const THIS_MACHINE: &str = "this machine";
+
+/// Of whom they are, where a target is a directory that this machine exports.
+pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
+
+/// Procedures of version 3 by their numbers (RFC 1813, section 3).
+const PROCEDURES: [&str; 22] = [
+    "NULL",
+    "GETATTR",
+    "SETATTR",
+    "LOOKUP",
+    "ACCESS",
+    "READLINK",
+    "READ",
+    "WRITE",
+    "CREATE",
+    "MKDIR",
+    "SYMLINK",
+    "MKNOD",
+    "REMOVE",
+    "RMDIR",
+    "RENAME",
+    "LINK",
+    "READDIR",
+    "READDIRPLUS",
+    "FSSTAT",
+    "FSINFO",
+    "PATHCONF",
+    "COMMIT",
+];
+
+/// Operations of version 4 by their numbers, from 3: RFC 7530, section 16;
+/// RFC 8881, section 18; RFC 7862, section 15; RFC 8276, section 8.4.
+const OPERATIONS: [&str; 73] = [
+    "ACCESS",
+    "CLOSE",
+    "COMMIT",
+    "CREATE",
+    "DELEGPURGE",
+    "DELEGRETURN",
+    "GETATTR",
+    "GETFH",
+    "LINK",
+    "LOCK",
+    "LOCKT",
+    "LOCKU",
+    "LOOKUP",
+    "LOOKUPP",
+    "NVERIFY",
+    "OPEN",
+    "OPENATTR",
+    "OPEN_CONFIRM",
+    "OPEN_DOWNGRADE",
+    "PUTFH",
+    "PUTPUBFH",
+    "PUTROOTFH",
+    "READ",
+    "READDIR",
+    "READLINK",
+    "REMOVE",
+    "RENAME",
+    "RENEW",
+    "RESTOREFH",
+    "SAVEFH",
+    "SECINFO",
+    "SETATTR",
+    "SETCLIENTID",
+    "SETCLIENTID_CONFIRM",
+    "VERIFY",
+    "WRITE",
+    "RELEASE_LOCKOWNER",
+    "BACKCHANNEL_CTL",
+    "BIND_CONN_TO_SESSION",
+    "EXCHANGE_ID",
+    "CREATE_SESSION",
+    "DESTROY_SESSION",
+    "FREE_STATEID",
+    "GET_DIR_DELEGATION",
+    "GETDEVICEINFO",
+    "GETDEVICELIST",
+    "LAYOUTCOMMIT",
+    "LAYOUTGET",
+    "LAYOUTRETURN",
+    "SECINFO_NO_NAME",
+    "SEQUENCE",
+    "SET_SSV",
+    "TEST_STATEID",
+    "WANT_DELEGATION",
+    "DESTROY_CLIENTID",
+    "RECLAIM_COMPLETE",
+    "ALLOCATE",
+    "COPY",
+    "COPY_NOTIFY",
+    "DEALLOCATE",
+    "IO_ADVISE",
+    "LAYOUTERROR",
+    "LAYOUTSTATS",
+    "OFFLOAD_CANCEL",
+    "OFFLOAD_STATUS",
+    "READ_PLUS",
+    "SEEK",
+    "WRITE_SAME",
+    "CLONE",
+    "GETXATTR",
+    "SETXATTR",
+    "LISTXATTRS",
+    "REMOVEXATTR",
+];
+
+/// Numbers of operations below this one are not given to any.
+const FIRST_OPERATION: usize = 3;
+
+/// Whether the server has threads (`th`).
+pub(super) fn serves(sources: &Sources) -> bool {
+    let text = sources.text(NFSD).into_known().unwrap_or_default();
+    let threads = text.lines().find_map(|line| line.strip_prefix("th "));
+    let count = threads.and_then(|line| line.split(' ').next()?.parse::<u64>().ok());
+    count.is_some_and(|count| count > 0)
+}
+
+/// Whether this machine exports the target, or a directory above it on any file
+/// system (exports(5)).
+pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
+    let Some(path) = target.canonical_path.known() else {
+        return false;
+    };
+    // All exports; those that clients have asked for, where the first is out of sight.
+    ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"].iter().any(|list| {
+        let text = sources.text(list).into_known().unwrap_or_default();
+        let directories = text.lines().filter_map(|line| line.split_ascii_whitespace().next());
+        let is_above =
+            |directory: &str| directory.starts_with('/') && std::path::Path::new(path).starts_with(directory);
+        directories.map(unescape).any(|directory| is_above(&directory))
+    })
+}
+
+pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
+    if watched.protocol == PROTOCOLS[0] {
+        return watched.reading(counts(text, "proc3").map(|counts| kinds(&PROCEDURES, &counts)));
+    }
+    MessagesReading {
+        operations: counts(text, "proc4ops").map(|counts| operations(&counts)),
+        ..watched.reading(counts(text, "proc4").map(|counts| kinds(&["NULL", "COMPOUND"], &counts)))
+    }
+}
+
+/// The numbers of `proc3 22 747 7259760 …`, whose first says how many follow.
+fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
+    // Only a line that is whole has its end.
+    let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+    let line = lines
+        .filter_map(|line| line.split_once(' '))
+        .find(|(first, _)| *first == name);
+    let Some((_, numbers)) = line else {
+        return Fact::Unavailable(format!("{NFSD}: no line `{name}`"));
+    };
+    let numbers: Option<Vec<u64>> = numbers.split_ascii_whitespace().map(|word| word.parse().ok()).collect();
+    match numbers.as_deref() {
+        Some([count, counts @ ..]) if *count == counts.len() as u64 => Fact::Known(counts.to_vec()),
+        _ => Fact::Unavailable(format!("{NFSD}: `{name}` has not as many numbers as it says")),
+    }
+}
+
+fn kinds(names: &[&str], counts: &[u64]) -> Vec<MessageKind> {
+    let mut kinds: Vec<MessageKind> = named(names, 0, counts)
+        .map(|(name, count)| MessageKind::counted(&name, count))
+        .collect();
+    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    kinds
+}
+
+fn operations(counts: &[u64]) -> Vec<CompoundOperation> {
+    let counts = counts.get(FIRST_OPERATION..).unwrap_or_default();
+    let mut operations: Vec<CompoundOperation> = named(&OPERATIONS, FIRST_OPERATION, counts)
+        .map(|(operation, count)| CompoundOperation { operation, count })
+        .collect();
+    operations.sort_by(|one, other| one.operation.cmp(&other.operation));
+    operations
+}
+
+/// Counts above 0 with their names; those that are newer than this program have
+/// their numbers as names.
+fn named(names: &[&str], first: usize, counts: &[u64]) -> impl Iterator<Item = (String, u64)> {
+    let name = move |index: usize| match names.get(index) {
+        Some(name) => (*name).to_owned(),
+        None => format!("{}", first + index),
+    };
+    let counts = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    counts.map(move |(index, count)| (name(index), *count))
+}
