@@ -3,10 +3,14 @@
 //!
 //! It is read at the borders of a stretch, not over its time: a reading opens a file for each device.
 
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{DeviceReading, WatchedDevices};
+use crate::device::Device;
 use crate::fact::{Fact, pair};
 use crate::io::OwnIo;
 use crate::messages::{MessagesReading, WatchedMessages};
@@ -18,6 +22,8 @@ use crate::target::Target;
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
     messages: Fact<WatchedMessages>,
+    /// The files below loop devices.
+    backing: Vec<PathBuf>,
 }
 
 impl WatchedAccount {
@@ -25,6 +31,7 @@ impl WatchedAccount {
     pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target> + Clone) -> Self {
         Self {
             devices: WatchedDevices::of(sources, targets.clone()),
+            backing: targets.clone().into_iter().flat_map(backing_files).collect(),
             messages: WatchedMessages::of(sources, targets),
         }
     }
@@ -40,8 +47,41 @@ impl WatchedAccount {
             own: OwnIo::read(sources),
             devices: self.devices.as_ref().map(|devices| devices.read(sources)),
             messages: self.messages.as_ref().map(|messages| messages.read(sources)),
+            allocated_bytes: self.allocated_bytes(),
         }
     }
+}
+
+impl WatchedAccount {
+    /// What the files below loop devices have allocated, together.
+    fn allocated_bytes(&self) -> Fact<u64> {
+        let allocated = self.backing.iter().map(|file| {
+            Fact::from(
+                std::fs::metadata(file)
+                    .map(|facts| facts.blocks().saturating_mul(512))
+                    .map_err(|error| format!("{}: {error}", file.display())),
+            )
+        });
+        let sum = |sum: Fact<u64>, more: Fact<u64>| sum.and_then(|sum| more.map(|more| sum.saturating_add(more)));
+        allocated.reduce(sum).unwrap_or(Fact::NotApplicable)
+    }
+}
+
+/// The files of this machine below the loop devices of a target. One that a server provides is not looked at: that could take for
+/// ever.
+fn backing_files(target: &Target) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut devices: Vec<&Device> = target.device.known().into_iter().collect();
+    while let Some(device) = devices.pop() {
+        if let Fact::Known(backing) = &device.loop_backing {
+            if backing.mount.known().is_some_and(|mount| !mount.has_server()) {
+                files.push(PathBuf::from(&backing.file));
+            }
+            devices.extend(backing.device.known().map(|device| &**device));
+        }
+        devices.extend(device.members.known().into_iter().flatten());
+    }
+    files
 }
 
 /// All counters at one moment.
@@ -50,6 +90,7 @@ pub struct Account {
     own: OwnIo,
     devices: Fact<Vec<DeviceReading>>,
     messages: Fact<Vec<MessagesReading>>,
+    allocated_bytes: Fact<u64>,
 }
 
 impl Account {
@@ -62,6 +103,10 @@ impl Account {
             }),
             messages: pair(&self.messages, &earlier.messages, |later, earlier| {
                 Fact::Known(later.iter().map(|counter| counter.since(earlier)).collect())
+            }),
+            // A file shrinks where its device discards what is no longer used: then it has allocated nothing.
+            allocated_bytes: pair(&self.allocated_bytes, &earlier.allocated_bytes, |later, earlier| {
+                Fact::Known(later.saturating_sub(*earlier))
             }),
         }
     }
@@ -76,4 +121,7 @@ pub struct Accounted {
     pub devices: Fact<Vec<DeviceReading>>,
     /// Requests to the servers of the targets, by counter. Not applicable to targets without one.
     pub messages: Fact<Vec<MessagesReading>>,
+    /// Bytes by which the files below loop devices grew: sparse ones allocate when they are written for the first time. Not
+    /// applicable to targets without a loop device.
+    pub allocated_bytes: Fact<u64>,
 }

@@ -130,6 +130,18 @@ impl Device {
         Device::read_at(sources, table, number, 0)
     }
 
+    /// Whether it, or something that it lies on, is memory. Persistent memory is none.
+    pub fn is_memory(&self) -> bool {
+        let of_file = self.loop_backing.known().is_some_and(|backing| {
+            let class = backing.mount.known().map(Mount::class);
+            class == Some(crate::Class::Memory) || backing.device.known().is_some_and(|device| device.is_memory())
+        });
+        let of_members = self.members.known();
+        matches!(self.kind, DeviceKind::Ram | DeviceKind::Zram)
+            || of_file
+            || of_members.is_some_and(|members| members.iter().any(Device::is_memory))
+    }
+
     fn read_at(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber, depth: usize) -> Fact<Device> {
         let link = format!("/sys/dev/block/{number}");
         if depth >= beneath::DEPTH_MAX {

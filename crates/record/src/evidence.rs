@@ -1,7 +1,7 @@
 //! What shows who served a phase: counters of the kernel from before its first operation until after its last, the same over
 //! the sync that followed, and how much of the pool was in memory.
 
-use observe::{Accounted, Fact, OwnIo};
+use observe::{Accounted, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,30 +39,4 @@ pub struct ResidencySample {
     pub dirty: Fact<u64>,
     /// Those that were being written (likewise).
     pub under_write_back: Fact<u64>,
-}
-
-/// What the transactions' reads fetched, as records had it before each phase had its evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct EarlierEvidence {
-    device_bytes: Fact<u64>,
-}
-
-impl From<EarlierEvidence> for PhaseEvidence {
-    fn from(earlier: EarlierEvidence) -> Self {
-        const WHY_NOT: &str = "the record is from before it was counted";
-        let not_there = || Fact::Unavailable(WHY_NOT.to_owned());
-        Self {
-            performing: Accounted {
-                own: OwnIo {
-                    read_bytes: earlier.device_bytes,
-                    written_bytes: not_there(),
-                    cancelled_bytes: not_there(),
-                },
-                devices: Fact::Unavailable(WHY_NOT.to_owned()),
-                messages: Fact::Unavailable(WHY_NOT.to_owned()),
-            },
-            syncing: None,
-            residency: None,
-        }
-    }
 }

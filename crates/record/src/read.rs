@@ -96,8 +96,7 @@ struct ReadRun {
 
 /// A record from its JSON. The summary beside it is not read: it follows from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
-    let ReadRun { mut record } = read(text)?;
-    record.actual.settle();
+    let ReadRun { record } = read(text)?;
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
         field: format!("record.{field}"),
         why: told(&why),

@@ -10,7 +10,7 @@ use workload::{Action, End, Fingerprint, Phase, Role, StreamHash, fingerprint};
 
 use crate::classic::ClassicFigures;
 use crate::driven::{Sizing, SteadyFound};
-use crate::evidence::{EarlierEvidence, PhaseEvidence};
+use crate::evidence::PhaseEvidence;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
@@ -274,8 +274,7 @@ pub struct PhaseRecord {
     pub steady: Option<SteadyFound>,
     /// The writing back that followed; nothing where it was not asked for, or the phase was left before its end.
     pub sync: Option<PhaseSync>,
-    /// What shows who served it; nothing where the storage touches no file system, and in records from before it was counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What shows who served it; nothing where the storage touches no file system.
     pub evidence: Option<PhaseEvidence>,
 }
 
@@ -520,9 +519,6 @@ pub struct Actual {
     pub check: Fact<Check>,
     /// The look at the pool that was taken from an earlier run: by count and by sample; nothing where none was taken.
     pub taken: Option<Check>,
-    /// What the transactions' reads fetched, in records from before each phase had its evidence; nothing once it is read.
-    #[serde(default, rename = "served_by", skip_serializing_if = "Option::is_none")]
-    pub earlier_evidence: Option<EarlierEvidence>,
     /// Operations that took very long.
     pub stalled: Vec<Stalled>,
     /// What the original's report is made of; nothing for other workloads, and where nobody began.
@@ -554,26 +550,10 @@ impl Actual {
             errors: Vec::new(),
             check: not_yet(check),
             taken: None,
-            earlier_evidence: None,
             stalled: Vec::new(),
             classic: None,
             clean_up: None,
             overhead: not_yet(overhead),
-        }
-    }
-
-    /// Moves what an earlier version of the program wrote beside the phases to the phase that it is of. Several loads have only
-    /// their sum, which is no phase's.
-    pub(crate) fn settle(&mut self) {
-        let Some(earlier) = self.earlier_evidence.take() else {
-            return;
-        };
-        let mut transactions = self
-            .phases
-            .iter_mut()
-            .filter(|phase| phase.phase == Phase::Transactions);
-        if let (Some(phase), None) = (transactions.next(), transactions.next()) {
-            phase.evidence.get_or_insert_with(|| earlier.into());
         }
     }
 

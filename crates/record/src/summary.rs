@@ -1,12 +1,13 @@
 //! The numbers that follow from a record, each defined once: in `docs/specification.md` in words, here in code.
 
-mod evidence;
+pub(crate) mod evidence;
 mod machine;
 pub(crate) mod overhead;
 mod paper;
 pub(crate) mod phase;
 pub(crate) mod reads;
 mod shares;
+mod tier;
 mod totals;
 
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub use self::phase::{
 };
 pub use self::reads::{Behind, ReadsServed, Surprise};
 pub use self::shares::{Share, shares, transactions_meant};
+pub use self::tier::{DurabilitySummary, DurabilityTier};
 pub use self::totals::{OperationTotal, TransactionsSummary};
 use crate::run::{OperationRecord, Outcome, PhaseRecord, Record};
 use crate::sweep::SweepSummary;
@@ -75,6 +77,8 @@ pub struct Summary {
     pub sweep: Option<SweepSummary>,
     /// Where what the transactions read came from; nothing where that was not examined.
     pub reads: Option<ReadsServed>,
+    /// What acknowledged changes had reached: with another tier a result is another.
+    pub durability: DurabilitySummary,
     /// What the program itself cost in the transactions; nothing where that is not known.
     pub overhead: Option<OverheadSummary>,
     /// The greatest relative error of a latency percentile.
@@ -110,6 +114,7 @@ impl Summary {
                 .as_ref()
                 .map(|asked| SweepSummary::of(asked, &record.actual.sweep_steps)),
             reads: reads::of_transactions(record),
+            durability: tier::summary(record),
             overhead: overhead::summary(&record.actual),
             latency_error_bound: Histogram::ERROR_BOUND,
             verdict: Verdict::of(record),

@@ -17,6 +17,7 @@ use workload::Phase;
 use crate::run::{Outcome, PhaseRecord, Record};
 
 mod course;
+mod evidence;
 mod load;
 mod memory;
 mod pace;
@@ -128,6 +129,7 @@ impl Verdict {
         reasons.extend(pace::reasons(record, &seen));
         reasons.extend(load::reasons(record, &seen));
         reasons.extend(memory::reasons(record));
+        reasons.extend(evidence::reasons(record));
         // Of the same level they stay in the order of the documentation.
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
         Self {

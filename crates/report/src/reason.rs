@@ -4,7 +4,8 @@ use document::harmless::harmless;
 use document::units::{bytes, counted, grouped, percent, rate, seconds};
 use measure::{Drift, steady};
 use record::verdict::limits::{
-    ACHIEVED_MIN, MEASURED_LEAST_NS, MEASURED_MIN_NS, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, SKIPPED_MAX, STEAL_MAX,
+    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS, NOT_DROPPED_MAX,
+    OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
@@ -174,6 +175,52 @@ pub fn describe(reason: &Reason) -> String {
             bytes(*read_bytes as f64),
             percent(share(*device_bytes, *read_bytes))
         ),
+        Reason::CacheNotDropped { cache, cached, pages } => format!(
+            "The run has --cache {cache}, but {} of a sample of the pool was in the page cache when the transactions began (threshold {}).",
+            percent(share(*cached, *pages)),
+            percent(NOT_DROPPED_MAX)
+        ),
+        Reason::DeviceWroteNothing {
+            phase,
+            written_bytes,
+            is_durable,
+        } => format!(
+            "The operations of the phase {} wrote {}{}, and the file system was synced, but the device wrote nothing.",
+            phase.name(),
+            bytes(*written_bytes as f64),
+            if *is_durable { ", synced one by one" } else { "" }
+        ),
+        Reason::Retransmissions {
+            of,
+            retransmissions,
+            requests,
+        } => format!(
+            "{} of the requests to the server of {} were sent again (threshold {}): {} of {}.",
+            percent(share(*retransmissions, *requests)),
+            harmless(of),
+            percent(RETRANSMITTED_MAX),
+            grouped(*retransmissions),
+            grouped(*requests)
+        ),
+        Reason::ClientSaturated { fraction } => format!(
+            "The client is saturated: the workers used {} of a processor each (threshold {}), so the result describes this machine more than the server.",
+            percent(*fraction),
+            percent(CLIENT_MAX)
+        ),
+        Reason::NearlyFull { path, fraction } => format!(
+            "The file system of {path} is nearly full: {} with the pool (threshold {}).",
+            percent(*fraction),
+            percent(FILLED_MAX)
+        ),
+        Reason::AllocatedDuringRun {
+            allocated_bytes,
+            written_bytes,
+        } => format!(
+            "The sparse file below the target's loop device allocated {} during the transactions, for {} written to the device (threshold {}).",
+            bytes(*allocated_bytes as f64),
+            bytes(*written_bytes as f64),
+            percent(ALLOCATED_MAX)
+        ),
         Reason::DurabilityInMemory {
             durability,
             path,
@@ -272,6 +319,18 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Make the pool larger than the cache (--working-set 4x), and check that the file system supports what was requested."
         }
         Reason::ReadsFromDevice { .. } => "Use a smaller pool or more memory, or remove --cache warm.",
+        Reason::CacheNotDropped { .. } => {
+            "Check that the file system drops its cache (tmpfs and some FUSE servers do not), and that no other program uses the pool."
+        }
+        Reason::DeviceWroteNothing { .. } => {
+            "Check what the target lies on, and whether its device or driver acknowledges writes that it keeps in memory."
+        }
+        Reason::Retransmissions { .. } => "Look for lost packets or a server that is overloaded, and repeat the run.",
+        Reason::ClientSaturated { .. } => "Use more workers or several client machines.",
+        Reason::NearlyFull { .. } => "Use a smaller pool or a larger file system.",
+        Reason::AllocatedDuringRun { .. } => {
+            "Allocate the file before the run (fallocate), or measure a second run on the same image."
+        }
         Reason::DurabilityInMemory { .. } => "Use a --target on a disk, or remove --durability.",
         Reason::Stalled { .. } => "See the kernel's log for what the device or the file system waited for.",
         Reason::LatencyOverflow { .. } => "See the slowest operations in the record.",

@@ -110,7 +110,7 @@ pub struct MessageKindSent {
 }
 
 /// Of a phase; nothing where it has no evidence.
-pub(super) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
+pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
     let performing = &evidence.performing;

@@ -76,7 +76,7 @@ pub struct PhaseSummary {
     pub operations: Vec<OperationSummary>,
     /// What the machine did meanwhile; nothing where that was not counted.
     pub machine: Option<MachineSummary>,
-    /// Who served it; nothing where the storage touches no file system, and in records from before it was counted.
+    /// Who served it; nothing where the storage touches no file system.
     pub evidence: Option<EvidenceSummary>,
 }
 

@@ -1,6 +1,5 @@
 //! Whether memory did the work where the run says that a device did.
 
-use observe::device::DeviceKind;
 use observe::{Class, Device};
 use spec::{Cache, Durability};
 use workload::{Action, Phase, Work, Workload};
@@ -42,7 +41,7 @@ fn fits_in_memory(record: &Record, served_by: Option<&ReadsServed>) -> Option<Re
 
 /// Contents of all pools when the transactions began: what was created before, or, where the pool was there already,
 /// what its sizes come to on the average.
-fn pool_bytes(record: &Record) -> u64 {
+pub(super) fn pool_bytes(record: &Record) -> u64 {
     let mut phases = record.actual.phases.iter();
     if let Some(prepare) = phases.find(|phase| phase.phase == Phase::Prepare) {
         return operations(prepare)
@@ -105,7 +104,7 @@ fn durability_in_memory(record: &Record) -> Option<Reason> {
     record.locations.iter().find_map(|location| {
         let target = location.target.known()?;
         let is_memory = target.class.known() == Some(&Class::Memory);
-        let is_beneath = target.device.known().is_some_and(is_memory_beneath);
+        let is_beneath = target.device.known().is_some_and(Device::is_memory);
         (is_memory || is_beneath).then(|| Reason::DurabilityInMemory {
             durability: durability.to_string(),
             path: location.directory.clone(),
@@ -113,16 +112,4 @@ fn durability_in_memory(record: &Record) -> Option<Reason> {
             is_beneath: !is_memory,
         })
     })
-}
-
-/// Whether a device, or one of those that it lies on, is memory. Persistent memory is none.
-fn is_memory_beneath(device: &Device) -> bool {
-    let of_file = device.loop_backing.known().is_some_and(|backing| {
-        let class = backing.mount.known().map(|mount| mount.class());
-        class == Some(Class::Memory) || backing.device.known().is_some_and(|device| is_memory_beneath(device))
-    });
-    let of_members = device.members.known();
-    matches!(device.kind, DeviceKind::Ram | DeviceKind::Zram)
-        || of_file
-        || of_members.is_some_and(|members| members.iter().any(is_memory_beneath))
 }

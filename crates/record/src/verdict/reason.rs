@@ -8,7 +8,8 @@ use spec::SteadyRule;
 use workload::{End, Phase};
 
 use self::limits::{
-    MEASURED_LEAST_NS, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SERVED_BY_DEVICE_NEVER, SKIPPED_MOST, STEAL_MOST,
+    MEASURED_LEAST_NS, NOT_DROPPED_MOST, OPERATIONS_MIN, OWN_MOST, PAUSED_MOST, SERVED_BY_DEVICE_NEVER, SKIPPED_MOST,
+    STEAL_MOST,
 };
 use super::{Level, Steadiness};
 use crate::run::Outcome;
@@ -81,6 +82,26 @@ pub mod limits {
 
     /// Past this share of a phase's time in pauses the 99th percentile is one of pauses.
     pub const PAUSED_MOST: f64 = 0.01;
+
+    /// The share of a sample that may still be in the page cache after it was dropped: what a steady run may drift.
+    pub const NOT_DROPPED_MAX: f64 = 0.10;
+
+    /// Past this share of a sample in the page cache, most of the pool was never dropped.
+    pub const NOT_DROPPED_MOST: f64 = 0.50;
+
+    /// The share of requests that may be sent again: NFS waits 60 s over TCP before it does (`timeo`, nfs(5)), so that one in a
+    /// thousand outweighs all others.
+    pub const RETRANSMITTED_MAX: f64 = 0.001;
+
+    /// The processor time of a worker, on average, from which on the client is what limits a run on a server.
+    pub const CLIENT_MAX: f64 = 0.90;
+
+    /// The share of a file system's room that may be taken: allocators search longer beyond it, which is why FFS kept 10 % free
+    /// (McKusick, Joy, Leffler, Fabry: A Fast File System for UNIX, 1984).
+    pub const FILLED_MAX: f64 = 0.90;
+
+    /// Of what was written to a device, the share that the files below it may allocate meanwhile: what a steady run may drift.
+    pub const ALLOCATED_MAX: f64 = 0.10;
 
     /// The share of the operations that may be skipped: what an achieved rate may lack.
     pub const SKIPPED_MAX: f64 = 0.01;
@@ -233,6 +254,52 @@ pub enum Reason {
         /// Bytes that they returned.
         read_bytes: u64,
     },
+    /// The caches were to be empty, and a sample of the pool was still there when the transactions began.
+    CacheNotDropped {
+        /// What was asked of the cache.
+        cache: String,
+        /// Pages of the sample that were in the page cache.
+        cached: u64,
+        /// Pages of the sample.
+        pages: u64,
+    },
+    /// Contents were written and synced, and the device wrote nothing.
+    DeviceWroteNothing {
+        /// The phase.
+        phase: Phase,
+        /// Bytes that its operations wrote.
+        written_bytes: u64,
+        /// Whether each of its changes was to be on the device when it was done.
+        is_durable: bool,
+    },
+    /// Requests to a server were sent again.
+    Retransmissions {
+        /// Of what: the mount point or the share.
+        of: String,
+        /// Transmissions beyond the first of a request.
+        retransmissions: u64,
+        /// Requests.
+        requests: u64,
+    },
+    /// The workers had no processor time left, and the target is a server.
+    ClientSaturated {
+        /// Processor time of a worker, on average, from 0 to 1.
+        fraction: f64,
+    },
+    /// The file system was nearly full.
+    NearlyFull {
+        /// The location.
+        path: String,
+        /// The share of its room that was taken with the pool on it, from 0 to 1.
+        fraction: f64,
+    },
+    /// The files below the target's loop device allocated room while the transactions went on.
+    AllocatedDuringRun {
+        /// Bytes that they allocated.
+        allocated_bytes: u64,
+        /// Bytes that were written to the device.
+        written_bytes: u64,
+    },
     /// Durability was asked for where nothing outlasts a loss of power.
     DurabilityInMemory {
         /// What was asked for.
@@ -284,6 +351,10 @@ impl Reason {
             | Self::WallClockStepped { .. }
             | Self::FitsInMemory { .. }
             | Self::ReadsFromDevice { .. }
+            | Self::Retransmissions { .. }
+            | Self::ClientSaturated { .. }
+            | Self::NearlyFull { .. }
+            | Self::AllocatedDuringRun { .. }
             | Self::LatencyOverflow { .. }
             | Self::AckLog { .. } => Level::Doubtful,
             Self::Errors { is_exceeded, .. } => invalid_where(*is_exceeded),
@@ -303,6 +374,8 @@ impl Reason {
                 read_bytes,
                 ..
             } => invalid_where(share(*device_bytes, *read_bytes) < SERVED_BY_DEVICE_NEVER),
+            Self::CacheNotDropped { cached, pages, .. } => invalid_where(share(*cached, *pages) > NOT_DROPPED_MOST),
+            Self::DeviceWroteNothing { is_durable, .. } => invalid_where(*is_durable),
             Self::DurabilityInMemory { is_beneath, .. } => invalid_where(!is_beneath),
             Self::Stalled { lost, .. } => invalid_where(*lost > 0),
         }

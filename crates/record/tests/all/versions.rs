@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x2955_2f29_f48f_b56e,
+        0x3dce_afe4_cc26_c542,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0xf598_ca3f_80b0_c9ca,
+        0xbe5f_f76f_4d4e_bbfa,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x5056_fb21_4889_7fb6,
+        0x9596_7737_dea8_71dc,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x8a6b_a4f0_5d22_a229,
+        0x0550_4345_2154_ff4e,
     ),
 ];
 

@@ -2,7 +2,7 @@
 
 use document::units::{grouped, percent};
 use document::{Cell, Document, Number, Table};
-use record::summary::{Behind, EvidenceSummary, ReadsServed, Surprise};
+use record::summary::{Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, ReadsServed, Surprise};
 use record::{Fact, PhaseSummary, Residency, ResidencySample, Summary};
 
 pub(super) fn render(document: &mut Document, summary: &Summary) {
@@ -19,6 +19,10 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         self::residency(document, residency);
     }
     messages(document, &phases);
+    document.note(acknowledged(&summary.durability));
+    if let Some(why) = summary.durability.tier.why() {
+        document.note(format!("acknowledged: not available ({why})"));
+    }
     unavailable(document, &phases);
     if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
         document.note(self::surprise(surprise));
@@ -80,6 +84,19 @@ fn count(fact: &Fact<u64>) -> Cell {
 /// The share of what was read that the page cache served; nothing where it is not known.
 pub(super) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
+}
+
+/// What acknowledged changes had reached, in a few words.
+pub(super) fn acknowledged(durability: &DurabilitySummary) -> String {
+    let behind = if durability.is_server { "server" } else { "device" };
+    let tier = match &durability.tier {
+        Fact::Known(DurabilityTier::Memory) => "in memory".to_owned(),
+        Fact::Known(DurabilityTier::PageCache) => "in the page cache".to_owned(),
+        Fact::Known(DurabilityTier::HandedOver) => format!("by the {behind}, not flushed"),
+        Fact::Known(DurabilityTier::FlushAcknowledged) => format!("after a {behind} flush"),
+        Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
+    };
+    format!("acknowledged: {tier} ({})", durability.policy)
 }
 
 /// What lies behind the page cache, in words.

@@ -169,7 +169,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
         }
     }
     if record.spec.storage.touches() {
-        words.push(format!("durability: {}", record.spec.durability));
+        words.push(evidence::acknowledged(&summary.durability));
     }
     if let Some(fraction) = summary.overhead.as_ref().and_then(|overhead| overhead.fraction) {
         words.push(format!("overhead: {}", percent(fraction)));

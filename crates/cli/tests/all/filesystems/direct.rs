@@ -1,6 +1,5 @@
 //! Contents past the page cache.
 
-
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 use crate::support::{Scene, Volume, is_root, names};

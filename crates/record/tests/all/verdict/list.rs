@@ -38,6 +38,16 @@ fn one_of_each() -> Vec<Reason> {
         place: "tmpfs (memory), 1 % full".to_owned(),
         is_beneath,
     };
+    let not_dropped = |cached| Reason::CacheNotDropped {
+        cache: "cold".to_owned(),
+        cached,
+        pages: 100,
+    };
+    let wrote_nothing = |is_durable| Reason::DeviceWroteNothing {
+        phase: Phase::Transactions,
+        written_bytes: 1 << 20,
+        is_durable,
+    };
     let stalled = |times, lost| Reason::Stalled {
         times,
         longest_ns: 61 * SECOND,
@@ -125,6 +135,24 @@ fn one_of_each() -> Vec<Reason> {
             device_bytes: 500,
             read_bytes: 1_000,
         },
+        not_dropped(30),
+        not_dropped(60),
+        wrote_nothing(false),
+        wrote_nothing(true),
+        Reason::Retransmissions {
+            of: "/mnt/nfs".to_owned(),
+            retransmissions: 2,
+            requests: 1_000,
+        },
+        Reason::ClientSaturated { fraction: 0.95 },
+        Reason::NearlyFull {
+            path: "/mnt/disk".to_owned(),
+            fraction: 0.95,
+        },
+        Reason::AllocatedDuringRun {
+            allocated_bytes: 1 << 20,
+            written_bytes: 1 << 21,
+        },
         durability(false),
         durability(true),
         stalled(1, 0),
@@ -166,10 +194,16 @@ fn place(reason: &Reason) -> usize {
         Reason::AckLog { .. } => 20,
         Reason::Skipped { .. } => 21,
         Reason::Paused { .. } => 22,
+        Reason::CacheNotDropped { .. } => 23,
+        Reason::DeviceWroteNothing { .. } => 24,
+        Reason::Retransmissions { .. } => 25,
+        Reason::ClientSaturated { .. } => 26,
+        Reason::NearlyFull { .. } => 27,
+        Reason::AllocatedDuringRun { .. } => 28,
     }
 }
 
-const REASONS: usize = 23;
+const REASONS: usize = 29;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

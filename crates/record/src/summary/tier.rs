@@ -1,0 +1,110 @@
+//! What an acknowledged change had reached: a part of what makes two results comparable.
+
+use observe::{Class, Device, Fact, Mount, Target};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use spec::Durability;
+
+use crate::run::Record;
+
+/// What a change had reached when its operation was acknowledged, the least first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DurabilityTier {
+    /// Memory, and nothing else ever.
+    Memory,
+    /// The page cache.
+    PageCache,
+    /// The device or the server, without a flush.
+    HandedOver,
+    /// The device or the server, which acknowledged a flush.
+    FlushAcknowledged,
+}
+
+/// What acknowledged changes had reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DurabilitySummary {
+    /// The durability policy that was requested.
+    pub policy: String,
+    /// The lowest tier of all targets.
+    pub tier: Fact<DurabilityTier>,
+    /// What lies behind the page cache of the target that has it.
+    pub is_server: bool,
+}
+
+/// Of a record.
+pub(super) fn summary(record: &Record) -> DurabilitySummary {
+    let policy = record.spec.durability;
+    let of = |tier, is_server| DurabilitySummary {
+        policy: policy.to_string(),
+        tier,
+        is_server,
+    };
+    if !record.spec.storage.touches() {
+        return of(Fact::Known(DurabilityTier::Memory), false);
+    }
+    let mut lowest: Option<(DurabilityTier, bool)> = None;
+    for location in &record.locations {
+        let target = match &location.target {
+            Fact::Known(target) => target,
+            Fact::NotApplicable => continue,
+            Fact::Unavailable(why) => return of(Fact::Unavailable(why.clone()), false),
+        };
+        let (Fact::Known(mount), Fact::Known(class)) = (&target.mount, &target.class) else {
+            let why = target.mount.why().unwrap_or("the mount is not known");
+            return of(Fact::Unavailable(why.to_owned()), false);
+        };
+        let tier = match of_target(record, target, mount, *class) {
+            Ok(tier) => (tier, mount.has_server()),
+            Err(why) => return of(Fact::Unavailable(why), true),
+        };
+        lowest = Some(lowest.map_or(tier, |lowest| if tier.0 < lowest.0 { tier } else { lowest }));
+    }
+    match lowest {
+        Some((tier, is_server)) => of(Fact::Known(tier), is_server),
+        None => of(Fact::NotApplicable, false),
+    }
+}
+
+fn of_target(record: &Record, target: &Target, mount: &Mount, class: Class) -> Result<DurabilityTier, String> {
+    use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
+    let has = |option: &str| {
+        mount
+            .mount_options
+            .iter()
+            .chain(&mount.super_options)
+            .any(|had| had == option)
+    };
+    if class == Class::Memory || target.device.known().is_some_and(Device::is_memory) {
+        return Ok(Memory);
+    }
+    // An overlay that ignores every sync (Documentation/filesystems/overlayfs.rst).
+    if has("volatile") {
+        return Ok(PageCache);
+    }
+    let waits = match record.spec.durability {
+        Durability::None | Durability::Batch(_) => has("sync"),
+        Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::ODsync
+        | Durability::OSync => true,
+    };
+    let sends_at_close = ["nfs", "nfs4", "cifs", "smb3"].contains(&mount.file_system_type.as_str());
+    if waits {
+        let is_without_flush = has("nobarrier") || has("barrier=0") || mount.is_fuse();
+        return Ok(if is_without_flush {
+            HandedOver
+        } else {
+            FlushAcknowledged
+        });
+    }
+    if record.spec.direct || sends_at_close {
+        return Ok(HandedOver);
+    }
+    if class == Class::Network || mount.is_fuse() {
+        let kind = &mount.file_system_type;
+        return Err(format!("when a {kind} client sends what was written is not known"));
+    }
+    Ok(PageCache)
+}

@@ -1,0 +1,121 @@
+//! Whether what was seen beside the run contradicts what the run says of itself.
+
+use observe::{Class, Fact};
+use spec::Cache;
+use workload::{Action, Phase};
+
+use super::limits::{ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, NOT_DROPPED_MAX, RETRANSMITTED_MAX};
+use super::memory::pool_bytes;
+use super::reason::share;
+use super::{Reason, all_phases, is_partial, transactions};
+use crate::run::{PhaseRecord, Record};
+use crate::summary::{evidence, phase};
+
+pub(super) fn reasons(record: &Record) -> Vec<Reason> {
+    let mut reasons: Vec<Reason> = [cache_not_dropped(record), device_wrote_nothing(record)]
+        .into_iter()
+        .flatten()
+        .collect();
+    reasons.extend(retransmissions(record));
+    reasons.extend(client_saturated(record));
+    reasons.extend(nearly_full(record));
+    reasons.extend(allocated_during_run(record));
+    reasons
+}
+
+fn cache_not_dropped(record: &Record) -> Option<Reason> {
+    if !matches!(record.spec.cache, Cache::Cold | Cache::ColdData) {
+        return None;
+    }
+    let residency = transactions(record)?.evidence.as_ref()?.residency.as_ref()?;
+    let sample = residency.before.known()?;
+    (share(sample.cached, sample.pages) > NOT_DROPPED_MAX).then(|| Reason::CacheNotDropped {
+        cache: record.spec.cache.name().to_owned(),
+        cached: sample.cached,
+        pages: sample.pages,
+    })
+}
+
+/// A phase that wrote, and was synced to its end, without a byte for the device. What lies in memory has no device.
+fn device_wrote_nothing(record: &Record) -> Option<Reason> {
+    let mut phases = all_phases(record).filter(|phase| phase.complete);
+    phases.find_map(|phase| {
+        phase.evidence.as_ref()?.syncing.as_ref()?;
+        let writes = evidence::summary(record, phase)?.writes;
+        let is_nothing = writes.written_bytes > 0 && writes.device_bytes == Fact::Known(0);
+        let covers = |action: Action| {
+            action
+                .performs()
+                .is_some_and(|kind| record.spec.durability.covers(kind))
+        };
+        is_nothing.then(|| Reason::DeviceWroteNothing {
+            phase: phase.phase,
+            written_bytes: writes.written_bytes,
+            is_durable: covers(Action::Create),
+        })
+    })
+}
+
+fn retransmissions(record: &Record) -> Option<Reason> {
+    let counters = all_phases(record).filter_map(|phase| Some(evidence::summary(record, phase)?.messages));
+    counters.flatten().find_map(|sent| {
+        let (requests, retransmissions) = (*sent.requests.known()?, sent.retransmissions?);
+        (share(retransmissions, requests) > RETRANSMITTED_MAX).then(|| Reason::Retransmissions {
+            of: sent.of,
+            retransmissions,
+            requests,
+        })
+    })
+}
+
+/// On a target that is a server: whether the workers' processors were what limited them.
+fn client_saturated(record: &Record) -> Option<Reason> {
+    let mut targets = record.locations.iter().filter_map(|location| location.target.known());
+    if !targets.any(|target| target.class == Fact::Known(Class::Network)) {
+        return None;
+    }
+    let used = |phase: &PhaseRecord| {
+        let workers = phase::summary(record, phase).machine?.workers?;
+        (workers.count > 0).then(|| workers.sum / workers.count as f64)
+    };
+    let of_transactions = all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
+    let fraction = of_transactions.filter_map(used).reduce(f64::max)?;
+    (fraction > CLIENT_MAX).then_some(Reason::ClientSaturated { fraction })
+}
+
+/// With the pool on it. Memory has no allocator that searches.
+fn nearly_full(record: &Record) -> Option<Reason> {
+    let weights: u64 = record.locations.iter().map(|location| u64::from(location.weight)).sum();
+    record.locations.iter().find_map(|location| {
+        let target = location.target.known()?;
+        let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
+        let pool = pool_bytes(record) as f64 * f64::from(location.weight) / weights.max(1) as f64;
+        let taken = pool / (*space.total_bytes.known()?).max(1) as f64;
+        let fraction = (filled + taken).min(1.0);
+        let is_judged = target.class != Fact::Known(Class::Memory) && fraction > FILLED_MAX;
+        is_judged.then(|| Reason::NearlyFull {
+            path: location.directory.clone(),
+            fraction,
+        })
+    })
+}
+
+fn allocated_during_run(record: &Record) -> Option<Reason> {
+    if is_partial(record) {
+        return None;
+    }
+    let mut of_transactions = all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
+    of_transactions.find_map(|phase| {
+        let seen = phase.evidence.as_ref()?;
+        let syncing = seen.syncing.as_ref();
+        let allocated = [Some(&seen.performing), syncing].into_iter().flatten();
+        let allocated_bytes = allocated
+            .map(|counted| counted.allocated_bytes.known().copied().unwrap_or(0))
+            .sum();
+        let written_bytes = *evidence::summary(record, phase)?.writes.device_bytes.known()?;
+        (share(allocated_bytes, written_bytes) > ALLOCATED_MAX).then_some(Reason::AllocatedDuringRun {
+            allocated_bytes,
+            written_bytes,
+        })
+    })
+}
