@@ -3,8 +3,8 @@
 //! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images and prints
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
-//! systems; `null` gives the loop's overhead, `seeing` what watching costs it; `sweeps`, `steady` and `soak` are runs that
-//! are driven; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
+//! systems; `null` gives the loop's overhead, `seeing` what watching costs it and how long counters take to read;
+//! `sweeps`, `steady` and `soak` are runs that are driven; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
 //! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
@@ -14,6 +14,7 @@ mod classic;
 mod driving;
 mod floor;
 mod large;
+mod messages;
 mod mounts;
 mod noise;
 mod operations;
@@ -134,7 +135,10 @@ enum Benchmark {
         /// Transactions of each run.
         #[arg(long, default_value_t = 15_000_000)]
         transactions: u64,
-        /// End with code 1 where the limit is exceeded.
+        /// Measure only how long the counters of messages take to read.
+        #[arg(long)]
+        counters: bool,
+        /// End with code 1 where a limit is exceeded.
         #[arg(long)]
         check: bool,
     },
@@ -282,8 +286,13 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             ..
         } => own::instructions(arguments, beside.as_deref())?,
         Benchmark::Null { transactions, .. } => own::null(arguments, *transactions)?,
-        Benchmark::Seeing { transactions, check } => {
-            return Ok(seeing::compare(&arguments.ours, strict_pairs, *transactions)? || !check);
+        Benchmark::Seeing {
+            transactions,
+            counters,
+            check,
+        } => {
+            let is_seen = *counters || seeing::compare(&arguments.ours, strict_pairs, *transactions)?;
+            return Ok((messages::reading()? && is_seen) || !check);
         }
         Benchmark::Sweeps { on, preset, sweep, slo } => driving::sweeps(
             &arguments.ours,

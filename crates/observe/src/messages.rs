@@ -275,7 +275,7 @@ impl WatchedMessages {
     /// Not applicable where no target has any, and unavailable where none is
     /// known; otherwise what is not known is `unseen`.
     pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target>) -> Fact<WatchedMessages> {
-        let mut search = Search::new(sources);
+        let mut search = CounterSearch::new(sources);
         for target in targets {
             search.add(target);
         }
@@ -339,7 +339,7 @@ impl WatchedCounter {
     }
 }
 
-struct Search<'sources> {
+struct CounterSearch<'sources> {
     sources: &'sources Sources,
     found: WatchedMessages,
     /// File systems of NFS and names of disks: two mounts of one share the
@@ -347,9 +347,9 @@ struct Search<'sources> {
     seen: HashSet<String>,
 }
 
-impl<'sources> Search<'sources> {
+impl<'sources> CounterSearch<'sources> {
     fn new(sources: &'sources Sources) -> Self {
-        Search {
+        CounterSearch {
             sources,
             found: WatchedMessages::default(),
             seen: HashSet::new(),

@@ -127,7 +127,7 @@ fn kind(line: &str) -> Option<MessageKind> {
     let [requests, transmissions, _, sent_bytes, received_bytes, times_ms @ ..] = columns;
     let time = |what: &str, ms: u64| match i64::try_from(ms) {
         Ok(_) => Fact::Known(ms),
-        // Clocks that were set back made sums below 0 (before Linux 2.6.36).
+        // Some kernels sum what is below 0.
         Err(_) => Fact::Unavailable(format!("{MOUNTSTATS}: {name}: {what} is below 0")),
     };
     Some(MessageKind {

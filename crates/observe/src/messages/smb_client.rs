@@ -166,6 +166,7 @@ fn add(sum: &mut Option<u64>, bytes: u64) {
 fn heading(line: &str) -> Option<&str> {
     let (number, name) = line.split_once(") ")?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let name = name.trim_end();
     let name = name.strip_suffix("DISCONNECTED").map_or(name, str::trim_end);
     (is_number && name.starts_with("\\\\")).then_some(name)
 }

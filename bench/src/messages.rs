@@ -1,0 +1,67 @@
+//! How long it takes to read the counters of messages on a machine with many mounts of NFS: without what the kernel takes to
+//! write them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+use observe::{MessageCounter, Sources, WatchedCounter, WatchedMessages};
+
+use crate::noise::Noise;
+use crate::statistics::median;
+
+/// What a kernel wrote of a mount at `/D`, with all operations of NFS 4.2.
+const CAPTURE: &str = include_str!("../../crates/observe/tests/captures/mountstats-telegraf");
+
+const MOUNTS: usize = 200;
+
+/// A reading, which a run makes each second, may take this long.
+const LIMIT_MS: f64 = 1.0;
+
+const READINGS: usize = 1_000;
+
+/// Prints the median time of a reading. Whether it is within the limit.
+pub fn reading() -> Result<bool, Box<dyn Error>> {
+    let section = CAPTURE.split_once(" mounted on /D").ok_or("the capture has no /D")?.1;
+    let mut text = String::new();
+    for number in 0..MOUNTS {
+        write!(text, "device server:/export{number} mounted on /mnt/{number}{section}")?;
+    }
+    let tree = tempfile::tempdir()?;
+    std::fs::create_dir_all(tree.path().join("proc/self"))?;
+    std::fs::write(tree.path().join("proc/self/mountstats"), &text)?;
+    let sources = Sources::beneath(tree.path());
+    // Two targets, as of a run over two of them: the first mount and the last.
+    let watched = |number: usize| WatchedCounter {
+        counter: MessageCounter::NfsClient,
+        protocol: "nfs4.2".to_owned(),
+        of: format!("/mnt/{number}"),
+    };
+    let watched = WatchedMessages {
+        list: vec![watched(0), watched(MOUNTS - 1)],
+        unseen: vec![],
+    };
+    let noise = Noise::begin();
+    let mut times_ms = Vec::new();
+    for _ in 0..READINGS {
+        let begun = Instant::now();
+        let readings = watched.read(&sources);
+        times_ms.push(begun.elapsed().as_secs_f64() * 1000.0);
+        if !readings.iter().all(|reading| reading.kinds.is_known()) {
+            return Err("the counters were not understood".into());
+        }
+    }
+    let time_ms = median(&times_ms).unwrap_or_default();
+    let holds = time_ms.high <= LIMIT_MS;
+    println!(
+        "counters of messages of 2 of {MOUNTS} NFS mounts, {} bytes of mountstats, {READINGS} readings; {}",
+        text.len(),
+        noise.end()
+    );
+    println!(
+        "  a reading              {} ms {}",
+        time_ms.show(3),
+        if holds { "holds" } else { "MISSED" }
+    );
+    Ok(holds)
+}

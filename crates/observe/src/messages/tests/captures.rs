@@ -1,0 +1,155 @@
+//! What kernels wrote, number by number.
+
+use super::*;
+
+#[test]
+fn nfs_of_old_and_new_kernels() {
+    let reading = nfs("/C").parse(NFS_TELEGRAF);
+    assert_eq!(reading.age_s, Fact::Known(1_084_700));
+    assert_eq!(reading.server_read_bytes, Fact::Known(0));
+    let getattr = MessageKind {
+        kind: "GETATTR".into(),
+        requests: 145_712,
+        retransmissions: Fact::Known(0),
+        sent_bytes: Fact::Known(22_994_472),
+        received_bytes: Fact::Known(16_319_744),
+        queued_ms: Fact::Known(532),
+        round_trip_ms: Fact::Known(107_480),
+        execution_ms: Fact::Known(109_969),
+    };
+    assert_eq!(*kind(&reading, "GETATTR"), getattr);
+    assert_eq!(kind(&reading, "NULL").retransmissions, Fact::Known(1), "sent twice");
+    // Nine columns, and what the server says of itself.
+    let newest = nfs("/D").parse(NFS_TELEGRAF);
+    assert_eq!(newest.requests(), Fact::Known(19));
+    assert_eq!(kind(&newest, "RECLAIM_COMPLETE").execution_ms, Fact::Known(107));
+    // Four spaces instead of a tab, and another mount right behind it.
+    let oldest = nfs("/A").parse(NFS_TELEGRAF);
+    let kinds = requests_by_kind(&oldest);
+    assert_eq!(
+        (kinds.len(), kinds[0], kinds[20]),
+        (21, ("ACCESS", 400), ("WRITE", 700))
+    );
+    assert_eq!(oldest.server_read_bytes, Fact::Known(1_134_399_088_816));
+    assert_eq!(oldest.server_written_bytes, Fact::Known(407_107_155_723));
+    assert_eq!(kind(&oldest, "READ").requests, 600);
+    assert_eq!(kind(&oldest, "READ").retransmissions, Fact::Known(1));
+    let rdma = nfs("<mountpoint>").parse(NFS_RDMA);
+    assert_eq!(requests_by_kind(&rdma), [("NULL", 16)]);
+    assert_eq!(rdma.server_read_bytes, Fact::Known(2_013_200_952_170_479));
+}
+
+#[test]
+fn numbers_that_cannot_be_are_unavailable_and_the_others_known() {
+    let reading = nfs("/mnt/nfs/test").parse(NFS_PROCFS);
+    let access = kind(&reading, "ACCESS");
+    assert_eq!(access.requests, 2_927_395_007);
+    assert!(
+        access
+            .retransmissions
+            .why()
+            .unwrap()
+            .contains("2927394995 transmissions")
+    );
+    assert!(access.queued_ms.why().unwrap().contains("below 0"));
+    assert_eq!(access.round_trip_ms, Fact::Known(1_667_369_447));
+    assert_eq!(kind(&reading, "READ").received_bytes, Fact::Known(1_210_292_152));
+}
+
+#[test]
+fn nfs_servers_of_three_kernels() {
+    let readings = NFSD.map(|text| nfs_server::PROTOCOLS.map(|protocol| nfsd(protocol).parse(text)));
+    let [[busy, unused], [_, older], [three, four]] = &readings;
+    assert_eq!(kind(busy, "WRITE").requests, 21_668_847);
+    assert_eq!(kind(busy, "COMMIT").requests, 1_989_658);
+    assert_eq!(kind(busy, "COMMIT").retransmissions, Fact::NotApplicable);
+    assert_eq!(busy.operations, Fact::NotApplicable);
+    assert_eq!(unused.kinds, Fact::Known(vec![]));
+    assert_eq!(unused.operations, Fact::Known(vec![]));
+    assert_eq!(requests_by_kind(older), [("COMPOUND", 182_991), ("NULL", 101)]);
+    let of_three = [
+        ("ACCESS", 111),
+        ("FSINFO", 2),
+        ("GETATTR", 112),
+        ("LOOKUP", 2719),
+        ("NULL", 2),
+        ("PATHCONF", 1),
+        ("READDIR", 27),
+        ("READDIRPLUS", 216),
+    ];
+    assert_eq!(requests_by_kind(three), of_three);
+    assert_eq!(four.requests(), Fact::Known(10_855));
+    let operations = four.operations.known().unwrap();
+    let count = |name: &str| {
+        operations
+            .iter()
+            .find(|operation| operation.operation == name)
+            .map(|found| found.count)
+    };
+    assert_eq!(
+        ["ACCESS", "PUTFH", "RENEW", "SETCLIENTID_CONFIRM", "WRITE"].map(count),
+        [Some(1098), Some(9609), Some(1236), Some(3), None]
+    );
+}
+
+#[test]
+fn operations_newer_than_this_program_have_their_numbers() {
+    let zeros = "0 ".repeat(76);
+    let text = format!("proc4 2 0 1\nproc4ops 77 {zeros}5\n");
+    let reading = nfsd("nfs4").parse(&text);
+    let operations = reading.operations.known().unwrap();
+    assert_eq!((operations[0].operation.as_str(), operations[0].count), ("76", 5));
+}
+
+#[test]
+fn shares_of_smb_1_2_and_3() {
+    let one = smb("//server1/share1").parse(CIFS_OLD);
+    assert_eq!(requests_by_kind(&one), [("FindFirst", 1)]);
+    assert_eq!(one.server_read_bytes, Fact::Known(0));
+    let two = smb("//SERVER2/share2").parse(CIFS_OLD);
+    assert_eq!(kind(&two, "Creates").requests, 11);
+    assert_eq!(kind(&two, "OplockBreaks").requests, 770);
+    assert!(two.server_written_bytes.why().unwrap().contains("no bytes written"));
+    let [(three, _), (other, _)] = [&all()[14], &all()[15]];
+    let three = three.parse(CIFS);
+    assert_eq!(three.requests(), Fact::Known(195_840));
+    assert_eq!(three.server_read_bytes, Fact::Known(3_407_203_268));
+    assert_eq!(three.server_written_bytes, Fact::Known(1_908_651_680));
+    assert_eq!(kind(&other.parse(CIFS), "Creates").requests, 19_052);
+    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n";
+    let reading = smb("//s/x").parse(bytes);
+    assert_eq!(reading.server_read_bytes, Fact::Known(8192));
+    assert_eq!(reading.server_written_bytes, Fact::Known(17));
+    assert_eq!(
+        requests_by_kind(&reading),
+        [("Reads", 2), ("Renames", 4), ("T2 Renames", 5), ("Writes", 1)]
+    );
+}
+
+#[test]
+fn sessions_that_share_a_share_are_one() {
+    let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\n";
+    let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
+    assert_eq!(requests_by_kind(&reading), [("Reads", 10)]);
+    assert_eq!(reading.server_written_bytes, Fact::Known(4));
+}
+
+#[test]
+fn commands_of_a_disk() {
+    assert_eq!(requests_by_kind(&disk("sda").parse("0x1a2b\n")), [("commands", 6699)]);
+    assert_eq!(disk("sda").parse("0x0\n").kinds, Fact::Known(vec![]));
+    assert!(disk("sda").parse("6699\n").kinds.why().unwrap().contains("sda/device"));
+}
+
+#[test]
+fn a_mount_point_with_white_space_and_one_that_is_covered() {
+    let of = |source: &str, count: u32| {
+        format!(
+            "device {source} mounted on /mnt/a\\040b with fstype nfs statvers=1.1\n\tage:\t{count}\n\tper-op statistics\n\t READ: {count} {count} 0 0 0 0 0 0\n\n"
+        )
+    };
+    let text = of("one:/x", 1) + "device tmpfs mounted on /mnt/a\\040b with fstype tmpfs\n" + &of("two:/y", 2);
+    let reading = nfs("/mnt/a b").parse(&text);
+    assert_eq!(requests_by_kind(&reading), [("READ", 2)]);
+    assert_eq!(reading.age_s, Fact::Known(2));
+}

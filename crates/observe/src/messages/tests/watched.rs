@@ -1,0 +1,178 @@
+//! Which counters belong to targets, and reading them on fixture trees.
+
+use super::*;
+use crate::device_number::DeviceNumber;
+use crate::mount::MountTable;
+use crate::sources::tests::Tree;
+
+/// A target on a mount of this line of mountinfo. Nothing else of it is looked at.
+fn target(tree: &Tree, line: &str) -> Target {
+    let table = MountTable::parse(line).unwrap();
+    let mount = table.mounts[0].clone();
+    Target {
+        class: Fact::Known(mount.class()),
+        device: match mount.class() {
+            Class::Block => Device::read(&tree.sources, &Fact::NotApplicable, mount.device),
+            _ => Fact::NotApplicable,
+        },
+        canonical_path: Fact::Known(mount.mount_point.clone()),
+        mount: Fact::Known(mount),
+        ..Target::read(&tree.sources, tree.directory.path())
+    }
+}
+
+fn nfs_line(mount_point: &str, device: &str, options: &str) -> String {
+    format!("40 1 {device} / {mount_point} rw - nfs4 server:/export rw,{options}\n")
+}
+
+fn watched(tree: &Tree, lines: &[&str]) -> Fact<WatchedMessages> {
+    let targets: Vec<Target> = lines.iter().map(|line| target(tree, line)).collect();
+    WatchedMessages::of(&tree.sources, &targets)
+}
+
+fn list(fact: &Fact<WatchedMessages>) -> Vec<WatchedCounter> {
+    fact.known().unwrap_or_else(|| panic!("{fact:?}")).list.clone()
+}
+
+#[test]
+fn mounts_of_nfs_and_smb_once_each() {
+    let tree = Tree::new(&[]);
+    let lines = [
+        &nfs_line("/D", "0:45", "vers=4.2,addr=192.0.2.7"),
+        // The same file system again: its counters are the same.
+        &nfs_line("/again", "0:45", "vers=4.2,addr=192.0.2.7"),
+        "41 1 0:46 / /C rw - nfs server:/other rw,vers=3\n",
+        "42 1 0:47 / /smb rw - cifs //server2/share2/deep/er rw,vers=3.1.1\n",
+    ];
+    let expected = [
+        nfs("/D"),
+        counter(MessageCounter::NfsClient, "nfs3", "/C"),
+        smb("//server2/share2"),
+    ];
+    let found = watched(&tree, &lines.map(String::from).each_ref().map(String::as_str));
+    assert_eq!(list(&found), expected);
+    assert!(found.known().unwrap().unseen.is_empty());
+    // Read: each from its file, whose absence is the reason.
+    tree.file("/proc/self/mountstats", NFS_TELEGRAF);
+    let readings = found.known().unwrap().read(&tree.sources);
+    assert_eq!(readings[0].requests(), Fact::Known(19));
+    assert_eq!(readings[0].of, "/D");
+    assert!(readings[1].kinds.is_known());
+    let why = readings[2].kinds.why().unwrap();
+    assert!(
+        why.contains("/proc/fs/cifs/Stats") && why.contains("No such file"),
+        "{why}"
+    );
+    assert_eq!(readings[2].server_read_bytes.why(), Some(why));
+}
+
+#[test]
+fn targets_without_servers_and_with_unknown_ones() {
+    let tree = Tree::new(&[]);
+    assert_eq!(
+        watched(&tree, &["40 1 0:45 / /t rw - tmpfs t rw\n"]),
+        Fact::NotApplicable
+    );
+    let foreign = watched(&tree, &["40 1 0:45 / /t rw - 9p share rw\n"]);
+    assert!(foreign.why().unwrap().contains("messages of 9p are not counted"));
+    let mut lost = target(&tree, "40 1 0:45 / /t rw - tmpfs t rw\n");
+    lost.mount = Fact::Unavailable("masked".into());
+    assert_eq!(WatchedMessages::of(&tree.sources, [&lost]).why(), Some("masked"));
+    // Known beside unknown.
+    let known = target(&tree, &nfs_line("/D", "0:45", "vers=4.2"));
+    let found = WatchedMessages::of(&tree.sources, [&lost, &known]);
+    assert_eq!(found.known().unwrap().unseen, ["masked"]);
+    assert_eq!(list(&found), [nfs("/D")]);
+}
+
+#[test]
+fn the_server_is_read_where_it_is_this_machine() {
+    let of = |nfsd: &str, line: &str, exports: &str| {
+        let tree = Tree::new(&[("/proc/net/rpc/nfsd", nfsd), ("/var/lib/nfs/etab", exports)]);
+        let found = watched(&tree, &[line]);
+        let counters = found.known().map(|found| found.list.clone()).unwrap_or_default();
+        let of_server = |watched: &WatchedCounter| {
+            (watched.counter == MessageCounter::NfsServer).then(|| format!("{} {}", watched.protocol, watched.of))
+        };
+        counters.iter().filter_map(of_server).collect::<Vec<String>>()
+    };
+    let here = ["nfs3 this machine", "nfs4 this machine"];
+    for options in ["addr=127.0.0.1", "addr=::1", "addr=127.0.0.1,vers=3"] {
+        assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", options), ""), here, "{options}");
+    }
+    // Another machine's address (RFC 5737).
+    assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=192.0.2.7"), ""), [""; 0]);
+    let without_threads = NFSD[2].replace("th 8", "th 0");
+    assert_eq!(
+        of(&without_threads, &nfs_line("/mnt", "0:45", "addr=127.0.0.1"), ""),
+        [""; 0]
+    );
+    let others = [
+        "nfs3 this machine, for other clients",
+        "nfs4 this machine, for other clients",
+    ];
+    let local = "40 1 0:45 / /srv/data/deep rw - tmpfs t rw\n";
+    assert_eq!(of(NFSD[2], local, "/srv/data\t*(rw,sync)\n"), others);
+    assert_eq!(of(NFSD[2], local, "/srv/dat\t*(rw,sync)\n"), [""; 0]);
+    assert_eq!(of(NFSD[2], local, "#/srv/data\t*(rw,sync)\n"), [""; 0]);
+}
+
+/// A disk of SCSI whose device lies where the kernel puts it.
+fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
+    let device = format!("/sys/devices/platform/{host}/target2:0:0/2:0:0:1");
+    tree.file(&format!("{device}/iorequest_cnt"), count);
+    let block = format!("{device}/block/{name}");
+    tree.file(&format!("{block}/stat"), "1 0 16 0 2 0 24 0 0 0 0\n");
+    tree.file(&format!("{block}/{name}1/partition"), "1\n");
+    tree.link(&format!("{block}/device"), &device);
+    tree.link(&format!("/sys/class/block/{name}"), &block);
+    tree.link(&format!("/sys/class/block/{name}1"), &format!("{block}/{name}1"));
+    tree.link(&format!("/sys/dev/block/{number}"), &format!("{block}/{name}1"));
+}
+
+#[test]
+fn the_disk_of_a_session_is_found_below_a_partition() {
+    let tree = Tree::new(&[("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n")]);
+    add_disk(&tree, "host2/session3", "sda", "8:1", "0x1a2b\n");
+    add_disk(&tree, "host4/port-0:0", "sdb", "8:17", "0x3\n");
+    let line = "40 1 8:1 / /mnt rw - ext4 /dev/sda1 rw\n";
+    let found = watched(&tree, &[line, line, "41 1 8:17 / /b rw - ext4 /dev/sdb1 rw\n"]);
+    assert_eq!(list(&found), [disk("sda")]);
+    let readings = found.known().unwrap().read(&tree.sources);
+    assert_eq!(readings[0].requests(), Fact::Known(0x1a2b));
+    assert_eq!(readings[0].server_read_bytes, Fact::Known(16 * 512));
+    assert_eq!(readings[0].server_written_bytes, Fact::Known(24 * 512));
+    // The disk went away.
+    std::fs::remove_file(tree.sources.path("/sys/class/block/sda")).unwrap();
+    let gone = found.known().unwrap().read(&tree.sources);
+    assert!(gone[0].kinds.why().unwrap().contains("sda/device/iorequest_cnt"));
+    assert!(gone[0].since(&readings).kinds.why().unwrap().contains("No such file"));
+}
+
+#[test]
+fn a_disk_of_another_machine_that_is_not_counted_says_so() {
+    let tree = Tree::new(&[("/sys/devices/nbd0/size", "8\n")]);
+    tree.link("/sys/dev/block/43:0", "/sys/devices/nbd0");
+    let found = watched(&tree, &["40 1 43:0 / /mnt rw - ext4 /dev/nbd0 rw\n"]);
+    assert!(found.why().unwrap().contains("/dev/nbd0: its messages are not counted"));
+    assert_eq!(DeviceNumber::parse("43:0").unwrap().to_string(), "43:0");
+}
+
+#[test]
+fn this_machine_is_read_without_a_panic() {
+    let sources = Sources::default();
+    let target = Target::read(&sources, std::path::Path::new("/"));
+    let found = WatchedMessages::of(&sources, [&target]);
+    for watched in [nfs("/"), nfsd("nfs3"), nfsd("nfs4"), smb("//no/such"), disk("no-such")] {
+        let watched = WatchedMessages {
+            list: vec![watched],
+            unseen: vec![],
+        };
+        let readings = watched.read(&sources);
+        assert!(
+            readings[0].kinds.is_known() || readings[0].kinds.why().is_some(),
+            "{readings:?}"
+        );
+        assert!(!readings[0].kinds.is_known() || found.is_known(), "{readings:?}");
+    }
+}
