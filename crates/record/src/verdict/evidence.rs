@@ -60,7 +60,7 @@ fn retransmissions(record: &Record) -> Option<Reason> {
     let counters = all_phases(record).filter_map(|phase| Some(evidence::summary(record, phase)?.messages));
     counters.flatten().find_map(|sent| {
         let (requests, retransmissions) = (*sent.requests.known()?, sent.retransmissions?);
-        (share(retransmissions, requests) > RETRANSMITTED_MAX).then(|| Reason::Retransmissions {
+        (share(retransmissions, requests) > RETRANSMITTED_MAX).then_some(Reason::Retransmissions {
             of: sent.of,
             retransmissions,
             requests,
