@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x3dce_afe4_cc26_c542,
+        0xcce1_6640_492a_9053,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0xbe5f_f76f_4d4e_bbfa,
+        0xb799_fbd7_1eeb_ff86,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x9596_7737_dea8_71dc,
+        0x244b_32bd_2e0c_fa8a,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0x0550_4345_2154_ff4e,
+        0xea4d_2bae_4ae0_675a,
     ),
 ];
 
