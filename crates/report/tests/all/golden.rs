@@ -272,7 +272,10 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 fn what_is_not_known_or_not_there_is_said() {
     let mut record = made::shared(&kept());
     let actual = &mut record.actual;
-    actual.phases[1].evidence = Some(made::evidence(Fact::Unavailable("there is no /proc".to_owned()), 40_960));
+    actual.phases[1].evidence = Some(made::evidence(
+        Fact::Unavailable("there is no /proc".to_owned()),
+        40_960,
+    ));
     actual.phases[1].claim_waits.clear();
     actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
