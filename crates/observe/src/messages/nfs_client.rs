@@ -97,7 +97,10 @@ fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
     }
     kinds.retain(MessageKind::occurred);
     kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
-    Fact::Known(kinds)
+    match kinds.windows(2).find(|pair| pair[0].kind == pair[1].kind) {
+        Some(pair) => missing(mount_point, &format!("`{}` is there twice", pair[0].kind)),
+        None => Fact::Known(kinds),
+    }
 }
 
 /// `READ: 3 4 0 528 1024 0 1 2 0`: operations completed, transmissions, major
