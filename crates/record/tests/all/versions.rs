@@ -14,25 +14,25 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0xcce1_6640_492a_9053,
+        0x2038_ba12_50ee_5cc6,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0xb799_fbd7_1eeb_ff86,
+        0x2628_37a8_d0cb_8b84,
     ),
     (
         1,
         "1-failed",
         include_str!("../versions/1-failed.json"),
-        0x244b_32bd_2e0c_fa8a,
+        0x0b25_7242_ebf8_4882,
     ),
     (
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0xea4d_2bae_4ae0_675a,
+        0xcd27_922c_de22_dd75,
     ),
 ];
 

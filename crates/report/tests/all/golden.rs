@@ -59,7 +59,7 @@ fn the_screen_says_what_the_device_served() {
     };
     let known = screen(Fact::Known(8));
     assert!(
-        known.contains("reads: 87.5 % from cache  acknowledged: in the page cache (none)\n"),
+        known.contains("reads: 87.5 % from cache  acknowledged: not available (none)\n"),
         "{known}"
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));

@@ -145,6 +145,7 @@ pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
             device("vda", DeviceRole::WholeDisk, Fact::Known(7)),
         ]),
         messages: Fact::NotApplicable,
+        interfaces: Fact::NotApplicable,
         allocated_bytes: Fact::NotApplicable,
     };
     PhaseEvidence {

@@ -1,6 +1,7 @@
 //! What was seen beside a run, where it contradicts the run, and where it does not.
 
-use observe::{Class, Fact, MessageCounter, MessageKind, MessagesReading};
+use observe::network::InterfaceReading;
+use observe::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
 use record::summary::{DurabilityTier, EvidenceSummary, ServedBy};
 use record::{
     Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, Level, OwnIo, Phase, PhaseEvidence, Reason, Record,
@@ -45,6 +46,7 @@ fn counted(written_bytes: u64) -> Accounted {
         },
         devices: Fact::Known(vec![device(DeviceRole::Target, written_bytes, 3)]),
         messages: Fact::NotApplicable,
+        interfaces: Fact::NotApplicable,
         allocated_bytes: Fact::NotApplicable,
     }
 }
@@ -173,6 +175,36 @@ fn requests_that_were_sent_again_are_told() {
         requests: 10_000,
     };
     assert_eq!(reason(sent(11)), (Level::Doubtful, expected));
+}
+
+#[test]
+fn a_client_that_has_no_room_is_told() {
+    // A second of 1 Gbit/s has 125,000,000 bytes; the transactions last 60 s.
+    let passed = |class, sent_bytes| {
+        move |record: &mut Record| {
+            target(record).class = Fact::Known(class);
+            let mut all = counted(1);
+            all.interfaces = Fact::Known(vec![InterfaceReading {
+                name: "eth0".to_owned(),
+                speed_bits_per_s: Fact::Known(1_000_000_000),
+                received_bytes: Fact::Known(1),
+                sent_bytes: Fact::Known(sent_bytes),
+            }]);
+            transactions(record).evidence = Some(seen(all, None));
+        }
+    };
+    is_valid(passed(Class::Network, 5_900_000_000));
+    is_valid(passed(Class::Block, 7_500_000_000));
+    let (level, told) = reason(passed(Class::Network, 6_750_000_000));
+    assert_eq!(level, Level::Doubtful);
+    let Reason::ClientSaturated {
+        workers: None,
+        interface: Some((name, fraction)),
+    } = told
+    else {
+        panic!("{told:?}");
+    };
+    assert!(name == "eth0" && (fraction - 0.9).abs() < 0.01, "{name} {fraction}");
 }
 
 #[test]
@@ -341,6 +373,8 @@ fn acknowledged_changes_have_reached_a_tier() {
         target(&mut record).device = Fact::NotApplicable;
         record.spec.durability = durability.parse().unwrap();
         record.spec.direct = direct;
+        let facts = DurabilityFacts::of(&Sources::beneath("/nowhere"), target(&mut record));
+        record.locations[0].durability = Some(facts);
         let found = Summary::of(&record).durability;
         assert_eq!(
             found.tier.known().copied(),
