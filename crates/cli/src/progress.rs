@@ -133,6 +133,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Phase(phase) => phase.name(),
         Stage::Take => "take",
         Stage::PhaseSync => "sync",
+        Stage::FreeSpace => "free space",
         Stage::Warm => "warm",
         Stage::Cool => "cool",
         Stage::Check => "check",
@@ -179,7 +180,7 @@ fn latency(ns: u64) -> String {
 
 /// Whether a stage has anything to count.
 fn counts(stage: Stage) -> bool {
-    !matches!(stage, Stage::PhaseSync)
+    !matches!(stage, Stage::PhaseSync | Stage::FreeSpace)
 }
 
 /// Told even where no progress is to be shown: something is wrong.
