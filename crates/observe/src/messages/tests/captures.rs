@@ -151,7 +151,7 @@ fn shares_of_smb_1_2_and_3() {
     let own = smb("//127.0.0.1/lab").parse(CIFS_OWN);
     assert_eq!(own.requests(), Fact::Known(317), "as many as its line `SMBs` says");
     assert_eq!(own.server_written_bytes, Fact::Known(1_310_900));
-    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n";
+    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n\n";
     let reading = smb("//s/x").parse(bytes);
     assert_eq!(reading.server_read_bytes, Fact::Known(8192));
     assert_eq!(reading.server_written_bytes, Fact::Known(17));
@@ -163,7 +163,8 @@ fn shares_of_smb_1_2_and_3() {
 
 #[test]
 fn sessions_that_share_a_share_are_one() {
-    let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\n";
+    let section =
+        "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\nOplockBreaks: 0 sent 0 failed\n";
     let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
     assert_eq!(requests_by_kind(&reading), [("Reads", 10)]);
     assert_eq!(reading.server_written_bytes, Fact::Known(4));
