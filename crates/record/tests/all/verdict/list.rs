@@ -105,6 +105,7 @@ fn one_of_each() -> Vec<Reason> {
         },
         Reason::Steal { fraction: 0.05 },
         Reason::Steal { fraction: 0.5 },
+        Reason::Emulated,
         paused(0.005),
         paused(0.4),
         Reason::Suspended { ns: 12 * SECOND },
@@ -166,10 +167,11 @@ fn place(reason: &Reason) -> usize {
         Reason::AckLog { .. } => 20,
         Reason::Skipped { .. } => 21,
         Reason::Paused { .. } => 22,
+        Reason::Emulated => 23,
     }
 }
 
-const REASONS: usize = 23;
+const REASONS: usize = 24;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {
