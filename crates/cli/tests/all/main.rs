@@ -11,6 +11,7 @@ mod filesystems;
 mod hostile;
 mod hung;
 mod killed_trees;
+mod lab;
 mod layout;
 mod like;
 mod manual;
