@@ -14,7 +14,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::support::faces::program;
-use crate::support::{Scene, everything};
+use crate::support::{Scene, everything, names};
 
 mod flakey;
 mod power_cut;
@@ -63,6 +63,8 @@ impl Booted {
             scene,
             said: streams.concat(),
         };
+        let left = names(booted.scene.path()).unwrap();
+        booted.assert(left == ["shared"], &format!("the lab has left something: {left:?}"));
         booted.assert(
             output.status.success(),
             &format!("{command:?} ended with {}", output.status),
