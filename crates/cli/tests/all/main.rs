@@ -12,6 +12,7 @@ mod filesystems;
 mod hostile;
 mod hung;
 mod killed_trees;
+mod lab;
 mod layout;
 mod like;
 mod manual;
