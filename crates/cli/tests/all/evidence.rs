@@ -1,6 +1,7 @@
 //! Situations, each with what served it and what is to be told of it: real file systems with their options and the state of the
 //! cache. The table that is printed is the evidence as it was given.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use record::summary::{Behind, DurabilityTier, EvidenceSummary};
@@ -9,7 +10,8 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::mounted;
 use crate::runs::{Ran, Run};
-use crate::support::{FileSystem, Scene, Volume, is_met, is_root, tool};
+use crate::support::faces::program_for_all;
+use crate::support::{FileSystem, Running, Scene, Volume, is_met, is_root, names, tool};
 
 use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 
@@ -443,4 +445,33 @@ fn room_that_runs_out_or_is_allocated_meanwhile_is_told() {
     rustix::fs::fallocate(&ballast, rustix::fs::FallocateFlags::empty(), 0, 430 << 20).unwrap();
     drop(ballast);
     situation("ext4, nearly full", &disk.at, MAIL, &expect(&["nearly-full"]));
+}
+
+/// In a container that shows less of the kernel, and to another user: not available with the reason, and no crash.
+#[test]
+fn masked_kernel_files_are_not_available_and_no_crash() {
+    if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
+        return;
+    }
+    let scene = Scene::new();
+    let at = scene.directory("location");
+    std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let program = program_for_all(&scene);
+    // Files that are there and empty, files that are not there, and a directory without any.
+    let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo diskstats self/io; do \
+                mount --bind /dev/null /proc/$file || exit 9; done";
+    let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";
+    for (who, as_who, safely) in [("root", "", "--allow-unsafe-target"), ("nobody", nobody, "")] {
+        let run = format!(
+            "{mask} && exec {as_who} {} run {MAIL} --durability fsync --no-overhead --archive none --full {safely} --target {}",
+            program.display(),
+            at.display()
+        );
+        let mut command = Running::command(Path::new("/usr/bin/unshare"));
+        command.args(["--mount", "sh", "-c", &run]);
+        let ended = Running::to_its_end(command, &at);
+        ended.code(0).says("not available");
+        ended.does_not_say("panicked");
+        assert!(names(&at).unwrap().is_empty(), "{who}: something is left");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use observe::counters::DeviceRole;
+use observe::counters::{DeviceReading, DeviceRole};
 use observe::{Accounted, DeviceCounters, Fact, MessageCounter, MessageKind, MessagesReading};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct EvidenceSummary {
     /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets without one. Why one is not
     /// available is in the record.
     pub messages: Vec<MessagesSent>,
+    /// Commands to the devices below the targets, from above down to the disks. Why one is not available is in the record.
+    pub commands: Vec<CommandsSent>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
 }
@@ -96,7 +98,7 @@ pub struct MessagesSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Requests of one kind.
+/// Requests or commands of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKindSent {
     /// The kernel's word for it.
@@ -107,6 +109,17 @@ pub struct MessageKindSent {
     pub per_done: Option<f64>,
     /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter does not tell.
     pub mean_round_trip_ms: Option<f64>,
+}
+
+/// Commands that one device completed, everybody's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CommandsSent {
+    /// The kernel's name of it.
+    pub device: String,
+    /// Where it stands below the target.
+    pub role: DeviceRole,
+    /// Reads, writes, flushes and discards, as far as the kernel counts them of this device.
+    pub kinds: Vec<MessageKindSent>,
 }
 
 /// Of a phase; nothing where it has no evidence.
@@ -129,6 +142,7 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         writes: writes(phase, evidence),
         flushes: flushes(record, phase, performing),
         messages: messages(performing, done(phase)),
+        commands: commands(performing, done(phase)),
         residency: evidence.residency.clone(),
     })
 }
@@ -282,6 +296,33 @@ fn messages(counted: &Accounted, done: u64) -> Vec<MessagesSent> {
         }
     };
     counted.messages.known().into_iter().flatten().map(sent).collect()
+}
+
+fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {
+    let sent = |reading: &DeviceReading| {
+        let counters = reading.counters.known()?;
+        let kinds = [
+            ("reads", &counters.reads, &counters.reading_ms),
+            ("writes", &counters.writes, &counters.writing_ms),
+            ("flushes", &counters.flushes, &counters.flushing_ms),
+            ("discards", &counters.discards, &counters.discarding_ms),
+        ];
+        let known = kinds.into_iter().filter_map(|(kind, count, ms)| {
+            let requests = *count.known()?;
+            Some(MessageKindSent {
+                kind: kind.to_owned(),
+                requests,
+                per_done: over(count, done),
+                mean_round_trip_ms: over(ms, requests),
+            })
+        });
+        Some(CommandsSent {
+            device: reading.name.clone(),
+            role: reading.role,
+            kinds: known.collect(),
+        })
+    };
+    counted.devices.known().into_iter().flatten().filter_map(sent).collect()
 }
 
 fn of_kind(kind: &MessageKind, done: u64) -> MessageKindSent {

@@ -278,6 +278,18 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
     assert_eq!(found.messages[0].kinds[0].mean_round_trip_ms, Some(2.0));
     assert_eq!(found.messages[0].retransmissions, Some(0));
     assert_eq!(found.reads.fraction, None, "nothing was read");
+    let disk = &found.commands[1];
+    assert_eq!(
+        (disk.role, disk.kinds[2].kind.as_str()),
+        (DeviceRole::WholeDisk, "flushes")
+    );
+    assert_eq!(disk.kinds[2].per_done, Some(2.0));
+    let of_partition: Vec<&str> = found.commands[0].kinds.iter().map(|kind| kind.kind.as_str()).collect();
+    assert_eq!(
+        of_partition,
+        ["reads", "writes", "discards"],
+        "its flushes are not counted"
+    );
     let why = found.operations["create"].why().unwrap();
     assert!(why.contains("writes"), "{why}");
     record.spec.durability = "none".parse().unwrap();
