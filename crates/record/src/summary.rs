@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use spec::Pace;
 use workload::Phase;
 
-pub use self::evidence::{DeviceReads, EvidenceSummary, FlushesServed, ServedBy, WritesServed};
+pub use self::evidence::{DeviceReads, EvidenceSummary, FlushesServed, MessagesSent, ServedBy, WritesServed};
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;
 pub use self::paper::PaperFigures;
