@@ -90,13 +90,13 @@ fn show_sweep_step(sweep_step: &record::SweepStepSummary) {
         micros(sweep_step.p99_ns),
         micros(sweep_step.max_ns),
         micros(sweep_step.service_p99_ns),
-        if sweep_step.holds { "" } else { "; TOO MUCH" }
+        if sweep_step.holds { "" } else { "; not sustained" }
     );
 }
 
 fn show_limit(limit: Limit) -> String {
     match (limit.highest, limit.lowest_beyond) {
-        (Some(highest), Some(beyond)) => format!("{highest:.0} ({beyond:.0} is too much)"),
+        (Some(highest), Some(beyond)) => format!("{highest:.0} ({beyond:.0} is not sustained)"),
         (Some(highest), None) => format!("{highest:.0} and more"),
         (None, Some(beyond)) => format!("below {beyond:.0}"),
         (None, None) => "none".to_owned(),

@@ -31,6 +31,7 @@ pub mod screen;
 pub mod signals;
 pub mod sizing;
 pub mod verify_log;
+pub mod width;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -74,7 +75,7 @@ fn refuse_mistyped(word: &Path) -> u8 {
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
     let output = std::io::stdout();
-    let columns = output.is_terminal().then(|| screen::columns(&output)).flatten();
+    let columns = output.is_terminal().then(|| width::columns(&output)).flatten();
     // No wider than where there is no terminal.
     let command = options::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
@@ -105,6 +106,7 @@ fn program(side: &Side) -> u8 {
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
+    let is_run = matches!(said.command, Some(Command::Run(_)));
     let result = match said.command {
         None => {
             // At a terminal the user sees what goes on, and signals are for who reads from it.
@@ -152,6 +154,8 @@ fn program(side: &Side) -> u8 {
     };
     match result {
         Ok(code) => code,
+        // The report of a run was to go somewhere; all else can be shown again.
+        Err(problem) if !is_run && problem.is_closed_pipe() => 0,
         Err(problem) => {
             match &problem {
                 // With the line of the file that it is about.

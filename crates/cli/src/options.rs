@@ -106,7 +106,7 @@ pub enum Command {
     Plan(PlanArguments),
     /// List the presets: workloads with a name, and their sources.
     Presets,
-    /// List archived runs.
+    /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the highest rate.
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),

@@ -8,6 +8,7 @@ use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::run_spec::error::SpecError;
+use crate::width;
 
 /// What was said is wrong; nothing was touched.
 pub const WRONG: u8 = 2;
@@ -49,6 +50,11 @@ pub enum Problem {
 }
 
 impl Problem {
+    /// Whether a reader has closed its pipe, as in `postmark schema | head`: it has read what it wants.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Report { cause, .. } if cause.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// The exit status: 2 where nothing was touched, 1 where something was done.
     pub fn code(&self) -> u8 {
         match self {
@@ -73,7 +79,8 @@ pub fn tell(what: impl std::fmt::Display) {
 /// Tells something on standard error that may have several lines.
 pub fn complain(lines: &str) {
     // A closed standard error is no reason to stop.
-    let _ = writeln!(std::io::stderr(), "postmark: {}", harmless::lines(lines));
+    let lines = format!("postmark: {}", harmless::lines(lines));
+    let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }
 
 /// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were made harmless where

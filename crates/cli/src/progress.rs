@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::screen;
+use crate::width;
 use document::harmless::harmless;
 use document::units::counted;
 use record::{Action, Load, Phase, SliceMeter, Stalled};
@@ -55,10 +55,8 @@ impl Display {
         if stage == Stage::CleanUp && !self.quiet {
             let tell = || {
                 // Nobody may be reading.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "postmark: removing the files of the run. A second signal stops the removal; 'postmark clean' removes the rest."
-                );
+                let line = "postmark: removing the files of the run. A second signal stops the removal; 'postmark clean' removes the rest.";
+                let _ = writeln!(std::io::stderr(), "{}", width::for_errors(line));
             };
             match &self.bar {
                 Some(bar) => bar.suspend(tell),
@@ -118,7 +116,7 @@ const NARROW: &str = "{prefix:12} {percent:>3}% {human_pos}/{human_len} {eta} le
 const BAR_WIDTH: usize = 80;
 
 fn style(has_total: bool) -> ProgressStyle {
-    let is_narrow = screen::columns(&std::io::stderr()).is_some_and(|columns| columns < BAR_WIDTH);
+    let is_narrow = width::columns(&std::io::stderr()).is_some_and(|columns| columns < BAR_WIDTH);
     let template = match (has_total, is_narrow) {
         (true, false) => WITH_TOTAL,
         (true, true) => NARROW,
@@ -135,6 +133,7 @@ fn name(stage: Stage) -> &'static str {
         Stage::Phase(phase) => phase.name(),
         Stage::Take => "take",
         Stage::PhaseSync => "sync",
+        Stage::FreeSpace => "free space",
         Stage::Warm => "warm",
         Stage::Cool => "cool",
         Stage::Check => "check",
@@ -181,7 +180,7 @@ fn latency(ns: u64) -> String {
 
 /// Whether a stage has anything to count.
 fn counts(stage: Stage) -> bool {
-    !matches!(stage, Stage::PhaseSync)
+    !matches!(stage, Stage::PhaseSync | Stage::FreeSpace)
 }
 
 /// Told even where no progress is to be shown: something is wrong.
@@ -228,7 +227,7 @@ impl Events for Display {
                 }
             }
             Event::Stalled(stalled) => {
-                let line = format!("postmark: {}", stalled_line(&stalled));
+                let line = width::for_errors(&format!("postmark: {}", stalled_line(&stalled)));
                 let tell = || {
                     // Nobody may be reading; the record has it, too.
                     let _ = writeln!(std::io::stderr(), "{line}");

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use document::Document;
 use document::harmless::harmless;
+use document::{Document, WIDTH};
 use published::submissions::Numbered;
 use published::{Library, PublishedFormat, Submission, beside, show, submission, submissions};
 use record::Record;
@@ -12,6 +12,7 @@ use record::documents::Documents;
 use crate::earlier;
 use crate::options::{ArchiveArgument, PublishedArguments, PublishedCommand};
 use crate::problem::{Problem, PublishedProblem, print, tell};
+use crate::screen;
 
 /// Shows what was asked for.
 ///
@@ -25,7 +26,7 @@ pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
 fn text(command: &PublishedCommand) -> Result<String, Problem> {
     let library = Library::read().map_err(PublishedProblem::from)?;
     let shown = match command {
-        PublishedCommand::List => Ok(show::list(&library)),
+        PublishedCommand::List => Ok(screen::text(&show::list(&library), WIDTH)),
         PublishedCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
         PublishedCommand::Submissions {
             delete: Some(number),

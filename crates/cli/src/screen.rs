@@ -6,9 +6,7 @@ use anstream::{AutoStream, ColorChoice};
 use document::{Document, Terminal};
 
 use crate::problem::{Problem, print_as_it_is};
-
-/// Narrower terminals are taken for this wide, in characters: less holds no number with its name.
-const WIDTH_MIN: usize = 20;
+use crate::width::{WIDTH_MIN, columns};
 
 /// A document as text: for a terminal with its width, where it is below this one, and elsewhere in lines of this width.
 pub fn text(document: &Document, width: usize) -> String {
@@ -32,18 +30,6 @@ pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
     } else {
         document::text(document, width)
     }
-}
-
-/// How many characters fit in a line of a terminal: by `COLUMNS`, else as it says itself.
-pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let size = || {
-        rustix::termios::tcgetwinsize(terminal)
-            .ok()
-            .map(|size| size.ws_col.into())
-    };
-    let is_width = |columns: &usize| *columns > 0;
-    said.filter(is_width).or_else(size).filter(is_width)
 }
 
 /// Writes what [`text`] has made: strings of others were made harmless there.

@@ -14,6 +14,7 @@ use crate::device::Device;
 use crate::fact::{Fact, pair};
 use crate::io::OwnIo;
 use crate::messages::{MessagesReading, WatchedMessages};
+use crate::network::{InterfaceReading, WatchedInterfaces};
 use crate::sources::Sources;
 use crate::target::Target;
 
@@ -22,6 +23,7 @@ use crate::target::Target;
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
     messages: Fact<WatchedMessages>,
+    interfaces: Fact<WatchedInterfaces>,
     /// The files below loop devices.
     backing: Vec<PathBuf>,
 }
@@ -32,7 +34,8 @@ impl WatchedAccount {
         Self {
             devices: WatchedDevices::of(sources, targets.clone()),
             backing: targets.clone().into_iter().flat_map(backing_files).collect(),
-            messages: WatchedMessages::of(sources, targets),
+            messages: WatchedMessages::of(sources, targets.clone()),
+            interfaces: WatchedInterfaces::of(sources, targets),
         }
     }
 
@@ -47,6 +50,7 @@ impl WatchedAccount {
             own: OwnIo::read(sources),
             devices: self.devices.as_ref().map(|devices| devices.read(sources)),
             messages: self.messages.as_ref().map(|messages| messages.read(sources)),
+            interfaces: self.interfaces.as_ref().map(|interfaces| interfaces.read(sources)),
             allocated_bytes: self.allocated_bytes(),
         }
     }
@@ -90,6 +94,7 @@ pub struct Account {
     own: OwnIo,
     devices: Fact<Vec<DeviceReading>>,
     messages: Fact<Vec<MessagesReading>>,
+    interfaces: Fact<Vec<InterfaceReading>>,
     allocated_bytes: Fact<u64>,
 }
 
@@ -103,6 +108,9 @@ impl Account {
             }),
             messages: pair(&self.messages, &earlier.messages, |later, earlier| {
                 Fact::Known(later.iter().map(|counter| counter.since(earlier)).collect())
+            }),
+            interfaces: pair(&self.interfaces, &earlier.interfaces, |later, earlier| {
+                Fact::Known(later.iter().map(|interface| interface.since(earlier)).collect())
             }),
             // A file shrinks where its device discards what is no longer used: then it has allocated nothing.
             allocated_bytes: pair(&self.allocated_bytes, &earlier.allocated_bytes, |later, earlier| {
@@ -121,6 +129,8 @@ pub struct Accounted {
     pub devices: Fact<Vec<DeviceReading>>,
     /// Requests to the servers of the targets, by counter. Not applicable to targets without one.
     pub messages: Fact<Vec<MessagesReading>>,
+    /// The interfaces that lead to the servers of the targets. Not applicable to targets without one.
+    pub interfaces: Fact<Vec<InterfaceReading>>,
     /// Bytes by which the files below loop devices grew: sparse ones allocate when they are written for the first time. Not
     /// applicable to targets without a loop device.
     pub allocated_bytes: Fact<u64>,

@@ -15,9 +15,11 @@ use crate::mount::{Mount, MountTable};
 use crate::sources::{Sources, bracketed};
 
 mod beneath;
+mod iscsi;
 mod named;
 
 pub use beneath::LoopBacking;
+pub(crate) use iscsi::iscsi_session;
 pub(crate) use named::number_of_source;
 
 /// The kernel counts a device's size in these, whatever its block size.

@@ -21,6 +21,7 @@
 //! | [`mount`] | the table of mounts and the mount of a path |
 //! | [`mount_changes`] | being told when that table changes |
 //! | [`device`] | a block device and what lies below it |
+//! | [`durability`] | what decides whether data is durable: options, caches, who answers for them: [`DurabilityFacts`] |
 //! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
 //! | [`space`] | a quick look at the room on a file system |
 //! | [`child`] | what a child process cost |
@@ -29,6 +30,7 @@
 //! | [`cpu`] | processor time: of the machine with steal, and of this process |
 //! | [`counters`] | what is counted while a run goes on, of process, threads, machine and devices: [`Counters`] |
 //! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
+//! | [`network`] | interfaces that lead to targets' servers: [`WatchedInterfaces`] |
 //! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
 
 pub mod account;
@@ -39,6 +41,7 @@ pub mod counters;
 pub mod cpu;
 pub mod device;
 mod device_number;
+pub mod durability;
 pub mod fact;
 pub mod host;
 pub mod io;
@@ -46,6 +49,7 @@ pub mod memory;
 pub mod messages;
 pub mod mount;
 pub mod mount_changes;
+pub mod network;
 pub mod processors;
 pub mod programs;
 pub mod shared;
@@ -60,12 +64,14 @@ pub use counters::{Counters, CountersDifference, DeviceCounters, WatchedDevices}
 pub use cpu::{ProcessTimes, SystemTimes, SystemTimesSpent};
 pub use device::{Device, DeviceKind, LoopBacking};
 pub use device_number::DeviceNumber;
+pub use durability::DurabilityFacts;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
 pub use messages::{CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, WatchedMessages};
 pub use mount::{Mount, MountTable};
 pub use mount_changes::{MountChanges, Waited};
+pub use network::{InterfaceReading, WatchedInterface, WatchedInterfaces};
 pub use processors::Processors;
 pub use programs::{BusyProgram, Programs};
 pub use shared::{LineHandle, Lines};

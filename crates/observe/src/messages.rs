@@ -17,9 +17,10 @@ use std::collections::HashSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::{Device, DeviceKind};
+use crate::device::{Device, DeviceKind, iscsi_session};
 use crate::fact::{Fact, grown, pair};
 use crate::mount::Mount;
+use crate::network;
 use crate::sources::Sources;
 use crate::target::{Class, Target};
 
@@ -387,7 +388,7 @@ impl<'sources> CounterSearch<'sources> {
                 &mount.mount_point,
             );
         }
-        if nfs_client::is_served_here(mount) {
+        if mount.server_address().is_some_and(network::is_own) {
             self.add_server(nfs_server::THIS_MACHINE);
         }
     }
@@ -405,7 +406,7 @@ impl<'sources> CounterSearch<'sources> {
             }
             if disk.kind == DeviceKind::Network {
                 self.unseen(format!("/dev/{name}: its messages are not counted"));
-            } else if iscsi::is_provided(self.sources, &name) {
+            } else if iscsi_session(self.sources, &name).is_some() {
                 self.watch(MessageCounter::IscsiSession, iscsi::PROTOCOL.to_owned(), &name);
             }
         }

@@ -5,6 +5,7 @@
 //!
 //! Names are text: bytes that are not UTF-8 become U+FFFD.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxFlags};
@@ -54,6 +55,20 @@ impl Mount {
         self.super_options
             .iter()
             .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// The address of the server of a mount of NFS or SMB: its option `addr`, or
+    /// the source's host where that is one.
+    pub fn server_address(&self) -> Option<IpAddr> {
+        let host = match self.source.strip_prefix("//") {
+            Some(share) => share.split('/').next(),
+            None => self.source.rsplit_once(":/").map(|(host, _)| host),
+        };
+        let address = self.super_option("addr").or(host)?;
+        let address = address.trim_start_matches('[').trim_end_matches(']');
+        // Addresses of a link have its name behind them.
+        let address = address.split('%').next()?;
+        address.parse().ok()
     }
 
     fn parse(line: &str) -> Option<Mount> {
@@ -294,6 +309,26 @@ mod tests {
         assert_eq!(mounts[5].super_option("upperdir"), Some("/u"));
         assert_eq!(mounts[7].source, "");
         assert!(mounts[7].is_read_only(), "by the file system's options");
+    }
+
+    #[test]
+    fn servers_have_addresses_by_option_or_name() {
+        let address = |kind: &str, source: &str, options: &str| {
+            let line = format!("40 1 0:45 / /mnt rw - {kind} {source} {options}");
+            let address = Mount::parse(&line).unwrap().server_address();
+            address.map(|address| address.to_string())
+        };
+        let is = |address: &str| Some(address.to_owned());
+        assert_eq!(
+            address("nfs4", "server:/x", "rw,clientaddr=192.0.2.2,addr=192.0.2.7"),
+            is("192.0.2.7")
+        );
+        assert_eq!(address("nfs", "192.0.2.7:/x", "rw"), is("192.0.2.7"));
+        assert_eq!(address("nfs4", "[2001:db8::7]:/x", "rw"), is("2001:db8::7"));
+        assert_eq!(address("nfs4", "server:/x", "rw,addr=fe80::1%eth0"), is("fe80::1"));
+        assert_eq!(address("cifs", "//192.0.2.7/share/x", "rw"), is("192.0.2.7"));
+        assert_eq!(address("cifs", "//server/share", "rw"), None);
+        assert_eq!(address("tmpfs", "tmpfs", "rw"), None);
     }
 
     #[test]

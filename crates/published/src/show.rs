@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::{Cell, Document, Number, Table, WIDTH};
+use document::{Cell, Document, Number, Table};
 use record::Fact;
 use serde::Serialize;
 
@@ -24,8 +24,8 @@ struct Contents<'a> {
     improvements: Vec<Recomputed>,
 }
 
-/// The names of sources and tables, as text.
-pub fn list(library: &Library) -> String {
+/// The names of sources and tables.
+pub fn list(library: &Library) -> Document {
     let mut document = Document::default();
     document.title("Published results: postmark published show [NAME] [--format text|csv|json|markdown]");
     let mut sheet = Table::new(5, &["name", "what", "configurations", "systems", "cells"]).folding();
@@ -47,13 +47,14 @@ pub fn list(library: &Library) -> String {
         }
     }
     document.heading("Their tables");
-    document.table(sheet);
-    document::text(&document, WIDTH)
+    document.table(sheet.leading(1));
+    document
 }
 
 /// Of a title the beginning.
 fn shortened(title: &str) -> String {
-    const MAX: usize = 40;
+    // Beside the names on a terminal of 60 columns.
+    const MAX: usize = 37;
     if title.chars().count() <= MAX {
         return title.to_owned();
     }

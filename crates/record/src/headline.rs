@@ -112,6 +112,7 @@ pub struct Headline {
     /// The preset that it began with.
     pub preset: Option<String>,
     /// What kind of work it was; nothing where an archive of before does not say so.
+    #[serde(rename = "workload")]
     pub work: Option<WorkKind>,
     /// The storage's name.
     pub storage: String,

@@ -2,7 +2,7 @@
 //! run's origin.
 
 use measure::{Histogram, Meter, Slices};
-use observe::{BusyProgram, Clocks, ClocksDifference, CountersDifference, Fact, Host, Target};
+use observe::{BusyProgram, Clocks, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Note, RunSpec};
@@ -75,6 +75,8 @@ pub struct LocationRecord {
     pub directory: String,
     /// The place's facts at the start; nothing where the storage touches none.
     pub target: Fact<Target>,
+    /// What decides whether data that was written there is durable; nothing where the storage touches no file system.
+    pub durability: Option<DurabilityFacts>,
 }
 
 /// Operations of one kind, done by workers of one role, in a segment.

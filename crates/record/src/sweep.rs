@@ -212,7 +212,7 @@ pub struct SweepSummary {
     pub limit: Option<Limit>,
     /// Up to which rate the SLO is met; nothing where there is none.
     pub slo: Option<SloSummary>,
-    /// The knee of mean latency over load, of the steps that hold; nothing where they have none.
+    /// The knee of mean latency over load, of the sustained steps; nothing where they have none.
     pub knee: Option<Knee>,
 }
 

@@ -2,7 +2,7 @@
 
 use document::harmless::{self, harmless};
 use document::units::utc;
-use document::{Cell, Document, Number, Table, WIDTH};
+use document::{Cell, Document, Number, Table};
 use record::headline::{WorkKind, class_name};
 use record::{ListedRun, State};
 
@@ -94,12 +94,7 @@ fn cut(cell: Cell) -> Cell {
     short.into()
 }
 
-/// A table for people; times are of UTC.
-pub fn text(entries: &[ListedRun]) -> String {
-    document::text(&document(entries), WIDTH)
-}
-
-/// The table for people.
+/// The table for people; times are of UTC.
 pub fn document(entries: &[ListedRun]) -> Document {
     let mut document = Document::default();
     if entries.is_empty() {
@@ -156,7 +151,7 @@ pub fn csv(entries: &[ListedRun]) -> String {
             Cell::ours(entry.headline.device_class.map_or("", class_name))
         }),
         ("preset", true, preset),
-        ("work", true, |entry| {
+        ("workload", true, |entry| {
             Cell::ours(entry.headline.work.map_or("", WorkKind::name))
         }),
         ("storage", true, storage),

@@ -4,8 +4,8 @@ use document::harmless::harmless;
 use document::units::{bytes, counted, grouped, percent, rate, seconds};
 use measure::{Drift, steady};
 use record::verdict::limits::{
-    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS, NOT_DROPPED_MAX,
-    OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
+    ACHIEVED_MIN, ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, MEASURED_LEAST_NS, MEASURED_MIN_NS,
+    NOT_DROPPED_MAX, OPERATIONS_MIN, OTHERS_MAX, OWN_MAX, RETRANSMITTED_MAX, SKIPPED_MAX, STEAL_MAX,
 };
 use record::verdict::{Steadiness, share};
 use record::{BusyProgram, End, Outcome, Phase, Reason};
@@ -202,11 +202,27 @@ pub fn describe(reason: &Reason) -> String {
             grouped(*retransmissions),
             grouped(*requests)
         ),
-        Reason::ClientSaturated { fraction } => format!(
-            "The client is saturated: the workers used {} of a processor each (threshold {}), so the result describes this machine more than the server.",
-            percent(*fraction),
-            percent(CLIENT_MAX)
-        ),
+        Reason::ClientSaturated { workers, interface } => {
+            let workers = workers.map(|fraction| {
+                let limit = percent(CLIENT_MAX);
+                format!(
+                    "the workers used {} of a processor each (threshold {limit})",
+                    percent(fraction)
+                )
+            });
+            let interface = interface.as_ref().map(|(name, fraction)| {
+                let (name, limit) = (harmless(name), percent(INTERFACE_MAX));
+                format!(
+                    "the interface {name} passed {} of its speed (threshold {limit})",
+                    percent(*fraction)
+                )
+            });
+            let found: Vec<String> = workers.into_iter().chain(interface).collect();
+            format!(
+                "The client is saturated: {}, so the result describes this machine more than the server.",
+                found.join(", and ")
+            )
+        }
         Reason::NearlyFull { path, fraction } => format!(
             "The file system of {path} is nearly full: {} with the pool (threshold {}).",
             percent(*fraction),

@@ -15,6 +15,8 @@ pub enum Stage {
     Take,
     /// What a phase has left in memory is written back.
     PhaseSync,
+    /// The file system shows the space of deleted files as free again.
+    FreeSpace,
     /// Every file is read once, so that it is in the page cache.
     Warm,
     /// The kernel is advised to forget contents.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract::home::Home;
 use contract::{Capability, Need, OperationKind, Storage};
-use observe::{Fact, Host, Sources, Target};
+use observe::{DurabilityFacts, Fact, Host, Sources, Target};
 use record::{LocationRecord, Room};
 use rundir::{ack_log, prepare};
 use spec::{Cache, Place, RunSpec};
@@ -62,6 +62,9 @@ impl Looked {
                 weight: *weight,
                 directory: directory.to_string_lossy().into_owned(),
                 target: target.clone(),
+                durability: target
+                    .known()
+                    .map(|target| DurabilityFacts::of(&Sources::default(), target)),
             })
             .collect()
     }

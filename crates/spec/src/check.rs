@@ -82,7 +82,7 @@ impl RunSpec {
                 return Err(Contradiction::FormatOfMix(format));
             }
             if self.drive != Drive::default() {
-                return Err(Contradiction::FormatOfDriven(format));
+                return Err(Contradiction::FormatOfDriven(format, self.drive.options().join(", ")));
             }
         }
         if is_live && !self.latencies {

@@ -214,8 +214,8 @@ pub enum Contradiction {
     LiveWithoutSeries,
     #[error("--format {0} cannot show a mix, only the classic workload (use --format text or json)")]
     FormatOfMix(&'static str),
-    #[error("--format {0} cannot show --warm-up, --rate, --for, --steady or --sweep (use --format text or json)")]
-    FormatOfDriven(&'static str),
+    #[error("--format {0} cannot show {1} (use --format text or json)")]
+    FormatOfDriven(&'static str, String),
 }
 
 impl Contradiction {

@@ -33,6 +33,24 @@ pub struct Drive {
 }
 
 impl Drive {
+    /// The options that make it differ from the original's way.
+    pub(crate) fn options(&self) -> Vec<&'static str> {
+        let stop = match self.stop {
+            Stop::Transactions => None,
+            Stop::After(_) => Some("--for"),
+            Stop::Steady(_) => Some("--steady"),
+        };
+        let is_rate = matches!(self.pace, Pace::Open { .. });
+        let others = [
+            // A sweep brings its own warm-up.
+            (!self.warm_up.is_zero() && self.sweep.is_none()).then_some("--warm-up"),
+            is_rate.then_some("--rate"),
+            stop,
+            self.sweep.is_some().then_some("--sweep"),
+        ];
+        others.into_iter().flatten().collect()
+    }
+
     /// How many transactions arrive a second, where that does not depend on those before.
     pub fn rate(&self) -> Option<f64> {
         match self.pace {

@@ -235,4 +235,24 @@ mod tests {
         let text = serde_json::to_string(&spec).unwrap();
         assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec, "{text}");
     }
+
+    #[test]
+    fn work_without_an_end_has_no_number_of_transactions_and_is_read_back_as_it_was() {
+        for workload in [
+            Workload::from(workload::Classic::default()),
+            workload::Mix::default().into(),
+        ] {
+            for (transactions, number) in [(Workload::ENDLESS, "null"), (7, "7")] {
+                let asked = workload.with_transactions(transactions);
+                let text = serde_json::to_string(&asked).unwrap();
+                let field = |number: &str| format!("\"transactions\":{number},");
+                assert!(text.contains(&field(number)), "{text}");
+                // Records of before have the number itself.
+                let before = text.replace(&field(number), &field(&transactions.to_string()));
+                for text in [text, before] {
+                    assert_eq!(serde_json::from_str::<Workload>(&text).unwrap(), asked, "{text}");
+                }
+            }
+        }
+    }
 }

@@ -57,7 +57,9 @@ pub struct Classic {
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: u64,
-    /// Transactions.
+    /// Transactions of each worker; null, nothing, where the run ends by something else.
+    #[serde(with = "crate::endless")]
+    #[schemars(with = "Option<u64>")]
     pub transactions: u64,
     /// Least size of a new file, in bytes.
     pub size_low_bytes: u64,

@@ -8,6 +8,7 @@ pub mod arrivals;
 pub mod classic;
 pub mod contents;
 pub mod edition;
+mod endless;
 pub mod extent;
 pub mod extras;
 pub mod fingerprint;

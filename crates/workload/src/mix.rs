@@ -210,7 +210,9 @@ pub enum InvalidMix {
 pub struct Mix {
     /// Files in the initial pool: of every private pool, or of the shared one.
     pub files: u64,
-    /// Operations of each worker.
+    /// Operations of each worker; null, nothing, where the run ends by something else.
+    #[serde(with = "crate::endless")]
+    #[schemars(with = "Option<u64>")]
     pub transactions: u64,
     /// How often each operation is done.
     pub weights: Weights,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classic::Classic;
 use crate::contents::ContentSpec;
+use crate::endless;
 use crate::intent::{Action, Phase, Stream};
 use crate::invalid::{self, InvalidWhole};
 use crate::mix::{InvalidMix, Mix};
@@ -142,8 +143,8 @@ impl From<Mix> for Workload {
 pub type AnyStream = Box<dyn Stream + Send>;
 
 impl Workload {
-    /// So many transactions that nobody comes to their end: what a run has that is ended by something else.
-    pub const ENDLESS: u64 = 1 << 40;
+    /// More transactions than any run performs: the number of a run that ends by something else. In JSON it is null.
+    pub const ENDLESS: u64 = endless::ENDLESS;
 
     /// The greatest number of workers.
     pub const WORKERS_MAX: u32 = invalid::WORKERS_MAX;

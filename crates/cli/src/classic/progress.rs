@@ -89,7 +89,13 @@ fn beginning(stage: Stage) -> &'static str {
         Stage::Phase(Phase::Transactions) => "Performing transactions",
         Stage::Phase(Phase::Delete) => "Deleting files...",
         Stage::RemoveDirectories => "Deleting subdirectories...",
-        Stage::Take | Stage::PhaseSync | Stage::Warm | Stage::Cool | Stage::Check | Stage::CleanUp => "",
+        Stage::Take
+        | Stage::PhaseSync
+        | Stage::FreeSpace
+        | Stage::Warm
+        | Stage::Cool
+        | Stage::Check
+        | Stage::CleanUp => "",
     }
 }
 

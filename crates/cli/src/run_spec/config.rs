@@ -88,7 +88,9 @@ pub fn to_config(specified: &Specified) -> Result<String, SpecError> {
         .notes
         .iter()
         .map(|note| format!("# {}\n", harmless::shown(note)));
-    let mut text: String = notes.collect();
+    let preset = specified.spec.preset.as_deref();
+    let preset = preset.map_or_else(String::new, |preset| format!("# preset {}\n", harmless::shown(preset)));
+    let mut text: String = notes.fold(preset, |text, note| text + &note);
     // Numbers and texts of ours: there is nothing among them that TOML does not hold.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
     if let Some(ack_log) = ack_log {

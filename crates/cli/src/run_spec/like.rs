@@ -1,7 +1,7 @@
 //! The work of an earlier run, to be done again.
 //!
 //! Its description is taken for a configuration file: what is said beside holds over the one as over the other. Its place is not
-//! taken over: not its targets, and not its acknowledgement log. Records may be anybody's.
+//! taken over: not its targets, not the pool that lay there, and not its acknowledgement log. Records may be anybody's.
 
 use std::path::Path;
 
@@ -27,6 +27,7 @@ pub fn options(record: &Record) -> Options {
     Options {
         target: Vec::new(),
         ack_log: None,
+        reuse: None,
         ..Options::of(&record.spec)
     }
 }

@@ -159,13 +159,19 @@ fn the_same_is_done_again_by_the_program() {
 }
 
 #[test]
-fn a_kept_pool_is_taken_as_the_earlier_run_took_it() {
+fn a_kept_pool_is_taken_only_where_that_is_asked_again() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     let words = "--files 50 --transactions 100 --storage posix";
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
-    let again = run(&format!("--like {} --keep=false", file.display()), at.path(), &file);
+    let like = format!("--like {} --keep=false", file.display());
+    // Elsewhere there is no pool to take.
+    let elsewhere = directory();
+    let again = run(&like, elsewhere.path(), &files.path().join("elsewhere.json"));
+    assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": false}));
+    assert_eq!(tree(elsewhere.path()), []);
+    let again = run(&format!("{like} --reuse"), at.path(), &file);
     assert_eq!(again["spec"]["keeping"], json!({"keep": false, "reuse": true}));
     assert_eq!(tree(at.path()), []);
 }

@@ -7,6 +7,7 @@ mod archived;
 mod circles;
 mod differential;
 mod documents;
+mod evidence;
 mod filesystems;
 mod hostile;
 mod hung;

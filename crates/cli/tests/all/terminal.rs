@@ -59,7 +59,8 @@ fn plain(text: &str) -> String {
 
 fn is_narrow(text: &str) {
     for line in plain(text).lines() {
-        let is_word = !line.trim().contains(' ');
+        // A path is not broken, and may stand beside the name of what it is.
+        let is_word = line.split(' ').any(|word| word.chars().count() > COLUMNS - 12);
         assert!(
             line.trim_end().chars().count() <= COLUMNS || is_word,
             "{line:?}\n{text}"
@@ -78,9 +79,54 @@ fn run(target: &Path) -> String {
 fn reports_fit_a_terminal_of_sixty_columns() {
     let scene = Scene::in_memory();
     let run = run(&scene.directory("target"));
-    // The whole report has a table of paths, which nothing can be beside on so few columns.
-    for words in [&*run, "show last", "list", "presets", "run -h"] {
+    let sweep = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/versions/1-sweep.json");
+    for words in [
+        &*run,
+        "show last",
+        "show last --full",
+        "list",
+        "presets",
+        "published list",
+        "run -h",
+    ] {
         is_narrow(&on_terminal(&scene, words, &[]));
+    }
+    let sweep = on_pipe(&scene, &format!("import {}", sweep.display()), &[]);
+    assert!(sweep.contains("new"), "{sweep}");
+    for words in ["show 2", "show 2 --full"] {
+        let text = on_terminal(&scene, words, &[]);
+        assert!(text.contains("Saturation"), "{text}");
+        is_narrow(&text);
+    }
+}
+
+/// Standard error is the terminal, too: progress stays in one line, and notes are broken between words.
+#[test]
+fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
+    let scene = Scene::in_memory();
+    let target = scene.directory("target");
+    let words = format!(
+        "run --no-overhead --output /dev/null --storage posix --durability fsync --files 40 --for 1s --target {}",
+        target.display()
+    );
+    let text = on_terminal(&scene, &words, &[]);
+    let (progress, notes): (Vec<&str>, Vec<&str>) = text.split(['\r', '\n']).partition(|line| line.contains('\u{1b}'));
+    assert!(progress.iter().any(|line| line.contains("transactions")), "{text:?}");
+    for line in progress {
+        let shown: String = line.split("\u{1b}[").map(uncontrolled).collect();
+        assert!(shown.trim_end().chars().count() <= COLUMNS, "{shown:?}\n{text:?}");
+    }
+    let notes = notes.join("\n");
+    assert!(notes.contains("postmark: the run is INVALID:"), "{text:?}");
+    is_narrow(&notes);
+}
+
+/// What follows a control sequence of a terminal (ECMA-48): its final byte is a letter.
+fn uncontrolled(part: &str) -> &str {
+    let parameters = part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');
+    match parameters.len() < part.len() || part.starts_with(['K', 'A', 'B']) {
+        true => parameters.get(1..).unwrap_or_default(),
+        false => part,
     }
 }
 

@@ -17,6 +17,8 @@ pub enum DeviceRole {
     /// Another device of the list lies on it: through a loop device's file, or
     /// as a member of a stacked device.
     Beneath,
+    /// A target's file system has its journal on it.
+    Journal,
 }
 
 /// Whether the kernel counts the flushes of a device: it does so where it makes

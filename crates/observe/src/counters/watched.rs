@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::device::{DeviceCounters, DeviceReading};
 use super::role::{DeviceRole, FlushCount};
 use crate::device::Device;
+use crate::durability::DurabilityFacts;
 use crate::fact::Fact;
 use crate::sources::Sources;
 use crate::target::{Class, Target};
@@ -48,6 +49,16 @@ impl WatchedDevices {
                 Fact::Known(device) => search.add(device, DeviceRole::Target),
                 Fact::NotApplicable => {}
                 Fact::Unavailable(why) => search.unseen(why.clone()),
+            }
+            match DurabilityFacts::of(sources, target).journal_device {
+                Fact::Known(journal) => {
+                    let is_partition = sources
+                        .path(&format!("/sys/class/block/{}/partition", journal.name))
+                        .exists();
+                    search.watch(&journal.name, DeviceRole::Journal, is_partition);
+                }
+                Fact::NotApplicable => {}
+                Fact::Unavailable(why) => search.unseen(why),
             }
         }
         let found = search.found;

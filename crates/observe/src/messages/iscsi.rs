@@ -17,21 +17,6 @@ fn device_link(disk: &str) -> String {
     format!("/sys/class/block/{disk}/device")
 }
 
-/// Whether an iSCSI session provides the disk: its device lies below one.
-pub(super) fn is_provided(sources: &Sources, disk: &str) -> bool {
-    let device = std::fs::canonicalize(sources.path(&device_link(disk)));
-    let session = device.ok().and_then(|device| {
-        let names = device.iter().filter_map(|name| name.to_str());
-        let is_session = |name: &&str| {
-            let number = name.strip_prefix("session");
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        };
-        names.into_iter().find(is_session).map(str::to_owned)
-    });
-    // Fibre Channel and SAS have no sessions; the class says whose it is.
-    session.is_some_and(|session| sources.path(&format!("/sys/class/iscsi_session/{session}")).exists())
-}
-
 pub(super) fn read(sources: &Sources, watched: &WatchedCounter) -> MessagesReading {
     let disk = &watched.of;
     let text = sources.whole_text(&format!("{}/iorequest_cnt", device_link(disk)));

@@ -1,6 +1,6 @@
 //! What an acknowledged change had reached: a part of what makes two results comparable.
 
-use observe::{Class, Device, Fact, Mount, Target};
+use observe::{Class, Device, DurabilityFacts, Fact, Mount, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Durability;
@@ -54,7 +54,13 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
             let why = target.mount.why().unwrap_or("the mount is not known");
             return of(Fact::Unavailable(why.to_owned()), false);
         };
-        let tier = match of_target(record, target, mount, *class) {
+        let Some(facts) = &location.durability else {
+            return of(
+                Fact::Unavailable("the record has no facts of durability".to_owned()),
+                false,
+            );
+        };
+        let tier = match of_target(record, facts, (target, mount, *class)) {
             Ok(tier) => (tier, mount.has_server()),
             Err(why) => return of(Fact::Unavailable(why), true),
         };
@@ -66,40 +72,36 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     }
 }
 
-fn of_target(record: &Record, target: &Target, mount: &Mount, class: Class) -> Result<DurabilityTier, String> {
+fn of_target(
+    record: &Record,
+    facts: &DurabilityFacts,
+    (target, mount, class): (&Target, &Mount, Class),
+) -> Result<DurabilityTier, String> {
     use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
-    let has = |option: &str| {
-        mount
-            .mount_options
-            .iter()
-            .chain(&mount.super_options)
-            .any(|had| had == option)
-    };
     if class == Class::Memory || target.device.known().is_some_and(Device::is_memory) {
         return Ok(Memory);
     }
-    // An overlay that ignores every sync (Documentation/filesystems/overlayfs.rst).
-    if has("volatile") {
+    if facts.syncs_ignored == Fact::Known(true) {
         return Ok(PageCache);
     }
     let waits = match record.spec.durability {
-        Durability::None | Durability::Batch(_) => has("sync"),
+        Durability::None | Durability::Batch(_) => facts.synchronous == Fact::Known(true),
         Durability::Fdatasync
         | Durability::Fsync
         | Durability::FsyncDirectory
         | Durability::ODsync
         | Durability::OSync => true,
     };
-    let sends_at_close = ["nfs", "nfs4", "cifs", "smb3"].contains(&mount.file_system_type.as_str());
     if waits {
-        let is_without_flush = has("nobarrier") || has("barrier=0") || mount.is_fuse();
+        let is_without_flush = facts.barriers == Fact::Known(false) || mount.is_fuse();
         return Ok(if is_without_flush {
             HandedOver
         } else {
             FlushAcknowledged
         });
     }
-    if record.spec.direct || sends_at_close {
+    // Clients of these send what was written when a file is closed.
+    if record.spec.direct || facts.nfs.is_known() || facts.smb.is_known() {
         return Ok(HandedOver);
     }
     if class == Class::Network || mount.is_fuse() {

@@ -4,7 +4,7 @@ use observe::{Class, Fact};
 use spec::Cache;
 use workload::{Action, Phase};
 
-use super::limits::{ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, NOT_DROPPED_MAX, RETRANSMITTED_MAX};
+use super::limits::{ALLOCATED_MAX, CLIENT_MAX, FILLED_MAX, INTERFACE_MAX, NOT_DROPPED_MAX, RETRANSMITTED_MAX};
 use super::memory::pool_bytes;
 use super::reason::share;
 use super::{Reason, all_phases, is_partial, transactions};
@@ -68,19 +68,35 @@ fn retransmissions(record: &Record) -> Option<Reason> {
     })
 }
 
-/// On a target that is a server: whether the workers' processors were what limited them.
+/// On a target that is a server: whether the workers' processors or the interface were what limited them.
 fn client_saturated(record: &Record) -> Option<Reason> {
     let mut targets = record.locations.iter().filter_map(|location| location.target.known());
     if !targets.any(|target| target.class == Fact::Known(Class::Network)) {
         return None;
     }
+    let of_transactions = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
     let used = |phase: &PhaseRecord| {
         let workers = phase::summary(record, phase).machine?.workers?;
         (workers.count > 0).then(|| workers.sum / workers.count as f64)
     };
-    let of_transactions = all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
-    let fraction = of_transactions.filter_map(used).reduce(f64::max)?;
-    (fraction > CLIENT_MAX).then_some(Reason::ClientSaturated { fraction })
+    let workers = of_transactions().filter_map(used).reduce(f64::max);
+    let workers = workers.filter(|fraction| *fraction > CLIENT_MAX);
+    let mut passed = of_transactions().filter_map(busiest_interface).collect::<Vec<_>>();
+    passed.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let interface = passed.pop().filter(|(_, fraction)| *fraction > INTERFACE_MAX);
+    (workers.is_some() || interface.is_some()).then_some(Reason::ClientSaturated { workers, interface })
+}
+
+/// The interface of which most was used in a phase, warm-ups included.
+fn busiest_interface(phase: &PhaseRecord) -> Option<(String, f64)> {
+    let (first, last) = (phase.segments.first()?, phase.segments.last()?);
+    let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
+    let interfaces = phase.evidence.as_ref()?.performing.interfaces.known()?;
+    let used = interfaces.iter().filter_map(|interface| {
+        let fraction = interface.utilization(seconds).into_known()?;
+        Some((interface.name.clone(), fraction))
+    });
+    used.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// With the pool on it. Memory has no allocator that searches.

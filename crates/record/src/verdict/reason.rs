@@ -96,6 +96,9 @@ pub mod limits {
     /// The processor time of a worker, on average, from which on the client is what limits a run on a server.
     pub const CLIENT_MAX: f64 = 0.90;
 
+    /// The share of an interface's speed from which on it limits a run on a server: headers, acknowledgements and gaps take the rest.
+    pub const INTERFACE_MAX: f64 = 0.80;
+
     /// The share of a file system's room that may be taken: allocators search longer beyond it, which is why FFS kept 10 % free
     /// (McKusick, Joy, Leffler, Fabry: A Fast File System for UNIX, 1984).
     pub const FILLED_MAX: f64 = 0.90;
@@ -281,10 +284,12 @@ pub enum Reason {
         /// Requests.
         requests: u64,
     },
-    /// The workers had no processor time left, and the target is a server.
+    /// The target is a server, and the workers had no processor time left, or the interface to it no room.
     ClientSaturated {
-        /// Processor time of a worker, on average, from 0 to 1.
-        fraction: f64,
+        /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the reason.
+        workers: Option<f64>,
+        /// The interface that leads to the server, and the share of its speed that was used; nothing where that is not the reason.
+        interface: Option<(String, f64)>,
     },
     /// The file system was nearly full.
     NearlyFull {

@@ -4,6 +4,7 @@
 pub mod made;
 
 mod course;
+mod evidence;
 mod list;
 mod load;
 mod memory;

@@ -141,6 +141,7 @@ fn role(role: DeviceRole) -> &'static str {
         DeviceRole::Target => "target",
         DeviceRole::WholeDisk => "its whole disk",
         DeviceRole::Beneath => "beneath",
+        DeviceRole::Journal => "journal",
     }
 }
 

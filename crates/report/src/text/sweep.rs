@@ -3,6 +3,7 @@
 use document::units::{counted, latency, microseconds, percent, rate};
 use document::{Cell, Document, Number, Table};
 use measure::knee::POINTS_MIN;
+use measure::steady;
 use record::{
     Action, Limit, Load, PhaseSummary, Role, SloSummary, SteadyAsked, Summary, SweepStepOperation, SweepStepSummary,
     SweepSummary,
@@ -258,6 +259,11 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
     document.sentence("Knee", words);
 }
 
+/// In whole percent.
+fn threshold(fraction: f64) -> String {
+    format!("{:.0} %", 100.0 * fraction)
+}
+
 /// What the rule of steady state found in the transactions.
 pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
     let Some(found) = &phase.steady else {
@@ -274,12 +280,14 @@ pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
     let mut words = vec![rounds];
     if let Some(snia) = &found.snia {
         words.push(format!(
-            "rounds vary by {} of their mean (threshold 20 %)",
-            percent(snia.excursion)
+            "rounds vary by {} of their mean (threshold {})",
+            percent(snia.excursion),
+            threshold(steady::EXCURSION_MAX)
         ));
         words.push(format!(
-            "trend line changes by {} (threshold 10 %)",
-            percent(snia.slope_excursion)
+            "trend line changes by {} (threshold {})",
+            percent(snia.slope_excursion),
+            threshold(steady::SLOPE_EXCURSION_MAX)
         ));
     }
     if let Some(slope) = &found.slope {
@@ -287,7 +295,10 @@ pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
             || "not available: the rates of successive seconds are too strongly correlated".to_owned(),
             |(low, high)| format!("{} to {}", percent(low), percent(high)),
         );
-        words.push(format!("slope, 95 % confidence interval {interval} (threshold ±10 %)"));
+        words.push(format!(
+            "slope, 95 % confidence interval {interval} (threshold ±{})",
+            threshold(steady::DRIFT_MAX)
+        ));
     }
     document.list("Steady", "", &words);
     let rates: Vec<String> = found.rounds.iter().map(|per_second| rate(Some(*per_second))).collect();

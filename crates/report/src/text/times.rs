@@ -77,7 +77,18 @@ fn latencies(document: &mut Document, summary: &Summary) {
 /// Of each kind of the transactions the slowest operation; more of them are in the record.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
-    let mut table = Table::new(4, &["Slowest", "", "", "longest step", "step, ms", "all, ms", "at, s"]);
+    let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s", "path"];
+    let mut table = Table::new(2, &header[..5]).leading(1);
+    // The last one: where there is no room beside it, the path stands below, not the numbers.
+    table.column(header[5], true);
+    let run_directory = match record.locations.as_slice() {
+        [only] => only.directory.rsplit('/').next().map(|name| format!("{name}/")),
+        _ => None,
+    };
+    let inside = |path: &str| {
+        let (_, inside) = path.split_once(run_directory.as_deref()?)?;
+        Some(inside.to_owned())
+    };
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
         let began_ns = phase.segments.first().map_or(0, |segment| segment.began_ns);
         for kind in &phase.slowest {
@@ -86,18 +97,20 @@ fn slowest(document: &mut Document, record: &Record) {
             };
             let step = slow.step.as_ref();
             table.row(vec![
-                Cell::Empty,
                 kind.action.name().into(),
-                slow.path.as_str().into(),
                 step.map(|step| step.step.as_str()).into(),
                 step.map(|step| Number::Milliseconds(step.ns)).into(),
                 Number::Milliseconds(slow.ns).into(),
                 Number::Seconds(slow.issued_ns.saturating_sub(began_ns)).into(),
+                inside(&slow.path).unwrap_or_else(|| slow.path.clone()).into(),
             ]);
         }
     }
     if !table.is_empty() {
         document.table(table);
+        if run_directory.is_some() {
+            document.note("paths begin in the run directory");
+        }
         document.gap();
     }
 }

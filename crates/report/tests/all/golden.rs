@@ -54,12 +54,12 @@ fn the_screen_says_what_the_device_served() {
             .map(|operation| operation.meter.bytes)
             .sum();
         let fetched_bytes = fetched_share.map(|share: u64| read_bytes / share);
-        transactions.evidence = Some(made::evidence(fetched_bytes, 0));
+        transactions.evidence = Some(made::evidence(fetched_bytes, 40_960));
         document::text(&report::text::short(&record), document::SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
     assert!(
-        known.contains("reads: 87.5 % from cache  durability: none\n"),
+        known.contains("reads: 87.5 % from cache  acknowledged: not available (none)\n"),
         "{known}"
     );
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
@@ -158,7 +158,7 @@ fn valid() -> Record {
         transactions.slices.add(second, (Role::Worker, Action::Read), meter);
     }
     record.during.clocks.elapsed_ns = 61 * SECOND;
-    transactions.evidence = Some(made::evidence(Fact::Known(0), 0));
+    transactions.evidence = Some(made::evidence(Fact::Known(0), 40_960));
     record
 }
 
@@ -272,7 +272,10 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 fn what_is_not_known_or_not_there_is_said() {
     let mut record = made::shared(&kept());
     let actual = &mut record.actual;
-    actual.phases[1].evidence = Some(made::evidence(Fact::Unavailable("there is no /proc".to_owned()), 0));
+    actual.phases[1].evidence = Some(made::evidence(
+        Fact::Unavailable("there is no /proc".to_owned()),
+        40_960,
+    ));
     actual.phases[1].claim_waits.clear();
     actual.phases[2].sync.as_mut().unwrap().space_back_ns = Fact::Unavailable("5 bytes are missing".to_owned());
     actual.taken = Some(Check {
@@ -457,7 +460,7 @@ fn a_report_can_be_shown_in_other_formats_and_widths() {
         assert!(table.iter().all(|row| columns(row) == columns(table[0])), "{table:#?}");
         tables += 1;
     }
-    assert_eq!(tables, 8, "{markdown}");
+    assert_eq!(tables, 9, "{markdown}");
     assert!(markdown.contains("- **Workload** 2,000 files, 1,000 transactions, seed 7\n"));
     let narrow = document::text(&report, 60);
     let verdict = narrow.lines().take_while(|line| !line.starts_with("Workload"));

@@ -39,7 +39,12 @@ pub fn import(bytes: &[u8]) -> bool {
         );
     }
     assert_eq!(list::csv(&entries).lines().count(), 2);
-    assert_eq!(list::text(&entries).lines().count(), 2);
+    assert_eq!(
+        document::text(&list::document(&entries), document::WIDTH)
+            .lines()
+            .count(),
+        2
+    );
     assert_eq!(list::markdown(&entries).lines().count(), 3);
     true
 }
@@ -60,7 +65,7 @@ pub fn everything(record: &Record) -> Vec<String> {
     let mut shown = vec![
         report::text::render(record),
         record.to_json(),
-        list::text(&entries),
+        document::text(&list::document(&entries), document::WIDTH),
         list::json(&entries),
         list::csv(&entries),
         list::markdown(&entries),

@@ -27,7 +27,7 @@ fn a_list_fits_a_terminal_and_says_what_it_is_of() {
     second.headline.preset = Some("web-cache".to_owned());
     second.headline.verdict = Level::Doubtful;
     second.headline.p99_ns = Some(1_234_567);
-    let text = list::text(&[entry(&record), second]);
+    let text = listed(&[entry(&record), second]);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 3);
     let header: Vec<&str> = lines[0].split_whitespace().collect();
@@ -39,7 +39,7 @@ fn a_list_fits_a_terminal_and_says_what_it_is_of() {
     );
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{text}");
     assert!(lines[2].contains("a-machin…") && lines[2].contains("1.23 ms"), "{text}");
-    assert_eq!(list::text(&[]), "No runs\n");
+    assert_eq!(listed(&[]), "No runs\n");
     assert_eq!(list::json(&[]), "[]\n");
     let listed: Vec<ListedRun> = serde_json::from_str(&list::json(&[entry(&record)])).unwrap();
     assert_eq!(listed, [entry(&record)]);
@@ -57,13 +57,13 @@ fn how_a_run_ended_stands_where_its_verdict_would() {
         record.actual.outcome = outcome;
         let entry = entry(&record);
         assert_eq!(entry.headline.verdict, Level::Invalid);
-        assert!(list::text(std::slice::from_ref(&entry)).contains(word));
+        assert!(listed(std::slice::from_ref(&entry)).contains(word));
         assert!(list::markdown(std::slice::from_ref(&entry)).contains(word));
         assert!(list::csv(&[entry]).contains(&format!(",{word},")));
     }
     let mut going = entry(&record);
     going.headline.state = State::Going;
-    assert!(list::text(&[going]).contains("going"));
+    assert!(listed(&[going]).contains("going"));
 }
 
 #[test]
@@ -149,11 +149,11 @@ fn strings_of_others_are_text() {
     evil.note = Some("\u{202e}|note".to_owned());
     evil.tags = vec!["@tag".to_owned()];
     let evil = [evil];
-    for text in [list::text(&evil), list::markdown(&evil), list::csv(&evil)] {
+    for text in [listed(&evil), list::markdown(&evil), list::csv(&evil)] {
         let is_harmful = |character: char| document::harmless::is_harmful(character) && !"\r\n".contains(character);
         assert!(!text.contains(is_harmful), "{text:?}");
     }
-    assert_eq!(list::text(&evil).lines().count(), 2);
+    assert_eq!(listed(&evil).lines().count(), 2);
     let markdown = list::markdown(&evil);
     assert!(!markdown.contains("<script>"), "{markdown}");
     assert_eq!(markdown.lines().count(), 3);
@@ -174,4 +174,8 @@ fn an_unfinished_run_is_reported_as_far_as_it_came() {
             break;
         }
     }
+}
+
+fn listed(entries: &[ListedRun]) -> String {
+    document::text(&list::document(entries), document::WIDTH)
 }

@@ -145,6 +145,7 @@ pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
             device("vda", DeviceRole::WholeDisk, Fact::Known(7)),
         ]),
         messages: Fact::NotApplicable,
+        interfaces: Fact::NotApplicable,
         allocated_bytes: Fact::NotApplicable,
     };
     PhaseEvidence {
@@ -278,7 +279,10 @@ pub fn shared(kept: &Record) -> Record {
     }
     actual.check = Fact::Unavailable("files whose operations had failed are in an unknown state".to_owned());
     for (phase, (fetched_bytes, written_bytes)) in
-        actual.phases.iter_mut().zip([(0, 0), (5_640_192, 40_960), (0, 8_192)])
+        actual
+            .phases
+            .iter_mut()
+            .zip([(0, 25_600_000), (5_640_192, 40_960), (0, 8_192)])
     {
         phase.evidence = Some(evidence(Fact::Known(fetched_bytes), written_bytes));
     }

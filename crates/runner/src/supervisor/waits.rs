@@ -113,14 +113,15 @@ impl Supervisor<'_> {
         let Some(since_ns) = self.watched.synced.get(&Phase::Delete).map(|sync| sync.began_ns) else {
             return;
         };
-        let owned = Arc::clone(&self.watch.owned);
-        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
-            owned.volumes().sync()
-        });
-        if !matches!(synced, Some(Ok(()))) {
-            return;
-        }
-        let Some(back) = self.space_back() else {
+        let stage = Stage::FreeSpace;
+        self.waiter.events.event(Event::Began(stage, Progress::default()));
+        let back = self.synced_space_back();
+        let ended = match back {
+            Some(_) => Event::Ended(stage, Progress::default(), End::Complete),
+            None => Event::Broken(stage, Progress::default()),
+        };
+        self.waiter.events.event(ended);
+        let Some(back) = back else {
             return;
         };
         let back = match back {
@@ -130,6 +131,15 @@ impl Supervisor<'_> {
         if let Some(sync) = self.watched.synced.get_mut(&Phase::Delete) {
             sync.space_back_ns = back;
         }
+    }
+
+    /// Nothing where the wait was given up.
+    fn synced_space_back(&mut self) -> Option<Result<(), String>> {
+        let owned = Arc::clone(&self.watch.owned);
+        let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
+            owned.volumes().sync()
+        });
+        matches!(synced, Some(Ok(()))).then(|| self.space_back()).flatten()
     }
 
     /// The free space before anything is made.

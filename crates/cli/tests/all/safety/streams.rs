@@ -200,3 +200,17 @@ fn a_refused_run_leaves_its_output_file() {
         before.assert_kept_but_for_directories(&place, &ended);
     }
 }
+
+/// Whoever closes the pipe has read what it wants, as in `postmark schema | head -1`.
+#[test]
+fn what_can_be_shown_again_ends_quietly_without_reader() {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    for words in [&["schema"][..], &["published", "list"], &["plan"], &["presets"]] {
+        let mut command = Running::command(program());
+        command.args(words).stdout(without_reader());
+        let ended = Running::to_its_end(command, &location);
+        ended.code(0);
+        ended.assert(ended.errors.is_empty(), "it complains");
+    }
+}

@@ -191,10 +191,28 @@ fn mistakes_are_met_with_what_is_meant() {
         ),
         (&["plna"], "did you mean 'postmark plan'?"),
         (&["plna", "--files", "3"], "did you mean 'postmark plan'?"),
-        (&["run", "--threads", "4"], "tip: --workers N"),
-        (&["run", "--duration=60"], "tip: --for TIME"),
-        (&["run", "/mnt/x"], "tip: --target /mnt/x"),
+        (
+            &["run", "--threads", "4"],
+            "postmark: unknown option '--threads' (use --workers N)",
+        ),
+        (&["run", "--duration=60"], "(use --for TIME"),
+        (&["run", "/mnt/x"], "(use --target /mnt/x)"),
         (&["run", "--preset", "Mail"], "did you mean 'mail'?"),
+        (&["--preset", "mail"], "(use 'postmark run --preset mail')"),
+        (
+            &["run", "--file", "3"],
+            "postmark: unknown option '--file' (did you mean '--files'?)",
+        ),
+        (&["run", "--files"], "postmark: a value is required for --files"),
+        (
+            &["run", "--files", "10q"],
+            "postmark: invalid value '10q' for --files: unknown unit 'q' (use k",
+        ),
+        (
+            &["run", "--storage", "tape"],
+            "postmark: invalid value 'tape' for --storage: expected stdio,",
+        ),
+        (&["show"], "(see 'postmark show --help')"),
     ] {
         let ended = place.say(words);
         ended.code(2).says(told);

@@ -26,7 +26,7 @@ impl FileSystem {
         is_root() && is_met(there, &format!("the tools of {self:?}"))
     }
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Tmpfs => "tmpfs",
             Self::Ext4 => "ext4",

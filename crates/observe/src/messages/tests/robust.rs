@@ -63,6 +63,8 @@ fn what_is_not_there_says_so() {
             .unwrap()
             .contains("bytes:")
     );
+    let twice = NFS_TELEGRAF.replace("ACCESS:", "GETATTR:");
+    assert!(why(nfs("/D"), &twice).contains("`GETATTR` is there twice"));
     assert!(why(nfsd("nfs3"), "rc 0 0 0\n").contains("no line `proc3`"));
     assert!(why(nfsd("nfs3"), "proc3 22 1 2\n").contains("as many numbers"));
     assert!(why(smb("//a/b"), CIFS).contains("no such share"));

@@ -38,9 +38,9 @@ fn list(fact: &Fact<WatchedMessages>) -> Vec<WatchedCounter> {
 fn mounts_of_nfs_and_smb_once_each() {
     let tree = Tree::new(&[]);
     let lines = [
-        &nfs_line("/D", "0:45", "vers=4.2,addr=192.0.2.7"),
+        &nfs_line("/D", "0:45", "vers=4.2,addr=203.0.113.7"),
         // The same file system again: its counters are the same.
-        &nfs_line("/again", "0:45", "vers=4.2,addr=192.0.2.7"),
+        &nfs_line("/again", "0:45", "vers=4.2,addr=203.0.113.7"),
         "41 1 0:46 / /C rw - nfs server:/other rw,vers=3\n",
         "42 1 0:47 / /smb rw - cifs //server2/share2/deep/er rw,vers=3.1.1\n",
     ];
@@ -101,7 +101,7 @@ fn the_server_is_read_where_it_is_this_machine() {
         assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", options), ""), here, "{options}");
     }
     // Another machine's address (RFC 5737).
-    assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=192.0.2.7"), ""), [""; 0]);
+    assert_eq!(of(NFSD[2], &nfs_line("/mnt", "0:45", "addr=203.0.113.7"), ""), [""; 0]);
     let without_threads = NFSD[2].replace("th 8", "th 0");
     assert_eq!(
         of(&without_threads, &nfs_line("/mnt", "0:45", "addr=127.0.0.1"), ""),

@@ -144,7 +144,10 @@ fn one_of_each() -> Vec<Reason> {
             retransmissions: 2,
             requests: 1_000,
         },
-        Reason::ClientSaturated { fraction: 0.95 },
+        Reason::ClientSaturated {
+            workers: Some(0.95),
+            interface: None,
+        },
         Reason::NearlyFull {
             path: "/mnt/disk".to_owned(),
             fraction: 0.95,

@@ -61,6 +61,7 @@ pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
             "own": { "read_bytes": fetched_bytes, "written_bytes": "not_applicable", "cancelled_bytes": "not_applicable" },
             "devices": "not_applicable",
             "messages": "not_applicable",
+            "interfaces": "not_applicable",
             "allocated_bytes": "not_applicable",
         },
         "syncing": null,

@@ -1,0 +1,334 @@
+//! What decides whether written data outlasts a crash, besides the calls that
+//! ask for it: options of the mount, caches of the devices, and who answers for
+//! those.
+//!
+//! It judges nothing: which tier of durability follows is not said here.
+//!
+//! How it works: options are those that the kernel shows for the mount. It leaves
+//! out most that are the default; of ext4 a file of its own has all
+//! (`/proc/fs/ext4/DEVICE/options`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::device::{Device, DeviceKind, iscsi_session, number_of_source};
+use crate::fact::Fact;
+use crate::mount::Mount;
+use crate::sources::Sources;
+use crate::target::{Class, Target};
+
+mod journal;
+
+/// What a file system writes in which order (`data=`, ext4(5)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DataMode {
+    /// Contents go to the journal first.
+    Journal,
+    /// Contents are written before the metadata that names them.
+    Ordered,
+    /// In no order: after a crash files may have old contents.
+    Writeback,
+}
+
+/// What a client does whose server does not answer (nfs(5)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServerLoss {
+    /// Requests are repeated for ever.
+    Hard,
+    /// Requests fail after some time: writes can be lost with an error.
+    Soft,
+    /// The same, with another error (`softerr`).
+    SoftError,
+}
+
+/// Options of a mount of NFS (nfs(5)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NfsOptions {
+    /// The version of the protocol (`vers`).
+    pub version: Fact<String>,
+    /// What happens where the server does not answer.
+    pub server_loss: Fact<ServerLoss>,
+    /// Whether attributes of files are cached (not with `noac`).
+    pub attributes_cached: Fact<bool>,
+    /// Whether a file that is opened is compared with the server's (not with
+    /// `nocto`).
+    pub close_to_open: Fact<bool>,
+    /// How many connections lead to the server (`nconnect`).
+    pub connections: Fact<u64>,
+}
+
+/// Options of a mount of SMB (mount.cifs(8)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SmbOptions {
+    /// The version of the protocol (`vers`).
+    pub version: Fact<String>,
+    /// Whether fsync(2) has the server flush (not with `nostrictsync`).
+    pub fsync_reaches_server: Fact<bool>,
+    /// What the client may keep (`cache`): `strict`, `none`, `loose`.
+    pub cache: Fact<String>,
+}
+
+/// Who answers that data is durable when a device is flushed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushAnswer {
+    /// A device of this machine, as far as the kernel can see.
+    Device,
+    /// Devices of this machine that lie below it, which follow.
+    DevicesBelow,
+    /// A file (loop device): whatever is below its file system, which may be
+    /// memory.
+    File,
+    /// Memory: nothing outlasts the machine.
+    Memory,
+    /// A hypervisor, which may keep the data in its memory.
+    Hypervisor,
+    /// Another machine, which may do so, too.
+    OtherMachine,
+}
+
+/// What decides whether data that a device was given is durable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceDurability {
+    /// The kernel's name of it (`vda1`).
+    pub name: String,
+    /// `write back` where data is durable after a flush only
+    /// (`queue/write_cache`).
+    pub write_cache: Fact<String>,
+    /// Whether it takes writes that are durable when they are complete
+    /// (`queue/fua`): otherwise the kernel flushes after them.
+    pub force_unit_access: Fact<bool>,
+    /// Who answers a flush.
+    pub flush_answer: FlushAnswer,
+}
+
+/// What decides whether data written to a target is durable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DurabilityFacts {
+    /// Whether every write waits until it is durable (mount option `sync`).
+    pub synchronous: Fact<bool>,
+    /// Whether every change of a directory does (`dirsync`, `sync`, `wsync` of
+    /// xfs).
+    pub synchronous_directories: Fact<bool>,
+    /// Whether the file system flushes the device's cache when it syncs: not with
+    /// `nobarrier`, `barrier=0`. Not applicable to file systems without a device.
+    pub barriers: Fact<bool>,
+    /// Whether calls that sync do nothing (`volatile` of overlay). Not applicable
+    /// to file systems without such an option.
+    pub syncs_ignored: Fact<bool>,
+    /// The order of contents and metadata. Not applicable to file systems without
+    /// the option.
+    pub data_mode: Fact<DataMode>,
+    /// The device of a journal that is not on the file system's own. Not
+    /// applicable where the journal is inside, or there is none.
+    pub journal_device: Fact<DeviceDurability>,
+    /// The target's device and those below it, from above. Not applicable where
+    /// it has none.
+    pub devices: Fact<Vec<DeviceDurability>>,
+    /// Options of NFS. Not applicable to other file systems.
+    pub nfs: Fact<NfsOptions>,
+    /// Options of SMB. Not applicable to other file systems.
+    pub smb: Fact<SmbOptions>,
+}
+
+impl DurabilityFacts {
+    /// The facts about a target.
+    pub fn of(sources: &Sources, target: &Target) -> DurabilityFacts {
+        let device = target.device.as_ref();
+        let devices = device.map(|device| {
+            let mut devices = Vec::new();
+            add_devices(sources, device, &mut devices);
+            devices
+        });
+        let mount = target.mount.as_ref();
+        let options = mount.clone().map(|mount| Options::of(sources, mount, &target.device));
+        let of_options = |read: fn(&Options<'_>) -> Fact<bool>| options.as_ref().and_then(read);
+        DurabilityFacts {
+            synchronous: of_options(|options| Fact::Known(options.has("sync"))),
+            synchronous_directories: of_options(|options| {
+                Fact::Known(["sync", "dirsync", "wsync"].iter().any(|name| options.has(name)))
+            }),
+            barriers: of_options(|options| options.barriers()),
+            syncs_ignored: of_options(|options| match options.kind() {
+                "overlay" => Fact::Known(options.has("volatile")),
+                _ => Fact::NotApplicable,
+            }),
+            data_mode: options.as_ref().and_then(|options| options.data_mode()),
+            journal_device: mount.and_then(|mount| journal::device(sources, mount, &target.device)),
+            devices,
+            nfs: options.as_ref().and_then(|options| options.nfs()),
+            smb: options.as_ref().and_then(|options| options.smb()),
+        }
+    }
+}
+
+impl DeviceDurability {
+    fn of(sources: &Sources, device: &Device) -> DeviceDurability {
+        let disk = device.partition_of.known().unwrap_or(&device.name);
+        let fua = format!("/sys/class/block/{}/queue/fua", disk.replace('/', "!"));
+        DeviceDurability {
+            name: device.name.clone(),
+            write_cache: device.write_cache.clone(),
+            force_unit_access: sources.switch(&fua),
+            flush_answer: flush_answer(sources, device, disk),
+        }
+    }
+}
+
+fn flush_answer(sources: &Sources, device: &Device, disk: &str) -> FlushAnswer {
+    /// Makers of disks that hypervisors show as SCSI, ATA or NVMe.
+    const HYPERVISORS: [&str; 6] = ["QEMU", "VBOX", "VMware", "Virtual", "Amazon", "PersistentDisk"];
+    match device.kind {
+        DeviceKind::Raid | DeviceKind::DeviceMapper => FlushAnswer::DevicesBelow,
+        DeviceKind::Loop => FlushAnswer::File,
+        DeviceKind::Ram | DeviceKind::Zram => FlushAnswer::Memory,
+        DeviceKind::Virtio | DeviceKind::Xen => FlushAnswer::Hypervisor,
+        DeviceKind::Network => FlushAnswer::OtherMachine,
+        _ if iscsi_session(sources, disk).is_some() => FlushAnswer::OtherMachine,
+        _ => {
+            let model = device.model.known().map_or("", String::as_str);
+            let vendor = sources.text(&format!("/sys/class/block/{disk}/device/vendor"));
+            let names = [model, vendor.known().map_or("", String::as_str)];
+            let is_virtual = |maker: &&str| names.iter().any(|name| name.contains(*maker));
+            if HYPERVISORS.iter().any(is_virtual) {
+                FlushAnswer::Hypervisor
+            } else {
+                FlushAnswer::Device
+            }
+        }
+    }
+}
+
+/// A device and all below it, each once.
+fn add_devices(sources: &Sources, device: &Device, devices: &mut Vec<DeviceDurability>) {
+    if devices.iter().any(|known| known.name == device.name) {
+        return;
+    }
+    devices.push(DeviceDurability::of(sources, device));
+    let members = device.members.known().into_iter().flatten();
+    let backing = device.loop_backing.known().and_then(|backing| backing.device.known());
+    for below in members.chain(backing.map(AsRef::as_ref)) {
+        add_devices(sources, below, devices);
+    }
+}
+
+/// The options of a mount with those of ext4 that the table of mounts leaves out.
+struct Options<'mount> {
+    mount: &'mount Mount,
+    /// Why these are not all, if that is so.
+    of_ext4: Fact<String>,
+}
+
+impl<'mount> Options<'mount> {
+    fn of(sources: &Sources, mount: &'mount Mount, device: &Fact<Device>) -> Self {
+        let of_ext4 = match mount.file_system_type.as_str() {
+            "ext3" | "ext4" => device.as_ref().and_then(|device| {
+                let name = device.name.replace('/', "!");
+                sources.text(&format!("/proc/fs/ext4/{name}/options"))
+            }),
+            _ => Fact::NotApplicable,
+        };
+        Options { mount, of_ext4 }
+    }
+
+    fn kind(&self) -> &str {
+        &self.mount.file_system_type
+    }
+
+    fn all(&self) -> impl Iterator<Item = &str> {
+        let of_ext4 = self.of_ext4.known().map_or("", String::as_str).lines().map(str::trim);
+        let shown = self.mount.super_options.iter().chain(&self.mount.mount_options);
+        shown.map(String::as_str).chain(of_ext4)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.all().any(|option| option == name)
+    }
+
+    fn value(&self, name: &str) -> Option<&str> {
+        self.all()
+            .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    fn barriers(&self) -> Fact<bool> {
+        /// File systems that flush unless an option says no.
+        const FLUSHING: [&str; 8] = ["ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "gfs2", "reiserfs"];
+        if self.mount.class() != Class::Block {
+            return Fact::NotApplicable;
+        }
+        let is_off = self.has("nobarrier")
+            || matches!(self.value("barrier"), Some("0" | "none"))
+            || self.value("fsync_mode") == Some("nobarrier");
+        if is_off || FLUSHING.contains(&self.kind()) || self.has("barrier") || self.value("barrier").is_some() {
+            return Fact::Known(!is_off);
+        }
+        Fact::Unavailable(format!(
+            "{}: its options do not tell whether it flushes the device's cache",
+            self.kind()
+        ))
+    }
+
+    fn data_mode(&self) -> Fact<DataMode> {
+        if !matches!(self.kind(), "ext3" | "ext4" | "reiserfs") {
+            return Fact::NotApplicable;
+        }
+        match (self.value("data"), &self.of_ext4) {
+            (Some("journal"), _) => Fact::Known(DataMode::Journal),
+            (Some("ordered"), _) => Fact::Known(DataMode::Ordered),
+            (Some("writeback"), _) => Fact::Known(DataMode::Writeback),
+            (Some(other), _) => Fact::Unavailable(format!("{}: `data={other}` is not understood", self.kind())),
+            // Without a journal nothing is ordered by one.
+            (None, Fact::Known(_)) => Fact::NotApplicable,
+            (None, Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
+            (None, Fact::NotApplicable) => Fact::Unavailable(format!(
+                "{}: its options do not tell the order of contents",
+                self.kind()
+            )),
+        }
+    }
+
+    fn nfs(&self) -> Fact<NfsOptions> {
+        if !matches!(self.kind(), "nfs" | "nfs4") {
+            return Fact::NotApplicable;
+        }
+        const LOSSES: [(&str, ServerLoss); 3] = [
+            ("hard", ServerLoss::Hard),
+            ("soft", ServerLoss::Soft),
+            ("softerr", ServerLoss::SoftError),
+        ];
+        let loss = LOSSES.iter().find(|(name, _)| self.has(name));
+        let connections = self.value("nconnect").map_or(Some(1), |count| count.parse().ok());
+        Fact::Known(NfsOptions {
+            version: self.version(),
+            server_loss: self.or_unavailable(loss.map(|(_, loss)| *loss), "hard or soft"),
+            attributes_cached: Fact::Known(!self.has("noac")),
+            close_to_open: Fact::Known(!self.has("nocto")),
+            connections: self.or_unavailable(connections, "nconnect"),
+        })
+    }
+
+    fn smb(&self) -> Fact<SmbOptions> {
+        if !matches!(self.kind(), "cifs" | "smb3") {
+            return Fact::NotApplicable;
+        }
+        Fact::Known(SmbOptions {
+            version: self.version(),
+            fsync_reaches_server: Fact::Known(!self.has("nostrictsync")),
+            cache: self.or_unavailable(self.value("cache").map(str::to_owned), "cache"),
+        })
+    }
+
+    fn version(&self) -> Fact<String> {
+        self.or_unavailable(self.value("vers").map(str::to_owned), "vers")
+    }
+
+    fn or_unavailable<T>(&self, value: Option<T>, option: &str) -> Fact<T> {
+        let why = || Fact::Unavailable(format!("{}: its options do not tell {option}", self.mount.mount_point));
+        value.map_or_else(why, Fact::Known)
+    }
+}
+
+#[cfg(test)]
+mod tests;

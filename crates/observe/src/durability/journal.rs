@@ -1,0 +1,62 @@
+//! The device that a file system's journal lies on, where it is another than the
+//! file system's.
+//!
+//! xfs says so in its options (`logdev`). ext4 does not: the kernel's journal of
+//! a device inside is named after it and an inode (`/proc/fs/jbd2/sda1-8`), one
+//! outside after its own device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
+
+use super::{DeviceDurability, number_of_source};
+use crate::device::Device;
+use crate::fact::Fact;
+use crate::mount::{Mount, unescape};
+use crate::sources::Sources;
+
+/// The device of an external journal. Not applicable where there is none.
+pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) -> Fact<DeviceDurability> {
+    let source = match mount.file_system_type.as_str() {
+        "xfs" => match mount.super_option("logdev") {
+            Some(source) => Fact::Known(unescape(source)),
+            None => Fact::NotApplicable,
+        },
+        "ext3" | "ext4" => match mount.super_option("journal_path") {
+            Some(source) => Fact::Known(unescape(source)),
+            None => device.as_ref().and_then(|device| of_ext4(sources, &device.name)),
+        },
+        _ => Fact::NotApplicable,
+    };
+    source.and_then(|source| {
+        let number = number_of_source(sources, &source);
+        let device = number.and_then(|number| Device::read(sources, &Fact::NotApplicable, number));
+        device.map(|device| DeviceDurability::of(sources, &device))
+    })
+}
+
+/// The path of the device of ext4's journal, by the name of the file system's device.
+fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
+    let inside = format!("{}-", name.replace('/', "-"));
+    let is_inside = |journal: &str| {
+        let inode = journal.strip_prefix(&inside);
+        inode.is_some_and(|inode| inode.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let journals = sources.names("/proc/fs/jbd2").into_known().unwrap_or_default();
+    if journals.iter().any(|journal| is_inside(journal)) {
+        return Fact::NotApplicable;
+    }
+    // Since Linux 5.0; a process of another process namespace has 0.
+    let path = format!("/sys/fs/ext4/{}/journal_task", name.replace('/', "!"));
+    sources.text(&path).and_then(|task| {
+        if task == "<none>" {
+            return Fact::NotApplicable;
+        }
+        let task: Fact<u32> = sources.parse(&path, &task);
+        let comm = task.map(|task| format!("/proc/{task}/comm"));
+        comm.and_then(|comm| {
+            let command = sources.text(&comm);
+            command.and_then(|command| match command.strip_prefix("jbd2/") {
+                Some(journal) if is_inside(journal) => Fact::NotApplicable,
+                Some(journal) => Fact::Known(format!("/dev/{journal}")),
+                None => sources.unavailable(&comm, format!("`{command}` is not a journal")),
+            })
+        })
+    })
+}
