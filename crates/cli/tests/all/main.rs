@@ -4,6 +4,7 @@
 
 mod architecture;
 mod archived;
+mod check;
 mod circles;
 mod differential;
 mod documents;
@@ -17,6 +18,7 @@ mod like;
 mod manual;
 mod mixes;
 mod names;
+mod observing;
 mod prompt;
 mod published_results;
 mod safety;

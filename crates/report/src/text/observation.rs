@@ -4,9 +4,10 @@ use document::harmless::harmless;
 use document::units::{bytes, grouped, seconds};
 use document::{Cell, Document, Number, Table};
 use record::summary::MessagesSent;
-use record::{Accounted, CommandEnd, DeviceCounters, DeviceRole, Fact, Observation};
+use record::{Accounted, CommandEnd, DeviceCounters, Fact, Observation};
 
 use super::evidence::{count, messages, unavailable};
+use super::machine::role;
 
 /// The whole account.
 pub fn observation(observation: &Observation) -> Document {
@@ -118,14 +119,6 @@ fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
     if !table.is_empty() {
         document.table(table);
         document.note("devices have everybody's work, metadata and journals included");
-    }
-}
-
-fn role(role: DeviceRole) -> &'static str {
-    match role {
-        DeviceRole::Target => "target",
-        DeviceRole::WholeDisk => "whole disk",
-        DeviceRole::Beneath => "beneath",
     }
 }
 
