@@ -32,7 +32,7 @@ pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
 
 /// A record and what came of it, as JSON.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct CheckAnswer<'a> {
     /// The file as given.
     file: String,
     /// Which of its documents, from 1.
@@ -93,7 +93,7 @@ fn tell(
                 Err(problem) => format!("{}: {}\n", harmless::harmless(&name), harmless::harmless(problem)),
             }
         }
-        AnswerFormat::Json => document::json_line(&Answer {
+        AnswerFormat::Json => document::json_line(&CheckAnswer {
             file,
             document,
             is_right: code == 0,

@@ -80,8 +80,9 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
         status,
         user,
         system,
-        memory_bytes,
-        ..
+        // The greatest memory survives execve(2): it is at least that of this program.
+        memory_bytes: _,
+        wall: _,
     } = cost;
     let observation = Observation {
         schema: OBSERVATION_VERSION,
@@ -94,7 +95,6 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
         wall_ns: ns(wall),
         user_ns: ns(user),
         system_ns: ns(system),
-        resident_bytes_max: memory_bytes,
         performing: after.since(&before),
         sync,
     };

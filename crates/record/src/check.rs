@@ -74,7 +74,7 @@ pub fn check(text: &str) -> Result<CheckedRecord, ReadError> {
     };
     let summary = Summary::of(&record);
     let differences = differences::of(text, &summary).map_err(|error| read::no_record(&error))?;
-    let rules::Found { broken, unchecked } = rules::check(&record);
+    let rules::Findings { broken, unchecked } = rules::check(&record);
     Ok(CheckedRecord {
         tool: Some(record.tool),
         level: Some(summary.verdict.level),

@@ -58,8 +58,6 @@ pub struct Observation {
     pub user_ns: u64,
     /// The same in the kernel.
     pub system_ns: u64,
-    /// The most memory that one of these had resident at once, in bytes.
-    pub resident_bytes_max: u64,
     /// What was counted from before its start until after its end. `own` is of the same processes, wherever their files are: the
     /// kernel adds children that were waited for to their parent. Devices and servers have everybody's work.
     pub performing: Accounted,

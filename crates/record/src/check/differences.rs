@@ -45,7 +45,7 @@ impl Differences {
 pub(super) fn of(text: &str, summary: &Summary) -> Result<Differences, serde_json::Error> {
     // Maps have string keys: it has a value.
     let derived = serde_json::to_value(summary)?;
-    let mut found = Found {
+    let mut found = Comparison {
         path: String::new(),
         differences: Differences::default(),
     };
@@ -62,13 +62,13 @@ pub(super) fn of(text: &str, summary: &Summary) -> Result<Differences, serde_jso
 /// The one field of the document that is compared.
 const SUMMARY: &str = "summary";
 
-struct Found {
+struct Comparison {
     /// Of what is being compared.
     path: String,
     differences: Differences,
 }
 
-impl Found {
+impl Comparison {
     fn differs(&mut self, file: Option<&str>, derived: Option<&Value>) {
         if self.differences.first.len() == DIFFERENCES_MAX {
             self.differences.more += 1;
@@ -133,7 +133,7 @@ const EXACT_BELOW: f64 = (1_u64 << 53) as f64;
 /// A value of the file, against what was derived in its place.
 struct Compared<'a> {
     derived: Option<&'a Value>,
-    found: &'a mut Found,
+    found: &'a mut Comparison,
 }
 
 impl<'de> DeserializeSeed<'de> for Compared<'_> {
@@ -232,7 +232,7 @@ struct Fields<'a> {
     derived: &'a [(&'a str, &'a Value)],
     /// Other fields belong to others.
     is_document: bool,
-    found: &'a mut Found,
+    found: &'a mut Comparison,
 }
 
 impl<'de> Visitor<'de> for Fields<'_> {
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     fn compared(file: &str, derived: &Value) -> Vec<(String, Option<String>, Option<String>)> {
-        let mut found = Found {
+        let mut found = Comparison {
             path: String::new(),
             differences: Differences::default(),
         };
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn many_differences_are_counted() {
-        let mut found = Found {
+        let mut found = Comparison {
             path: String::new(),
             differences: Differences::default(),
         };

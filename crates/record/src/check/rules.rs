@@ -59,12 +59,12 @@ pub struct BrokenRule {
 
 /// What was found.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct Findings {
     pub broken: Vec<BrokenRule>,
     pub unchecked: Vec<BrokenRule>,
 }
 
-impl Found {
+impl Findings {
     /// Takes the first break of a rule: others of the same rule tell no more.
     fn broken(&mut self, rule: Rule, field: &str, why: String) {
         if !self.broken.iter().any(|known| known.rule == rule) {
@@ -89,8 +89,8 @@ impl Found {
 }
 
 /// Of a record that was read: its sums can be made.
-pub(super) fn check(record: &Record) -> Found {
-    let mut found = Found::default();
+pub(super) fn check(record: &Record) -> Findings {
+    let mut found = Findings::default();
     stream(record, &mut found);
     let has_latencies = record.spec.latencies;
     phases(&record.actual.phases, "record.actual", has_latencies, &mut found);
@@ -102,7 +102,7 @@ pub(super) fn check(record: &Record) -> Found {
 }
 
 /// What the generators make of the workload.
-fn stream(record: &Record, found: &mut Found) {
+fn stream(record: &Record, found: &mut Findings) {
     let (hash, place) = ("record.actual.stream_hash", "record.fingerprint");
     let theirs = record.tool.generators;
     if theirs != GENERATORS_VERSION {
@@ -144,7 +144,7 @@ fn stream(record: &Record, found: &mut Found) {
     }
 }
 
-fn phases(phases: &[PhaseRecord], place: &str, has_latencies: bool, found: &mut Found) {
+fn phases(phases: &[PhaseRecord], place: &str, has_latencies: bool, found: &mut Findings) {
     let mut earlier: Option<&PhaseRecord> = None;
     for (index, phase) in phases.iter().enumerate() {
         let place = format!("{place}.phases[{index}]");
@@ -163,7 +163,7 @@ fn phases(phases: &[PhaseRecord], place: &str, has_latencies: bool, found: &mut 
     }
 }
 
-fn order(earlier: &PhaseRecord, later: &PhaseRecord, place: &str, found: &mut Found) {
+fn order(earlier: &PhaseRecord, later: &PhaseRecord, place: &str, found: &mut Findings) {
     if later.phase <= earlier.phase {
         let why = format!("{} after {}", later.phase.name(), earlier.phase.name());
         return found.broken(Rule::PhaseOrder, place, why);
@@ -181,7 +181,7 @@ fn order(earlier: &PhaseRecord, later: &PhaseRecord, place: &str, found: &mut Fo
     }
 }
 
-fn workers(phase: &PhaseRecord, place: &str, found: &mut Found) {
+fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let of_segments = |part: fn(&OperationRecord) -> u64| -> u64 {
         let operations = phase.measured().flat_map(|segment| &segment.operations);
         operations.map(part).sum()
@@ -216,7 +216,7 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Found) {
     }
 }
 
-fn latencies(phase: &PhaseRecord, place: &str, found: &mut Found) {
+fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     for (number, Segment { operations, .. }) in phase.segments.iter().enumerate() {
         for (index, OperationRecord { meter, .. }) in operations.iter().enumerate() {
             let place = format!("{place}.segments[{number}].operations[{index}].meter");
@@ -233,7 +233,7 @@ fn latencies(phase: &PhaseRecord, place: &str, found: &mut Found) {
     }
 }
 
-fn series(phase: &PhaseRecord, place: &str, found: &mut Found) {
+fn series(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     if phase.slices.is_empty() {
         return;
     }

@@ -31,8 +31,6 @@ pub fn observation(observation: &Observation) -> Document {
             seconds(observation.system_ns)
         ),
     );
-    let memory = bytes(observation.resident_bytes_max as f64);
-    document.pair(0, "Memory", format!("{memory} in the largest process"));
     let own = &observation.performing.own;
     document.pair(
         0,
@@ -146,9 +144,7 @@ fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str,
             }
         }
     }
-    document.note(
-        "served by: not available (the kernel counts what a command fetched, not what it read, so the share of the page cache is unknown)",
-    );
+    document.note("served by: not available (the kernel counts what a command fetched, not what it read)");
     if observation.sync.is_none() {
         document.note("no sync was made: what is in the page cache is in no number of the devices");
     }
