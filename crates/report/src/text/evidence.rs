@@ -187,7 +187,7 @@ pub(super) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
 }
 
 /// Numbers of a phase with their names.
-fn asked<'a>(evidence: &'a EvidenceSummary) -> impl Iterator<Item = (&'a str, &'a Fact<u64>)> {
+fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)> {
     let EvidenceSummary {
         reads,
         device_reads,
