@@ -31,7 +31,7 @@ pub enum DataMode {
     Writeback,
 }
 
-/// What a client does whose server does not answer (nfs(5)).
+/// What a client does whose server does not answer (nfs(5), mount.cifs(8)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLoss {
@@ -64,6 +64,8 @@ pub struct NfsOptions {
 pub struct SmbOptions {
     /// The version of the protocol (`vers`).
     pub version: Fact<String>,
+    /// What happens where the server does not answer.
+    pub server_loss: Fact<ServerLoss>,
     /// Whether fsync(2) has the server flush (not with `nostrictsync`).
     pub fsync_reaches_server: Fact<bool>,
     /// What the client may keep (`cache`): `strict`, `none`, `loose`.
@@ -293,16 +295,10 @@ impl<'mount> Options<'mount> {
         if !matches!(self.kind(), "nfs" | "nfs4") {
             return Fact::NotApplicable;
         }
-        const LOSSES: [(&str, ServerLoss); 3] = [
-            ("hard", ServerLoss::Hard),
-            ("soft", ServerLoss::Soft),
-            ("softerr", ServerLoss::SoftError),
-        ];
-        let loss = LOSSES.iter().find(|(name, _)| self.has(name));
         let connections = self.value("nconnect").map_or(Some(1), |count| count.parse().ok());
         Fact::Known(NfsOptions {
             version: self.version(),
-            server_loss: self.or_unavailable(loss.map(|(_, loss)| *loss), "hard or soft"),
+            server_loss: self.server_loss(),
             attributes_cached: Fact::Known(!self.has("noac")),
             close_to_open: Fact::Known(!self.has("nocto")),
             connections: self.or_unavailable(connections, "nconnect"),
@@ -315,9 +311,20 @@ impl<'mount> Options<'mount> {
         }
         Fact::Known(SmbOptions {
             version: self.version(),
+            server_loss: self.server_loss(),
             fsync_reaches_server: Fact::Known(!self.has("nostrictsync")),
             cache: self.or_unavailable(self.value("cache").map(str::to_owned), "cache"),
         })
+    }
+
+    fn server_loss(&self) -> Fact<ServerLoss> {
+        const LOSSES: [(&str, ServerLoss); 3] = [
+            ("hard", ServerLoss::Hard),
+            ("soft", ServerLoss::Soft),
+            ("softerr", ServerLoss::SoftError),
+        ];
+        let loss = LOSSES.iter().find(|(name, _)| self.has(name));
+        self.or_unavailable(loss.map(|(_, loss)| *loss), "hard or soft")
     }
 
     fn version(&self) -> Fact<String> {

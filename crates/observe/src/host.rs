@@ -17,6 +17,7 @@ use crate::sources::{Sources, bracketed};
 pub(crate) const MEMINFO: &str = "/proc/meminfo";
 const LOADAVG: &str = "/proc/loadavg";
 const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0";
+const VENDOR: &str = "/sys/class/dmi/id/sys_vendor";
 const HUGEPAGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 /// The running kernel (uname(2)).
@@ -76,6 +77,12 @@ pub struct Host {
     pub uptime_seconds: Fact<f64>,
     /// The processors.
     pub processors: Processors,
+    /// Whether they are emulated in software: by QEMU without hardware virtualization (TCG). What is counted there is
+    /// true, and times say nothing. Known where the machine names itself `QEMU` (`/sys/class/dmi/id/sys_vendor`) and
+    /// its processor TCG, or where the processor is under no hypervisor; nothing in records from before there was the
+    /// field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<Fact<bool>>,
     /// Usable memory, in bytes (`MemTotal` of `/proc/meminfo`).
     pub memory_total_bytes: Fact<u64>,
     /// Memory to be had without swapping, in bytes (`MemAvailable`).
@@ -106,6 +113,7 @@ impl Host {
         let name = rustix::system::uname();
         let text = |name: &CStr| name.to_string_lossy().into_owned();
         let memory = sources.text(MEMINFO);
+        let processors = Processors::read(sources);
         Host {
             hostname: text(name.nodename()),
             kernel: Kernel {
@@ -117,7 +125,8 @@ impl Host {
             operating_system: operating_system(sources),
             boot_id: sources.text("/proc/sys/kernel/random/boot_id"),
             uptime_seconds: uptime_seconds(sources),
-            processors: Processors::read(sources),
+            emulated: Some(emulated(sources, &processors)),
+            processors,
             memory_total_bytes: sources.kibibytes(MEMINFO, &memory, "MemTotal"),
             memory_available_bytes: sources.kibibytes(MEMINFO, &memory, "MemAvailable"),
             swap_total_bytes: sources.kibibytes(MEMINFO, &memory, "SwapTotal"),
@@ -167,6 +176,21 @@ impl Host {
 /// The name of the kernel's clock.
 pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
     sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
+}
+
+/// Only two answers are certain: a processor that is named after the emulator, and one that is under no hypervisor.
+/// QEMU can name an emulated processor after a real one.
+fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
+    let is_named = processors.model.known().is_some_and(|model| model.contains("TCG"));
+    if is_named && sources.text(VENDOR).known().is_some_and(|vendor| vendor == "QEMU") {
+        return Fact::Known(true);
+    }
+    match &processors.hypervisor {
+        Fact::Known(false) => Fact::Known(false),
+        Fact::Known(true) => sources.unavailable("/proc/cpuinfo", "does not tell what the hypervisor does"),
+        Fact::NotApplicable => sources.unavailable("/proc/cpuinfo", "does not tell whether there is a hypervisor"),
+        Fact::Unavailable(why) => Fact::Unavailable(why.clone()),
+    }
 }
 
 fn operating_system(sources: &Sources) -> Fact<String> {

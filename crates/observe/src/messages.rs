@@ -358,7 +358,15 @@ impl<'sources> CounterSearch<'sources> {
     }
 
     fn add(&mut self, target: &Target) {
-        let mount = match &target.mount {
+        self.add_mount(&target.mount, &target.device);
+        if nfs_server::exports(self.sources, target) {
+            self.add_server(nfs_server::OTHER_CLIENTS);
+        }
+    }
+
+    /// What a file system on a device asks servers for.
+    fn add_mount(&mut self, mount: &Fact<Mount>, device: &Fact<Device>) {
+        let mount = match mount {
             Fact::Known(mount) => mount,
             Fact::NotApplicable => return,
             Fact::Unavailable(why) => return self.unseen(why.clone()),
@@ -366,7 +374,7 @@ impl<'sources> CounterSearch<'sources> {
         match mount.file_system_type.as_str() {
             "nfs" | "nfs4" => self.add_nfs(mount),
             "cifs" | "smb3" => self.add_smb(mount),
-            kind => match (mount.class(), &target.device) {
+            kind => match (mount.class(), device) {
                 (Class::Network, _) => {
                     self.unseen(format!("{}: messages of {kind} are not counted", mount.mount_point))
                 }
@@ -374,9 +382,6 @@ impl<'sources> CounterSearch<'sources> {
                 (_, Fact::NotApplicable) => {}
                 (_, Fact::Unavailable(why)) => self.unseen(why.clone()),
             },
-        }
-        if nfs_server::exports(self.sources, target) {
-            self.add_server(nfs_server::OTHER_CLIENTS);
         }
     }
 
@@ -404,7 +409,10 @@ impl<'sources> CounterSearch<'sources> {
             if !self.seen.insert(format!("disk {name}")) {
                 continue;
             }
-            if disk.kind == DeviceKind::Network {
+            if let Fact::Known(backing) = &disk.loop_backing {
+                // A file of no device here: of a server's file system, or in memory.
+                self.add_mount(&backing.mount, &backing.device.clone().map(|device| *device));
+            } else if disk.kind == DeviceKind::Network {
                 self.unseen(format!("/dev/{name}: its messages are not counted"));
             } else if iscsi_session(self.sources, &name).is_some() {
                 self.watch(MessageCounter::IscsiSession, iscsi::PROTOCOL.to_owned(), &name);

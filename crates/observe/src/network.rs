@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::device::{Device, iscsi_session};
 use crate::fact::{Fact, grown};
+use crate::mount::Mount;
 use crate::sources::Sources;
 use crate::target::{Class, Target};
 
@@ -52,7 +53,8 @@ impl WatchedInterfaces {
         targets: impl IntoIterator<Item = &'target Target>,
     ) -> Fact<WatchedInterfaces> {
         let mut found = WatchedInterfaces::default();
-        for server in targets.into_iter().flat_map(|target| servers(sources, target)) {
+        let servers = |target: &Target| servers(sources, &target.mount, &target.device);
+        for server in targets.into_iter().flat_map(servers) {
             let interface = server.and_then(|server| {
                 let name = interface_to(sources, server);
                 name.map(|name| WatchedInterface {
@@ -84,21 +86,27 @@ impl WatchedInterfaces {
     }
 }
 
-/// The servers that answer for a target.
-fn servers(sources: &Sources, target: &Target) -> Vec<Fact<IpAddr>> {
-    let Fact::Known(mount) = &target.mount else {
-        return vec![target.mount.as_ref().and_then(|_| Fact::NotApplicable)];
+/// The servers that answer for a file system on a device.
+fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec<Fact<IpAddr>> {
+    let mount = match mount {
+        Fact::Known(mount) => mount,
+        Fact::NotApplicable => return vec![],
+        Fact::Unavailable(why) => return vec![Fact::Unavailable(why.clone())],
     };
     if mount.class() == Class::Network {
         let why = || Fact::Unavailable(format!("{}: the address of its server is not known", mount.mount_point));
         return vec![mount.server_address().map_or_else(why, Fact::Known)];
     }
-    let disks = target.device.known().map(Device::physical).unwrap_or_default();
-    let sessions = disks.into_iter().filter_map(|disk| {
-        let name = disk.partition_of.known().unwrap_or(&disk.name);
-        iscsi_session(sources, name)
-    });
-    sessions.flat_map(|session| portals(sources, &session)).collect()
+    let disks = device.known().map(Device::physical).unwrap_or_default();
+    let of_disk = |disk: &Device| match &disk.loop_backing {
+        // A file of no device here: of a server's file system, or in memory.
+        Fact::Known(backing) => servers(sources, &backing.mount, &backing.device.clone().map(|device| *device)),
+        _ => {
+            let session = iscsi_session(sources, disk.partition_of.known().unwrap_or(&disk.name));
+            session.map(|session| portals(sources, &session)).unwrap_or_default()
+        }
+    };
+    disks.into_iter().flat_map(of_disk).collect()
 }
 
 /// The addresses to which the connections of an iSCSI session lead.

@@ -33,7 +33,10 @@ pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
 pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
-pub use observe::{Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, Fact, Host, OwnIo, Target};
+pub use observe::durability;
+pub use observe::{
+    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, OwnIo, Target,
+};
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
 pub use plan::PlanRecord;

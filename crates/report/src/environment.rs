@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use document::{Block, Cell, Document, Number, kept};
-use record::{Fact, Host, Record, Target};
+use record::durability::{DeviceDurability, FlushAnswer};
+use record::{DurabilityFacts, Fact, Host, Record, Target};
 
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
@@ -61,7 +62,12 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
             format!("{} (weight {})", location.directory, location.weight),
         );
         match &location.target {
-            Fact::Known(target) => self::target(document, target),
+            Fact::Known(target) => {
+                self::target(document, target);
+                if let Some(durability) = &location.durability {
+                    self::durability(document, durability);
+                }
+            }
             unknown => document.push(Block::Words {
                 depth: 2,
                 text: kept(&fact(unknown, |_| "").to_string()),
@@ -144,6 +150,38 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
         device => fact(device, |device| device.one_line()),
     };
     document.pair(2, "Device", device.to_string());
+}
+
+/// What decides whether data is durable there: who answers a flush, and what the mount leaves out.
+fn durability(document: &mut Document, durability: &DurabilityFacts) {
+    let device = |device: &DeviceDurability| {
+        let answered = match device.flush_answer {
+            FlushAnswer::Device => "by the device",
+            FlushAnswer::DevicesBelow => "by the devices below",
+            FlushAnswer::File => "by the file system below",
+            FlushAnswer::Memory => "by memory",
+            FlushAnswer::Hypervisor => "by a hypervisor, which may keep the data in its memory",
+            FlushAnswer::OtherMachine => "by another machine, which may keep the data in its memory",
+        };
+        let cache = fact(&device.write_cache, String::clone);
+        format!("{}: cache {cache}, flushes answered {answered}", device.name)
+    };
+    let mut words: Vec<String> = durability.devices.known().into_iter().flatten().map(device).collect();
+    if let Fact::Known(journal) = &durability.journal_device {
+        words.push(format!("journal on {}", device(journal)));
+    }
+    if durability.barriers == Fact::Known(false) {
+        words.push("the file system does not flush (mounted without barriers)".to_owned());
+    }
+    if durability.syncs_ignored == Fact::Known(true) {
+        words.push("the file system ignores every sync (volatile)".to_owned());
+    }
+    if durability.synchronous == Fact::Known(true) {
+        words.push("every write waits (mounted sync)".to_owned());
+    }
+    if !words.is_empty() {
+        document.pair(2, "Durable", words.join("; "));
+    }
 }
 
 fn size(number: &u64) -> Number {

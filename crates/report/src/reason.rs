@@ -121,6 +121,10 @@ pub fn describe(reason: &Reason) -> String {
             percent(*fraction),
             percent(STEAL_MAX)
         ),
+        Reason::Emulated => {
+            "The processors are emulated in software (QEMU without hardware virtualization): counts are true, but times and rates are those of the emulator."
+                .to_owned()
+        }
         Reason::Paused {
             times,
             longest_ns,
@@ -317,6 +321,7 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Compare latencies, which do not include the overhead. Larger files or --durability reduce its share."
         }
         Reason::OtherLoad { .. } => "Stop them, and repeat the run.",
+        Reason::Emulated => "Use a machine with real or virtualized processors to measure times.",
         Reason::Steal { .. } => "Use a machine that is not shared, or repeat the run at a quieter time.",
         Reason::Paused { .. } => {
             "Find what pauses it (SIGSTOP, a debugger, the control group's freezer or cpu.max), and repeat the run."

@@ -13,6 +13,7 @@ mod filesystems;
 mod hostile;
 mod hung;
 mod killed_trees;
+mod lab;
 mod layout;
 mod like;
 mod manual;

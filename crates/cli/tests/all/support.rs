@@ -21,7 +21,7 @@ pub use snapshot::Snapshot;
 pub use volume::{FileSystem, Volume};
 
 /// Whether everything is to be tested: then nothing is skipped.
-fn everything() -> bool {
+pub fn everything() -> bool {
     std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
 }
 

@@ -252,6 +252,7 @@ fn reasons() -> Vec<Value> {
             {"name": "rsync", "pid": 815, "fraction": 0.03},
         ]}),
         json!({"reason": "steal", "fraction": 0.03}),
+        json!({"reason": "emulated"}),
         json!({"reason": "paused", "times": 2, "longest_ns": 3 * S, "fraction": 0.1}),
         json!({"reason": "suspended", "ns": 60 * S}),
         json!({"reason": "wall-clock-stepped", "ns": -2_000_000_000_i64}),

@@ -173,8 +173,9 @@ fn options_of_nfs_and_smb() {
     assert!(bare.server_loss.why().unwrap().contains("hard or soft"));
     assert!(bare.version.why().is_some() && bare.connections.why().is_some());
     let smb = |options: &str| facts(&tree, "0:45", "cifs", options).smb.into_known().unwrap();
-    let loose = smb("rw,vers=3.1.1,cache=loose,nostrictsync");
+    let loose = smb("rw,vers=3.1.1,cache=loose,soft,nostrictsync");
     assert_eq!(loose.fsync_reaches_server, Fact::Known(false));
+    assert_eq!(loose.server_loss, Fact::Known(ServerLoss::Soft));
     assert_eq!(loose.cache, Fact::Known("loose".into()));
     assert_eq!(
         smb("rw,vers=3.1.1,cache=strict").fsync_reaches_server,

@@ -49,6 +49,29 @@ fn a_fixture_machine_is_read() {
 }
 
 #[test]
+fn a_machine_is_emulated_where_that_is_certain() {
+    let emulated = |files: &[(&str, &str)]| Host::read(&Tree::new(files).sources).emulated.unwrap();
+    let tcg = "model name : QEMU TCG CPU version 2.5+\nflags : fpu hypervisor\n";
+    let guest = "model name : Some Processor\nflags : fpu hypervisor\n";
+    let real = "model name : Some Processor\nflags : fpu\n";
+    assert_eq!(
+        emulated(&[("/proc/cpuinfo", tcg), (VENDOR, "QEMU\n")]),
+        Fact::Known(true)
+    );
+    assert_eq!(emulated(&[("/proc/cpuinfo", real)]), Fact::Known(false));
+    // Each alone may be anything.
+    assert!(emulated(&[("/proc/cpuinfo", tcg)]).why().is_some());
+    assert!(
+        emulated(&[("/proc/cpuinfo", guest), (VENDOR, "QEMU\n")])
+            .why()
+            .is_some()
+    );
+    let other = emulated(&[("/proc/cpuinfo", "CPU implementer : 0x41\nCPU part : 0xd0c\n")]);
+    assert!(other.why().is_some());
+    assert!(emulated(&[]).why().is_some());
+}
+
+#[test]
 fn the_cache_is_limited_by_the_smaller() {
     let limit = |bytes, bound| Fact::Known(CacheLimit { bytes, bound });
     let mut host = Host::read(&fixture().sources);

@@ -33,6 +33,9 @@ const COMMANDS_OF_SMB1: [&str; 18] = [
     "FClose",
 ];
 
+/// What the last line that is said of a share begins with, of SMB 2 and later and of SMB 1: nothing else closes the last one.
+const LAST: [&str; 2] = ["OplockBreaks:", "FindFirst:"];
+
 /// `smb3.1.1` by the option `vers`.
 pub(super) fn protocol(mount: &Mount) -> String {
     format!("smb{}", mount.super_option("vers").unwrap_or_default())
@@ -87,7 +90,7 @@ struct Counted {
 impl Counted {
     fn of(wanted: &str, text: &str) -> Result<Counted, String> {
         let mut counted = Counted::default();
-        let (mut is_found, mut is_wanted) = (false, false);
+        let (mut is_found, mut is_wanted, mut is_whole) = (false, false, true);
         for line in text.split_inclusive('\n') {
             let Some(line) = line.strip_suffix('\n') else {
                 return Err("the file ends within a line".to_owned());
@@ -95,17 +98,19 @@ impl Counted {
             if let Some(name) = heading(line) {
                 is_wanted = share(name).eq_ignore_ascii_case(wanted);
                 is_found |= is_wanted;
+                is_whole = !is_wanted;
             // What follows is of the next server.
             } else if line.is_empty() || line.starts_with("Max requests in flight") {
-                is_wanted = false;
+                (is_wanted, is_whole) = (false, true);
             } else if is_wanted {
+                is_whole |= LAST.iter().any(|name| line.starts_with(name));
                 counted.add(line).ok_or_else(|| format!("`{line}` is not understood"))?;
             }
         }
-        if is_found {
-            Ok(counted)
-        } else {
-            Err("no such share is mounted".to_owned())
+        match (is_found, is_whole) {
+            (true, true) => Ok(counted),
+            (true, false) => Err("the file ends within it".to_owned()),
+            (false, _) => Err("no such share is mounted".to_owned()),
         }
     }
 

@@ -10,6 +10,9 @@ mod watched;
 const NFS_TELEGRAF: &str = include_str!("../../tests/captures/mountstats-telegraf");
 const NFS_PROCFS: &str = include_str!("../../tests/captures/mountstats-procfs");
 const NFS_RDMA: &str = include_str!("../../tests/captures/mountstats-procfs-rdma");
+const NFS_OWN: &str = include_str!("../../tests/captures/mountstats-linux-6.1");
+const NFSD_OWN: &str = include_str!("../../tests/captures/nfsd-linux-6.1");
+const CIFS_OWN: &str = include_str!("../../tests/captures/cifs-linux-6.1");
 const NFSD: [&str; 3] = [
     include_str!("../../tests/captures/nfsd-procfs-40"),
     include_str!("../../tests/captures/nfsd-procfs-59"),
@@ -58,6 +61,12 @@ fn all() -> Vec<(WatchedCounter, &'static str)> {
         ]
         .map(|share| (smb(share), CIFS)),
     );
+    all.extend([(nfs("/mnt/n3"), NFS_OWN), (nfs("/mnt/n4"), NFS_OWN)]);
+    all.extend([
+        (nfsd("nfs3"), NFSD_OWN),
+        (nfsd("nfs4"), NFSD_OWN),
+        (smb("//127.0.0.1/lab"), CIFS_OWN),
+    ]);
     all.push((disk("sda"), "0x1a2b\n"));
     all
 }

@@ -31,6 +31,10 @@ pub(super) fn reasons(record: &Record, seen: &Seen) -> Vec<Reason> {
     if let Some(fraction) = above(&seen.steal_fraction, STEAL_MAX) {
         reasons.push(Reason::Steal { fraction });
     }
+    let emulated = record.host.emulated.as_ref();
+    if emulated.and_then(Fact::known) == Some(&true) {
+        reasons.push(Reason::Emulated);
+    }
     reasons.extend(paused(record));
     reasons.extend(clocks(record));
     reasons

@@ -206,6 +206,8 @@ pub enum Reason {
         /// The share of all processors' time, from 0 to 1.
         fraction: f64,
     },
+    /// The processors are emulated in software.
+    Emulated,
     /// The program did not run for a while, although the machine did.
     Paused {
         /// How often.
@@ -356,6 +358,7 @@ impl Reason {
             | Self::RanDry { .. }
             | Self::SteadyStateNotReached { .. }
             | Self::RateNotReached { .. }
+            | Self::Emulated
             | Self::Suspended { .. }
             | Self::ClockSourceChanged { .. } => Level::Invalid,
             Self::NotSteady { .. }

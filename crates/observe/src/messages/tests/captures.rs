@@ -92,6 +92,38 @@ fn nfs_servers_of_three_kernels() {
     );
 }
 
+/// Both ends of one machine, which count apart.
+#[test]
+fn client_and_server_count_the_same() {
+    let (client, server) = (nfs("/mnt/n3").parse(NFS_OWN), nfsd("nfs3").parse(NFSD_OWN));
+    let of = |reading: &MessagesReading| -> Vec<(String, u64)> {
+        let kinds = requests_by_kind(reading).into_iter();
+        // The program that mounts asks the server for a sign of life, too.
+        let kinds = kinds.filter(|(kind, _)| *kind != "NULL");
+        kinds.map(|(kind, count)| (kind.to_owned(), count)).collect()
+    };
+    assert_eq!(of(&client), of(&server));
+    assert_eq!(client.requests(), Fact::Known(176));
+    assert_eq!(client.server_written_bytes, Fact::Known(1_310_900));
+    // Of version 4 by kind of request, and by operations within.
+    let (client, server) = (nfs("/mnt/n4").parse(NFS_OWN), nfsd("nfs4").parse(NFSD_OWN));
+    let operations = server.operations.known().unwrap();
+    for name in ["CLOSE", "COMMIT", "DELEGRETURN", "READDIR", "REMOVE", "RENAME", "WRITE"] {
+        let count = operations.iter().find(|operation| operation.operation == name);
+        assert_eq!(
+            count.map(|found| found.count),
+            Some(kind(&client, name).requests),
+            "{name}"
+        );
+    }
+    let opened = ["OPEN", "OPEN_NOATTR"].map(|name| kind(&client, name).requests);
+    assert_eq!(opened, [31, 30]);
+    assert!(operations.contains(&CompoundOperation {
+        operation: "OPEN".into(),
+        count: 61
+    }));
+}
+
 #[test]
 fn operations_newer_than_this_program_have_their_numbers() {
     let zeros = "0 ".repeat(76);
@@ -116,7 +148,10 @@ fn shares_of_smb_1_2_and_3() {
     assert_eq!(three.server_read_bytes, Fact::Known(3_407_203_268));
     assert_eq!(three.server_written_bytes, Fact::Known(1_908_651_680));
     assert_eq!(kind(&other.parse(CIFS), "Creates").requests, 19_052);
-    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n";
+    let own = smb("//127.0.0.1/lab").parse(CIFS_OWN);
+    assert_eq!(own.requests(), Fact::Known(317), "as many as its line `SMBs` says");
+    assert_eq!(own.server_written_bytes, Fact::Known(1_310_900));
+    let bytes = "1) \\\\s\\x\nSMBs: 3\nReads:  2 Bytes: 8192\nWrites: 1 Bytes: 17\nRenames: 4 T2 Renames 5\n\n";
     let reading = smb("//s/x").parse(bytes);
     assert_eq!(reading.server_read_bytes, Fact::Known(8192));
     assert_eq!(reading.server_written_bytes, Fact::Known(17));
@@ -128,7 +163,8 @@ fn shares_of_smb_1_2_and_3() {
 
 #[test]
 fn sessions_that_share_a_share_are_one() {
-    let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\n";
+    let section =
+        "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 failed\nOplockBreaks: 0 sent 0 failed\n";
     let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
     assert_eq!(requests_by_kind(&reading), [("Reads", 10)]);
     assert_eq!(reading.server_written_bytes, Fact::Known(4));

@@ -131,6 +131,27 @@ fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
 }
 
 #[test]
+fn a_loop_device_over_a_file_of_nfs_asks_its_server() {
+    let tree = Tree::new(&[("/mnt/disk.img", ""), ("/sys/devices/loop0/loop/offset", "0\n")]);
+    let image = tree.sources.path("/mnt/disk.img").canonicalize().unwrap();
+    tree.file(
+        "/sys/devices/loop0/loop/backing_file",
+        &format!("{}\n", image.display()),
+    );
+    tree.link("/sys/dev/block/7:0", "/sys/devices/loop0");
+    let at = image.parent().unwrap().display().to_string();
+    let line = nfs_line(&at, "0:45", "vers=4.2,addr=203.0.113.7").replacen("40", "4000000001", 1);
+    let table = Fact::Known(MountTable::parse(&line).unwrap());
+    let mut target = target(&tree, "41 1 7:0 / /loop rw - ext4 /dev/loop0 rw\n");
+    target.device = Device::read(&tree.sources, &table, DeviceNumber::parse("7:0").unwrap());
+    let found = WatchedMessages::of(&tree.sources, [&target]);
+    assert_eq!(list(&found), [nfs(&at)]);
+    tree.file("/proc/net/route", "eth1 007100CB 00000000 0001 0 0 0 00FFFFFF 0 0 0\n");
+    let interfaces = crate::WatchedInterfaces::of(&tree.sources, [&target]);
+    assert_eq!(interfaces.known().unwrap().list[0].name, "eth1");
+}
+
+#[test]
 fn the_disk_of_a_session_is_found_below_a_partition() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n")]);
     add_disk(&tree, "host2/session3", "sda", "8:1", "0x1a2b\n");

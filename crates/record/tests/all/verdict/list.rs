@@ -115,6 +115,7 @@ fn one_of_each() -> Vec<Reason> {
         },
         Reason::Steal { fraction: 0.05 },
         Reason::Steal { fraction: 0.5 },
+        Reason::Emulated,
         paused(0.005),
         paused(0.4),
         Reason::Suspended { ns: 12 * SECOND },
@@ -203,10 +204,11 @@ fn place(reason: &Reason) -> usize {
         Reason::ClientSaturated { .. } => 26,
         Reason::NearlyFull { .. } => 27,
         Reason::AllocatedDuringRun { .. } => 28,
+        Reason::Emulated => 29,
     }
 }
 
-const REASONS: usize = 29;
+const REASONS: usize = 30;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

@@ -72,6 +72,19 @@ fn steal_time_is_doubtful_and_much_of_it_invalid() {
 }
 
 #[test]
+fn an_emulated_machine_is_invalid_where_that_is_certain() {
+    let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
+    assert_eq!((level, found), (Level::Invalid, Reason::Emulated));
+    for other in [
+        None,
+        Some(Fact::Known(false)),
+        Some(Fact::Unavailable("hidden".to_owned())),
+    ] {
+        is_valid(|record| record.host.emulated = other.clone());
+    }
+}
+
+#[test]
 fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
     let loaded = |record: &mut Record| {
         others(record, 0.4);

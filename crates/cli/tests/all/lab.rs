@@ -1,0 +1,129 @@
+//! What this machine's kernel lacks, in guests of the lab (`lab/README.md`) with the real binary: other file systems, NFS and
+//! iSCSI, with their counts held against those of an independent observer; power cuts that take everything that was
+//! not flushed; writes that fail.
+//!
+//! A boot takes long, so each test is one. `POSTMARK_LAB=all` is what a release is judged by: all file systems, and
+//! 20 moments of each power cut. A test is skipped where not everything is to be tested, and where no guest can be
+//! started.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::faces::program;
+use crate::support::{Scene, everything, names};
+
+mod flakey;
+mod power_cut;
+mod protocols;
+
+/// What a boot has left.
+struct Booted {
+    scene: Scene,
+    /// What the script and the lab have written, for failures.
+    said: String,
+}
+
+impl Booted {
+    /// Runs a script of `tests/all/lab` in a guest: the program under test is its first argument. Nothing where the lab
+    /// cannot be used.
+    ///
+    /// # Panics
+    /// Where the script fails.
+    fn run(script: &str, disks: &[&str], arguments: &[String]) -> Option<Self> {
+        let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/lab");
+        if let Err(need) = is_ready(&lab) {
+            let name = std::thread::current().name().unwrap_or_default().to_owned();
+            // Not with `eprintln!`: what that writes is kept from whoever looks at tests that pass.
+            let _ = writeln!(std::io::stderr(), "skipped: {name}: a guest of the lab needs {need}");
+            return None;
+        }
+        // Disks in memory: nothing is lost with them, and a guest's flushes cost this machine nothing.
+        let scene = Scene::in_memory();
+        let shared = scene.directory("shared");
+        let mut command = Command::new(lab);
+        command
+            .env("TMPDIR", scene.path())
+            .arg("run")
+            .arg("--shared")
+            .arg(&shared);
+        // With a second processor emulation takes more of this machine's time, and no less of a clock's.
+        command.args(["--cpus", "1", "--timeout", if is_all() { "3600" } else { "600" }]);
+        for disk in disks {
+            command.args(["--disk", disk]);
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/lab").join(script);
+        command.args(["--", "bash"]).arg(script).arg(program()).args(arguments);
+        let output = command.output().unwrap();
+        let streams = [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
+        let booted = Self {
+            scene,
+            said: streams.concat(),
+        };
+        let left = names(booted.scene.path()).unwrap();
+        booted.assert(left == ["shared"], &format!("the lab has left something: {left:?}"));
+        booted.assert(
+            output.status.success(),
+            &format!("{command:?} ended with {}", output.status),
+        );
+        Some(booted)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scene.path().join("shared").join(name)
+    }
+
+    fn text(&self, name: &str) -> String {
+        let text = std::fs::read_to_string(self.path(name));
+        text.unwrap_or_else(|error| panic!("{name}: {error}\n{}", self.said))
+    }
+
+    fn json(&self, name: &str) -> Value {
+        let text = self.text(name);
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{name} is no JSON: {error}\n{text}"))
+    }
+
+    fn assert(&self, is_so: bool, what: &str) {
+        assert!(is_so, "{what}\n{}", self.said);
+    }
+}
+
+/// Or what is missing.
+fn is_ready(lab: &Path) -> Result<(), String> {
+    if !everything() {
+        return Err("POSTMARK_TEST_ALL=1".to_owned());
+    }
+    let output = Command::new(lab).arg("ready").output().unwrap();
+    let need = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() { Ok(()) } else { Err(need) }
+}
+
+/// Whether all file systems and moments are tried.
+fn is_all() -> bool {
+    std::env::var("POSTMARK_LAB").is_ok_and(|lab| lab == "all")
+}
+
+/// Shown where tests pass, too.
+fn tell(what: &str) {
+    let _ = writeln!(std::io::stderr(), "{what}");
+}
+
+/// Text of lines of a name and a number.
+fn counts(text: &str) -> Vec<(&str, u64)> {
+    let line = |line| {
+        let (name, count) = str::split_once(line, ' ')?;
+        Some((name, count.parse().ok()?))
+    };
+    text.lines().filter_map(line).collect()
+}
+
+fn shown(counts: &[(&str, u64)]) -> String {
+    let mut shown = String::new();
+    for (name, count) in counts {
+        let _ = write!(shown, "{name} {count}, ");
+    }
+    shown
+}

@@ -1,0 +1,39 @@
+#!/bin/bash
+# flakey.sh PROGRAM ALLOWED...
+#
+# In a guest of the lab: for each number of errors that --on-error is to allow, a run on a device whose writes begin to
+# fail. The folder of results gets ALLOWED.json (the record), ALLOWED.status, ALLOWED.acknowledged (how many operations
+# were acknowledged when the device had begun to fail, and how many at the end) and ALLOWED.messages.
+set -euo pipefail
+program=$1
+shift
+read -ra disks <<<"$LAB_DISKS"
+work=/mnt/work
+mkdir "$work" /mnt/flaky
+files=50
+
+acknowledged() { grep -c '^[0-9a-f]* A ' "$work/ack-log"; }
+
+for allowed; do
+    disk=${disks[0]} disks=("${disks[@]:1}")
+    rm -rf "${work:?}"/*
+    device=$(flakey create "$disk" flaky)
+    local-fs ext4 "$device" /mnt/flaky
+    "$program" run --mix deliver=4,rename=2,delete=3,create=2 --files "$files" --transactions 2000 --size 600..4000 \
+        --durability fsync+dir --on-error "$allowed" --ack-log "$work/ack-log" --archive none --quiet \
+        --format json --output "$LAB_SHARED/$allowed.json" --target /mnt/flaky 2>"$LAB_SHARED/$allowed.messages" &
+    run=$!
+    until [[ -e $work/ack-log ]] && (($(wc -l <"$work/ack-log") >= 1 + 2 * files + 40)); do
+        kill -0 "$run" || { cat "$LAB_SHARED/$allowed.messages"; exit 1; }
+        sleep 0.1
+    done
+    flakey error flaky
+    acknowledged >"$LAB_SHARED/$allowed.acknowledged"
+    status=0
+    wait "$run" || status=$?
+    echo "$status" >"$LAB_SHARED/$allowed.status"
+    acknowledged >>"$LAB_SHARED/$allowed.acknowledged"
+    umount /mnt/flaky
+    dmsetup remove flaky
+    echo "$allowed: after $SECONDS s"
+done

@@ -1,0 +1,93 @@
+#!/bin/bash
+# power-cut.sh PROGRAM MARKS FILE_SYSTEM:DURABILITY[:nobarrier]...
+#
+# In a guest of the lab: for each, a run with an acknowledgement log, and MARKS moments in it. Afterwards a blank disk gets
+# what the first was sure to hold at each of them, whatever a cache without power had lost; it is mounted, which recovers
+# it, and compared with the acknowledgement log as it was then. The folder of results gets a folder for each, with N.json
+# (what verify-log found at moment N); and, of fsync+dir, damaged.json (the same after three files were damaged) and
+# damage (which, in lines of a kind and a name).
+#
+# The first disk takes the log of writes; each run has one more.
+set -euo pipefail
+program=$1 marks=$2
+shift 2
+read -ra disks <<<"$LAB_DISKS"
+log=${disks[0]} disks=("${disks[@]:1}")
+# The acknowledgement log lies in memory, which the power cut spares.
+work=/mnt/work
+mkdir "$work" /mnt/logged /mnt/recovered
+modprobe loop
+files=50
+
+# has_lines FILE COUNT
+has_lines() { [[ -e $1 ]] && (($(wc -l <"$1") >= $2)); }
+
+# verify RESULT: 1 says that something is lost, and the result says what.
+verify() {
+    "$program" verify-log /mnt/recovered --ack-log "$work/ack-log" --format json >"$1" || [[ $? == 1 ]]
+}
+
+# damage RESULTS: flips a byte, cuts a file off and takes one away, of files that no operation in flight was about.
+damage() {
+    local own whole=() path name
+    own=(/mnt/recovered/postmark-*)
+    while ((${#whole[@]} < 3)) && read -r path; do
+        name=${path#"${own[0]}/"}
+        tail -n 2 "$work/ack-log" | grep -q " $name\( \|\$\)" || whole+=("$path")
+    done < <(find "${own[0]}" -type f -size +1 ! -name '.*' ! -path '*/tmp/*' | sort)
+    /usr/bin/python3 -c 'import sys
+with open(sys.argv[1], "r+b") as file:
+    byte = file.read(1)
+    file.seek(0)
+    file.write(bytes([byte[0] ^ 0x20]))' "${whole[0]}"
+    truncate -s 100 "${whole[1]}"
+    # Moved, not removed: the same for whoever looks for the name.
+    mv "${whole[2]}" /mnt/recovered/away
+    printf '%s\n' "torn ${whole[0]##*/}" "wrong-size ${whole[1]##*/}" "missing ${whole[2]##*/}" >"$1/damage"
+    verify "$1/damaged.json"
+}
+
+for case; do
+    IFS=: read -r type durability barrier <<<"$case:"
+    barrier=${barrier%:}
+    disk=${disks[0]} disks=("${disks[@]:1}")
+    results=$LAB_SHARED/$case
+    mkdir "$results"
+    rm -rf "${work:?}"/*
+    device=$(log-writes create "$disk" "$log" logged)
+    local-fs "$type" "$device" /mnt/logged
+    "$program" run --mix deliver=4,rename=2,delete=3,create=2 --files "$files" --transactions 100000000 --size 600..4000 \
+        --no-room-check --durability "$durability" --ack-log "$work/all" --archive none --quiet --target /mnt/logged \
+        >"$work/output" 2>&1 &
+    run=$!
+    # The first line, two for each file, and some of the transactions, which begin after a sync of all before them.
+    until has_lines "$work/all" $((1 + 2 * files + 10)); do
+        kill -0 "$run" || { cat "$work/output"; exit 1; }
+        sleep 0.1
+    done
+    # From here on the file system sends no flush.
+    [[ -z $barrier ]] || mount -o "remount,$barrier" /mnt/logged
+    log-writes marks logged "$work/all" "$marks" 3000 >"$work/marks"
+    kill -KILL "$run"
+    wait "$run" || true
+    umount /mnt/logged
+    log-writes remove logged
+
+    truncate -s "$(blockdev --getsize64 "$disk")" "$work/disk"
+    number=0 before=
+    while read -r mark size; do
+        number=$((number + 1))
+        log-writes replay "$log" "$work/disk" "$mark" $before >/dev/null
+        before=$mark
+        cp --sparse=always "$work/disk" "$work/recovered"
+        head -c "$size" "$work/all" >"$work/ack-log"
+        loop=$(losetup --find --show "$work/recovered")
+        # -i: without the cleaner that mount.nilfs2 starts.
+        mount -i -t "$type" "$loop" /mnt/recovered
+        verify "$results/$number.json"
+        [[ $durability != fsync+dir || -n $barrier || $number != "$marks" ]] || damage "$results"
+        umount /mnt/recovered
+        losetup -d "$loop"
+    done <"$work/marks"
+    echo "$case: after $SECONDS s"
+done

@@ -1,0 +1,94 @@
+//! Power cuts that take from the device everything that was written and not flushed: what was acknowledged as durable is
+//! there all the same, and where nothing was promised, or the file system sends no flushes, losses are found.
+
+use serde_json::Value;
+
+use super::{Booted, is_all, tell};
+
+/// Runs: a file system, a policy of durability, and whether flushes are left out. xfs has no way to leave them out, and no
+/// log that fits on a smaller disk.
+const ALL: [&str; 11] = [
+    "ext4:fsync+dir",
+    "ext4:none",
+    "ext4:fsync+dir:nobarrier",
+    "f2fs:fsync+dir",
+    "f2fs:none",
+    "f2fs:fsync+dir:nobarrier",
+    "nilfs2:fsync+dir",
+    "nilfs2:none",
+    "nilfs2:fsync+dir:nobarrier",
+    "xfs:fsync+dir",
+    "xfs:none",
+];
+/// Those of every day.
+const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
+
+#[test]
+fn what_was_acknowledged_outlasts_the_worst_power_cut() {
+    let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
+    // The first takes the log of writes.
+    let mut disks = vec!["8G"];
+    disks.extend(
+        runs.iter()
+            .map(|run| if run.starts_with("ext4") { "64M" } else { "320M" }),
+    );
+    let mut arguments = vec![moments.to_string()];
+    arguments.extend(runs.iter().map(|&run| run.to_owned()));
+    let Some(booted) = Booted::run("power-cut.sh", &disks, &arguments) else {
+        return;
+    };
+    for run in runs {
+        let is_promised = run.ends_with(":fsync+dir");
+        let mut losses = Vec::new();
+        for moment in 1..=moments {
+            let verified = booted.json(&format!("{run}/{moment}.json"));
+            let what = format!("{run}, moment {moment}: {verified}");
+            booted.assert(number(&verified, "checked") > 0, &what);
+            booted.assert(
+                verified["ended"] == false && verified["contents_checked"] == true,
+                &what,
+            );
+            let lost = lost(&verified);
+            booted.assert(!is_promised || lost == 0, &what);
+            losses.push(format!("{lost} of {}", number(&verified, "checked")));
+        }
+        tell(&format!("{run}: lost: {}", losses.join(", ")));
+        let is_lost = losses.iter().any(|lost| !lost.starts_with("0 "));
+        booted.assert(
+            is_promised || is_lost,
+            &format!("{run}: no loss was found at any moment"),
+        );
+        if is_promised {
+            damage_is_named(&booted, run);
+        }
+    }
+}
+
+/// Three files were damaged after the last moment.
+fn damage_is_named(booted: &Booted, run: &str) {
+    let verified = booted.json(&format!("{run}/damaged.json"));
+    let mut found: Vec<String> = verified["lost"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|loss| {
+            let name = loss["path"].as_str().and_then(|path| path.rsplit('/').next());
+            format!("{} {}", loss["kind"].as_str().unwrap(), name.unwrap())
+        })
+        .collect();
+    found.sort();
+    let damage = booted.text(&format!("{run}/damage"));
+    let mut damage: Vec<&str> = damage.lines().collect();
+    damage.sort_unstable();
+    let what = format!("{run}: after {damage:?} verify-log names {found:?}");
+    booted.assert(found == damage && lost(&verified) == 3, &what);
+}
+
+fn lost(verified: &Value) -> u64 {
+    let counts = verified["lost_counts"].as_array().unwrap().iter();
+    counts.map(|count| number(count, "count")).sum()
+}
+
+fn number(value: &Value, name: &str) -> u64 {
+    value[name].as_u64().unwrap_or_else(|| panic!("{name} in {value}"))
+}

@@ -1,0 +1,144 @@
+//! The classic work on file systems and protocols that this machine's kernel lacks.
+
+use serde_json::Value;
+
+use super::{Booted, counts, shown, tell};
+
+/// A file system with what its record must say of it.
+struct Expected {
+    name: &'static str,
+    class: &'static str,
+    file_system: &'static str,
+    source: &'static str,
+    /// The kind of its device; nothing where it has none.
+    device: Option<&'static str>,
+    /// Messages of the run, if they are known: from and to. Those of NFS are the calls of the original's, with those of
+    /// the run's own directory and of what a run looks at before and after.
+    messages: Option<(u64, u64)>,
+}
+
+const EXPECTED: [Expected; 5] = [
+    Expected {
+        name: "nilfs2",
+        class: "block",
+        file_system: "nilfs2",
+        source: "/dev/vda",
+        device: Some("virtio"),
+        messages: None,
+    },
+    Expected {
+        name: "f2fs",
+        class: "block",
+        file_system: "f2fs",
+        source: "/dev/vdb",
+        device: Some("virtio"),
+        messages: None,
+    },
+    Expected {
+        name: "nfs3",
+        class: "network",
+        file_system: "nfs",
+        source: "127.0.0.1:/",
+        device: None,
+        messages: Some((4_500, 7_000)),
+    },
+    Expected {
+        name: "nfs4.2",
+        class: "network",
+        file_system: "nfs4",
+        source: "127.0.0.1:/",
+        device: None,
+        messages: Some((5_000, 12_000)),
+    },
+    Expected {
+        name: "iscsi",
+        class: "block",
+        file_system: "ext4",
+        source: "/dev/sda",
+        device: Some("scsi"),
+        messages: Some((17, 200)),
+    },
+];
+
+#[test]
+fn file_systems_and_protocols_are_seen_as_they_are() {
+    let names = EXPECTED.map(|expected| expected.name.to_owned());
+    let Some(booted) = Booted::run("protocols.sh", &["512M"; 5], &names) else {
+        return;
+    };
+    for expected in &EXPECTED {
+        let record = booted.json(&format!("{}.json", expected.name));
+        let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
+        let target = &record["record"]["locations"][0]["target"]["known"];
+        check(target["class"]["known"] == expected.class, "another class");
+        let mount = &target["mount"]["known"];
+        check(mount["file_system_type"] == expected.file_system, "another file system");
+        let source = mount["source"].as_str().unwrap_or_default();
+        check(
+            source.starts_with(expected.source),
+            &format!("another source: {source}"),
+        );
+        let point = format!("/mnt/{}", expected.name);
+        check(mount["mount_point"] == point.as_str(), "another mount point");
+        let device = &target["device"];
+        match expected.device {
+            Some(kind) => check(device["known"]["kind"] == kind, &format!("another device: {device}")),
+            None => check(device == "not_applicable", &format!("it has a device: {device}")),
+        }
+        check(
+            record["record"]["host"]["emulated"]["known"] == true,
+            "nothing says that the machine is emulated",
+        );
+        check(transactions(&record) == 1_000, "not all transactions were done");
+        messages(&booted, expected, &record);
+    }
+}
+
+/// Holds what was counted against what the server has counted.
+fn messages(booted: &Booted, expected: &Expected, record: &Value) {
+    let text = |end: &str| booted.text(&format!("{}.{end}", expected.name));
+    let (client, server) = (text("client"), text("server"));
+    let (client, server) = (counts(&client), counts(&server));
+    let Some((least, most)) = expected.messages else {
+        return;
+    };
+    let count = |counts: &[(&str, u64)], names: &[&str]| {
+        let found = counts.iter().find(|(name, _)| names.contains(name));
+        found.map_or(0, |(_, count)| *count)
+    };
+    let (ours, theirs) = (count(&client, &["total", "scsicmd_pdus"]), count(&server, &["total"]));
+    tell(&format!(
+        "{}: the client counts {ours}, the server {theirs}, the record {:?}: {}",
+        expected.name,
+        of_the_record(record),
+        shown(&client)
+    ));
+    let check = |is_so, what: &str| {
+        let said = format!("{}: {what}: client {client:?}, server {server:?}", expected.name);
+        booted.assert(is_so, &said);
+    };
+    check((least..=most).contains(&theirs), "other messages than are known");
+    check(is_within_one_percent(ours, theirs), "client and server differ");
+    if let Some(recorded) = of_the_record(record) {
+        let what = format!("the record has {recorded} messages");
+        check(is_within_one_percent(recorded, theirs), &what);
+    }
+}
+
+fn is_within_one_percent(one: u64, other: u64) -> bool {
+    one.abs_diff(other) * 100 <= other
+}
+
+/// The messages that the record itself has counted from before its first phase to after its last; nothing while records
+/// have none.
+fn of_the_record(_record: &Value) -> Option<u64> {
+    None
+}
+
+fn transactions(record: &Value) -> u64 {
+    let phases = record["summary"]["phases"].as_array().unwrap().iter();
+    let transactions = phases.filter(|phase| phase["phase"] == "transactions");
+    transactions
+        .map(|phase| phase["transactions"]["count"].as_u64().unwrap())
+        .sum()
+}

@@ -1,0 +1,59 @@
+#!/bin/bash
+# protocols.sh PROGRAM FILE_SYSTEM...
+#
+# In a guest of the lab: the classic work on each file system, with the counts of who served it. For each, the folder of
+# results gets NAME.json (the record) and NAME.client, NAME.server (lines of a name and how much its counter grew).
+set -euo pipefail
+program=$1
+shift
+read -ra disks <<<"$LAB_DISKS"
+
+# The calls that the NFS server took, from its own counters: all of them, and of version 3 by procedure.
+nfs_server() {
+    awk '$1 == "rpc" { print "total", $2 }
+        $1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }
+        $1 == "proc4" { print "compound", $4 }' /proc/net/rpc/nfsd
+}
+
+# The commands that the iSCSI target took. There is one target, with one unit.
+iscsi_server() {
+    local unit=(/sys/kernel/config/target/core/iblock_*/disk/statistics/scsi_lu)
+    echo "total $(<"${unit[0]}/num_cmds")"
+}
+
+# difference BEFORE AFTER
+difference() {
+    awk 'NR == FNR { before[$1] = $2; next } $2 - before[$1] { print $1, $2 - before[$1] }' "$1" "$2"
+}
+
+none() { :; }
+
+for file_system; do
+    disk=${disks[0]} disks=("${disks[@]:1}") folder=/mnt/$file_system
+    case $file_system in
+    nfs*)
+        nfs-loopback --version "${file_system#nfs}" "$disk" "$folder"
+        client=(nfs-operations "$folder") server=nfs_server
+        ;;
+    iscsi)
+        client=(iscsi-operations "$(iscsi-loopback "$disk" "$folder")") server=iscsi_server
+        ;;
+    *)
+        local-fs "$file_system" "$disk" "$folder"
+        client=(none) server=none
+        ;;
+    esac
+    # What making it has left to be written is not counted.
+    sync
+    "${client[@]}" >/tmp/client
+    "$server" >/tmp/server
+    echo "$file_system: mounted after $SECONDS s"
+    "$program" run --storage raw --edition 1.5 --files 200 --transactions 1000 --seed 42 --archive none --quiet \
+        --format json --output "$LAB_SHARED/$file_system.json" --target "$folder"
+    sync
+    "${client[@]}" >/tmp/client.after
+    "$server" >/tmp/server.after
+    difference /tmp/client /tmp/client.after >"$LAB_SHARED/$file_system.client"
+    difference /tmp/server /tmp/server.after >"$LAB_SHARED/$file_system.server"
+    echo "$file_system: after $SECONDS s"
+done
