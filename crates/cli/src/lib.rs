@@ -9,12 +9,14 @@
 pub mod apart;
 pub mod archive;
 pub mod calibration;
+pub mod check;
 pub mod classic;
 pub mod clean;
 pub mod earlier;
 pub mod engine;
 pub mod live;
 pub mod manual;
+pub mod observe;
 pub mod options;
 pub mod output;
 pub mod perform;
@@ -145,6 +147,8 @@ fn program(side: &Side) -> u8 {
         Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
         Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
+        Some(Command::Check(arguments)) => check::check(&arguments),
+        Some(Command::Observe(arguments)) => observe::observe(&arguments),
         Some(Command::Completions(arguments)) => manual::completions(&arguments),
         Some(Command::Man(arguments)) => manual::man(&arguments),
     };

@@ -1,7 +1,9 @@
 //! The command line as clap parses it, without defaults that depend on other options.
 
 mod archive;
+mod check;
 mod manual;
+mod observe;
 mod published;
 mod refused;
 mod similar;
@@ -19,7 +21,9 @@ pub use self::archive::{
     ArchiveArgument, DeleteArguments, ExportArguments, ExportFormat, ImportArguments, ListArguments, ListFormat,
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
+pub use self::check::CheckArguments;
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
+pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
 pub use refused::refuse;
 pub use similar::{command_meant, similar};
@@ -124,6 +128,10 @@ pub enum Command {
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
+    /// Check records of others: derive summary and verdict again, and compare.
+    Check(CheckArguments),
+    /// Run any command, and report what it cost the devices and servers of a target.
+    Observe(ObserveArguments),
     /// Print the completions of a shell.
     Completions(CompletionsArguments),
     /// Print the manual page, or write the manual pages of all commands into a directory.
@@ -270,13 +278,13 @@ pub struct VerifyArguments {
     #[arg(long, value_name = "FILE")]
     pub ack_log: PathBuf,
     /// Format of the answer.
-    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
-    pub format: VerifyFormat,
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
+    pub format: AnswerFormat,
 }
 
-/// The format of the answer of `verify-log`.
+/// The format of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VerifyFormat {
+pub enum AnswerFormat {
     /// Lines to read.
     Text,
     /// The complete answer, as JSON.

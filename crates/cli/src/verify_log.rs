@@ -5,7 +5,7 @@ use rundir::Verified;
 use storage::home::KernelHome;
 
 use crate::apart::Side;
-use crate::options::{VerifyArguments, VerifyFormat};
+use crate::options::{AnswerFormat, VerifyArguments};
 use crate::problem::{Problem, print};
 use crate::screen;
 
@@ -22,8 +22,8 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     }
     let verified = rundir::verify_log(&KernelHome, &arguments.path, &arguments.ack_log)?;
     print(&match arguments.format {
-        VerifyFormat::Text => screen::text(&text(&verified), WIDTH),
-        VerifyFormat::Json => document::json(&verified),
+        AnswerFormat::Text => screen::text(&text(&verified), WIDTH),
+        AnswerFormat::Json => document::json(&verified),
     })?;
     Ok(if verified.losses() == 0 { 0 } else { LOST })
 }

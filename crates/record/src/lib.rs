@@ -3,6 +3,7 @@
 //! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it, defined once
 //! (`docs/specification.md`), so that every view shows the same numbers.
 
+pub mod check;
 pub mod classic;
 pub mod documents;
 pub mod driven;
@@ -11,6 +12,7 @@ pub mod headline;
 pub mod id;
 mod json;
 pub mod machine;
+pub mod observation;
 pub mod overhead;
 pub mod part;
 pub mod plan;
@@ -21,6 +23,7 @@ pub mod summary;
 pub mod sweep;
 pub mod verdict;
 
+pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};
 pub use evidence::{PhaseEvidence, Residency, ResidencySample};
@@ -28,6 +31,7 @@ pub use headline::{Headline, ListedRun, State};
 pub use id::RunId;
 pub use machine::{MachineOverTime, MachineSlice};
 pub use measure::{Histogram, Meter, SliceMeter, Slices};
+pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use observe::durability;
 pub use observe::{

@@ -117,10 +117,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
         field: told(&placed.path().to_string()),
         why: told(&placed.inner().to_string()),
     })?;
-    deserializer.end().map_err(|error| ReadError::NoRecord {
-        field: ".".to_owned(),
-        why: told(&error.to_string()),
-    })?;
+    deserializer.end().map_err(|error| no_record(&error))?;
     Ok(read)
 }
 
@@ -137,14 +134,19 @@ fn count(text: &str) -> Result<(), ReadError> {
     if census.schema == Some(0) {
         return Err(ReadError::NoVersion);
     }
-    counted.map_err(|error| ReadError::NoRecord {
+    counted.map_err(|error| no_record(&error))
+}
+
+/// What is wrong with the text as a whole.
+pub(crate) fn no_record(error: &serde_json::Error) -> ReadError {
+    ReadError::NoRecord {
         field: ".".to_owned(),
         why: told(&error.to_string()),
-    })
+    }
 }
 
 /// Harmless, and the beginning and the end of what is long.
-fn told(problem: &str) -> String {
+pub(crate) fn told(problem: &str) -> String {
     let shown = harmless::harmless(problem);
     let length = shown.chars().count();
     if length <= TOLD_MAX {

@@ -1,6 +1,7 @@
 //! Views of records: pure functions from what was measured to a string. Nothing is computed here that a
 //! record does not define, and nothing is read or written.
 
+pub mod check;
 pub mod classic;
 mod environment;
 pub mod export;

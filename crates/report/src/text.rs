@@ -4,6 +4,7 @@ mod evidence;
 mod findings;
 mod heading;
 mod machine;
+mod observation;
 mod overhead;
 mod phases;
 mod short;
@@ -18,6 +19,7 @@ use record::{Class, End, Outcome, Phase, Rate, Record, Role, Summary};
 
 pub use self::findings::clean_up;
 pub(crate) use self::heading::{how, kind, work, workload_lines};
+pub use self::observation::observation;
 pub use self::short::short;
 use crate::environment;
 

@@ -4,6 +4,7 @@
 
 mod architecture;
 mod archived;
+mod check;
 mod circles;
 mod differential;
 mod documents;
@@ -18,6 +19,7 @@ mod like;
 mod manual;
 mod mixes;
 mod names;
+mod observing;
 mod prompt;
 mod published_results;
 mod safety;

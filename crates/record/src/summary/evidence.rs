@@ -98,6 +98,31 @@ pub struct MessagesSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
+impl MessagesSent {
+    /// Of all counters, in a stretch in which so much was done.
+    pub fn of(counted: &Accounted, done: u64) -> Vec<Self> {
+        let sent = |reading: &MessagesReading| {
+            let requests = reading.requests();
+            let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
+            let mut by_kind: Vec<MessageKindSent> = kinds.iter().map(|kind| of_kind(kind, done)).collect();
+            by_kind.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.kind.cmp(&b.kind)));
+            Self {
+                counter: reading.counter,
+                protocol: reading.protocol.clone(),
+                of: reading.of.clone(),
+                per_done: over(&requests, done),
+                requests,
+                retransmissions: kinds
+                    .iter()
+                    .filter_map(|kind| kind.retransmissions.known().copied())
+                    .reduce(u64::saturating_add),
+                kinds: by_kind,
+            }
+        };
+        counted.messages.known().into_iter().flatten().map(sent).collect()
+    }
+}
+
 /// Requests or commands of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKindSent {
@@ -141,7 +166,7 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         },
         writes: writes(phase, evidence),
         flushes: flushes(record, phase, performing),
-        messages: messages(performing, done(phase)),
+        messages: MessagesSent::of(performing, done(phase)),
         commands: commands(performing, done(phase)),
         residency: evidence.residency.clone(),
     })
@@ -274,28 +299,6 @@ fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
         (sum, Fact::NotApplicable) => sum,
         (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
     }
-}
-
-fn messages(counted: &Accounted, done: u64) -> Vec<MessagesSent> {
-    let sent = |reading: &MessagesReading| {
-        let requests = reading.requests();
-        let kinds = reading.kinds.known().map_or(&[][..], Vec::as_slice);
-        let mut by_kind: Vec<MessageKindSent> = kinds.iter().map(|kind| of_kind(kind, done)).collect();
-        by_kind.sort_by(|a, b| b.requests.cmp(&a.requests).then_with(|| a.kind.cmp(&b.kind)));
-        MessagesSent {
-            counter: reading.counter,
-            protocol: reading.protocol.clone(),
-            of: reading.of.clone(),
-            per_done: over(&requests, done),
-            requests,
-            retransmissions: kinds
-                .iter()
-                .filter_map(|kind| kind.retransmissions.known().copied())
-                .reduce(u64::saturating_add),
-            kinds: by_kind,
-        }
-    };
-    counted.messages.known().into_iter().flatten().map(sent).collect()
 }
 
 fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {

@@ -342,6 +342,13 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Its lasting name: its `reason` in JSON.
+    pub fn name(&self) -> String {
+        // Its fields are numbers and texts: it has a value with this tag.
+        let value = serde_json::to_value(self).unwrap_or_default();
+        value["reason"].as_str().unwrap_or_default().to_owned()
+    }
+
     /// How bad it is.
     pub fn level(&self) -> Level {
         let invalid_where = |is_so: bool| if is_so { Level::Invalid } else { Level::Doubtful };

@@ -2,7 +2,9 @@
 
 use document::units::{grouped, percent};
 use document::{Cell, Document, Number, Table};
-use record::summary::{Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, ReadsServed, Surprise};
+use record::summary::{
+    Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
+};
 use record::{Fact, PhaseSummary, Residency, ResidencySample, Summary};
 
 pub(super) fn render(document: &mut Document, summary: &Summary) {
@@ -18,12 +20,15 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
     for residency in phases.iter().filter_map(|(_, evidence)| evidence.residency.as_ref()) {
         self::residency(document, residency);
     }
-    messages(document, &phases);
+    let sent = phases
+        .iter()
+        .map(|(phase, evidence)| (phase.phase.name(), &evidence.messages[..]));
+    messages(document, sent);
     document.note(acknowledged(&summary.durability));
     if let Some(why) = summary.durability.tier.why() {
         document.note(format!("acknowledged: not available ({why})"));
     }
-    unavailable(document, &phases);
+    unavailable(document, phases.iter().flat_map(|(_, evidence)| asked(evidence)));
     if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
         document.note(self::surprise(surprise));
     }
@@ -77,7 +82,7 @@ fn moved(bytes: u64) -> Cell {
     (bytes > 0).then_some(Number::Bytes(bytes as f64)).into()
 }
 
-fn count(fact: &Fact<u64>) -> Cell {
+pub(super) fn count(fact: &Fact<u64>) -> Cell {
     fact.known().copied().map(Number::Count).into()
 }
 
@@ -145,16 +150,16 @@ fn in_words(sample: &ResidencySample) -> String {
 /// More kinds than these are in the record only.
 const KINDS_MAX: usize = 8;
 
-/// What a transaction was for the servers, by kind.
-fn messages(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+/// What went to servers in stretches with a name, by kind.
+pub(super) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>) {
     let mut table = Table::new(
         3,
         &["Messages", "", "", "requests", "per done", "resent", "round trip, ms"],
     );
-    for (phase, evidence) in phases {
-        for sent in &evidence.messages {
+    for (name, all) in stretches {
+        for sent in all {
             table.row(vec![
-                phase.phase.name().into(),
+                name.into(),
                 sent.protocol.as_str().into(),
                 sent.of.as_str().into(),
                 count(&sent.requests),
@@ -181,37 +186,33 @@ fn messages(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)
     }
 }
 
+/// Numbers of a phase with their names.
+fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)> {
+    let EvidenceSummary {
+        reads,
+        device_reads,
+        writes,
+        flushes,
+        ..
+    } = evidence;
+    let fetched = Some(("reads from the cache", &reads.fetched_bytes)).filter(|_| reads.read_bytes > 0);
+    let numbers = [
+        ("device reads", &device_reads.reads),
+        ("bytes to the device", &writes.device_bytes),
+        ("flushes", &flushes.flushes),
+    ];
+    let sent = evidence.messages.iter().map(|sent| ("messages", &sent.requests));
+    fetched.into_iter().chain(numbers).chain(sent)
+}
+
 /// Why numbers are missing, each reason once.
-fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
-    let mut told: Vec<(&str, &str)> = Vec::new();
-    for (_, evidence) in phases {
-        let EvidenceSummary {
-            reads,
-            device_reads,
-            writes,
-            flushes,
-            ..
-        } = evidence;
-        let missing = [
-            (
-                "reads from the cache",
-                Some(&reads.fetched_bytes).filter(|_| reads.read_bytes > 0),
-            ),
-            ("device reads", Some(&device_reads.reads)),
-            ("bytes to the device", Some(&writes.device_bytes)),
-            ("flushes", Some(&flushes.flushes)),
-        ];
-        let sent = evidence.messages.iter().map(|sent| ("messages", Some(&sent.requests)));
-        for (what, fact) in missing.into_iter().chain(sent) {
-            let Some(why) = fact.and_then(|fact| fact.why()) else {
-                continue;
-            };
-            if !told.iter().any(|(_, known)| *known == why) {
-                told.push((what, why));
-            }
-        }
-    }
-    for (what, why) in told {
+pub(super) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, &'a Fact<u64>)>) {
+    let mut told: Vec<&str> = Vec::new();
+    for (what, fact) in numbers {
+        let Some(why) = fact.why().filter(|why| !told.contains(why)) else {
+            continue;
+        };
+        told.push(why);
         document.note(format!("{what}: not available ({why})"));
     }
 }

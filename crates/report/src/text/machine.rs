@@ -136,7 +136,7 @@ fn no_devices(document: &mut Document, record: &Record) {
     }
 }
 
-fn role(role: DeviceRole) -> &'static str {
+pub(super) fn role(role: DeviceRole) -> &'static str {
     match role {
         DeviceRole::Target => "target",
         DeviceRole::WholeDisk => "its whole disk",

@@ -1,0 +1,22 @@
+//! The arguments of `check`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::AnswerFormat;
+
+/// The arguments of `check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 all records agree and break no rule; 1 one differs, breaks a rule or is
+INVALID; 2 a file cannot be read, or has something that is not a record."
+)]
+pub struct CheckArguments {
+    /// Files written by run --format json or export; - is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Format of the answer. JSON has one line for each record.
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
+    pub format: AnswerFormat,
+}

@@ -1,0 +1,266 @@
+//! `postmark check`, as a reviewer of records uses it: what agrees, what was altered, what is no record.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use record::check::DIFFERENCES_MAX;
+use serde_json::{Value, json};
+
+use crate::support::faces::program;
+use crate::support::{Ended, Running, Scene};
+
+/// Long enough for nothing that makes a verdict INVALID.
+const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
+
+/// The program with words that have no blanks in them.
+fn says(scene: &Scene, words: &str) -> Ended {
+    let mut command = Running::command(program());
+    command.args(words.split_whitespace()).current_dir(scene.path());
+    Running::to_its_end(command, scene.path())
+}
+
+/// A record of a run with more options, in a file of the scene.
+fn run(scene: &Scene, name: &str, options: &str) -> PathBuf {
+    scene.directory("target");
+    let words = format!("run --quiet --no-overhead --target target --format json --output {name} {options}");
+    says(scene, &words).code(0);
+    scene.path().join(name)
+}
+
+/// The same record with something altered.
+fn altered(record: &Path, name: &str, pointer: &str, alter: impl FnOnce(&mut Value)) {
+    let mut value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    alter(value.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")));
+    fs::write(record.with_file_name(name), value.to_string()).unwrap();
+}
+
+fn answer(ended: &Ended) -> Vec<Value> {
+    let lines = ended.output.lines();
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// The length decides whether a little run is INVALID: 1 ms. Then the exit status says so.
+fn code_of(record: &Path) -> i32 {
+    let value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    i32::from(value["summary"]["verdict"]["level"] == "invalid")
+}
+
+#[test]
+fn records_of_runs_of_every_kind_agree() {
+    let scene = Scene::in_memory();
+    for (number, options) in [
+        "",
+        "--edition 1.0 --workers 3",
+        "--no-latencies",
+        "--no-series --no-sync-phases --steps",
+        "--preset mail --files 100 --transactions 500",
+        "--preset mail --files 100 --for 2500ms --warm-up 500ms --durability fsync",
+        "--writers 2 --readers 2 --mix read=50,create=25,delete=25 --for 1500ms",
+        "--rate 500 --for 2s --workers 2",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let options = if options.contains("--files") || options.contains("--for") {
+            options.to_owned()
+        } else {
+            format!("{LITTLE} {options}")
+        };
+        let name = format!("run-{number}.json");
+        let record = run(&scene, &name, &options);
+        let ended = says(&scene, &format!("check {name}"));
+        let code = code_of(&record);
+        ended.code(code).assert(ended.output.lines().count() == 1, &options);
+        ended.says(if code == 0 {
+            ": agrees; "
+        } else {
+            "breaks a rule; INVALID ("
+        });
+    }
+}
+
+/// Their summaries may be of earlier versions of the program.
+#[test]
+fn kept_records_of_runs_break_no_rule_of_consistency() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/versions");
+    let scene = Scene::in_memory();
+    let names = crate::support::names(&kept).unwrap();
+    assert!(names.iter().any(|name| name == "1-sweep.json"), "{names:?}");
+    for name in names
+        .iter()
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "json"))
+    {
+        let ended = says(&scene, &format!("check --format json {}", kept.join(name).display()));
+        let found = &answer(&ended)[0];
+        assert_eq!(found["broken"], json!([]), "{name:?}");
+        assert_eq!(found["unchecked"], json!([]), "{name:?}");
+    }
+}
+
+#[test]
+fn what_was_altered_is_told_with_its_path_and_both_values() {
+    let scene = Scene::in_memory();
+    let record = run(&scene, "run.json", LITTLE);
+    let rate: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
+    let rate = rate["summary"]["transactions"]["per_second"].clone();
+    altered(&record, "rate.json", "/summary/transactions/per_second", |value| {
+        *value = json!(1e6)
+    });
+    let ended = says(&scene, "check rate.json");
+    ended.code(1).says("rate.json: differs").says(&format!(
+        "  summary.transactions.per_second: 1000000.0 in the file, {rate} derived"
+    ));
+
+    altered(&record, "verdict.json", "/summary/verdict/level", |value| {
+        *value = if *value == "valid" {
+            json!("doubtful")
+        } else {
+            json!("valid")
+        };
+    });
+    says(&scene, "check verdict.json")
+        .code(1)
+        .says("summary.verdict.level: \"");
+
+    altered(&record, "lacking.json", "", |value| {
+        drop(value.as_object_mut().unwrap().remove("summary"));
+    });
+    says(&scene, "check lacking.json")
+        .code(1)
+        .says("summary: not in the file, {");
+
+    altered(&record, "many.json", "/summary", |value| {
+        let fields = (0..50).map(|number| (format!("field{number}"), json!([number])));
+        value.as_object_mut().unwrap().extend(fields);
+    });
+    let ended = says(&scene, "check many.json --format json");
+    let found = &answer(ended.code(1))[0];
+    assert_eq!(
+        found["differences"]["first"].as_array().unwrap().len(),
+        DIFFERENCES_MAX,
+        "{found}"
+    );
+    assert_eq!(found["differences"]["more"], 50 - DIFFERENCES_MAX, "{found}");
+    assert_eq!(found["is_right"], false);
+    says(&scene, "check many.json")
+        .code(1)
+        .says("  and 30 more differences");
+}
+
+#[test]
+fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
+    let scene = Scene::in_memory();
+    let record = run(&scene, "run.json", LITTLE);
+    type Alter = fn(&mut Value);
+    let more: Alter = |value| *value = json!(value.as_u64().unwrap() + 1);
+    let other_hash: Alter = |value| *value = json!("xxh3-128:00000000000000000000000000000000");
+    let swapped: Alter = |value| value.as_array_mut().unwrap().swap(0, 1);
+    let cases: [(&str, &str, Alter); 7] = [
+        ("fingerprint", "/record/fingerprint", other_hash),
+        ("stream-hash", "/record/actual/stream_hash/known", other_hash),
+        ("fingerprint", "/record/spec/workload/work/seed", more),
+        ("workers", "/record/actual/phases/1/segments/0/transactions", more),
+        (
+            "series",
+            "/record/actual/phases/1/segments/0/operations/0/meter/bytes",
+            more,
+        ),
+        (
+            "latencies",
+            "/record/actual/phases/1/segments/0/operations/0/meter/operations",
+            more,
+        ),
+        ("phase-order", "/record/actual/phases", swapped),
+    ];
+    for (rule, pointer, alter) in cases {
+        altered(&record, "altered.json", pointer, alter);
+        let ended = says(&scene, "check altered.json");
+        ended.code(1).says("breaks a rule").says(&format!("  {rule}: record."));
+    }
+    altered(
+        &record,
+        "altered.json",
+        "/record/actual/phases/1/segments/0/ended_ns",
+        |value| *value = json!(0),
+    );
+    says(&scene, "check altered.json")
+        .code(1)
+        .says("altered.json: breaks a rule\n  consistency: record.actual.phases[1].segments[0].ended_ns: ");
+}
+
+#[test]
+fn an_invalid_run_breaks_a_rule_with_the_reasons_names() {
+    let scene = Scene::in_memory();
+    let record = run(&scene, "short.json", "--files 5 --transactions 10");
+    assert_eq!(code_of(&record), 1);
+    let ended = says(&scene, "check short.json");
+    ended
+        .code(1)
+        .says("short.json: breaks a rule; INVALID (")
+        .says("too-short");
+}
+
+#[test]
+fn what_is_no_record_is_told_with_exit_status_2() {
+    let scene = Scene::in_memory();
+    let record = run(&scene, "run.json", LITTLE);
+    let text = fs::read_to_string(&record).unwrap();
+    let write = |name: &str, text: &str| fs::write(scene.path().join(name), text).unwrap();
+    write("text.json", "no JSON\n");
+    write("empty.json", "");
+    write("cut.json", &text[..text.len() / 2]);
+    write("object.json", "{\"a\": 1}");
+    write(
+        "newer.json",
+        &text.replace("\"record\":{\"schema\":1,", "\"record\":{\"schema\":99,"),
+    );
+    for (name, told) in [
+        ("text.json", "expected a JSON object"),
+        ("empty.json", "it is empty"),
+        ("cut.json", "truncated"),
+        ("object.json", "not a record"),
+        ("newer.json", "schema version 99"),
+        ("missing.json", "cannot read it: "),
+        ("target", "cannot read it: "),
+    ] {
+        let ended = says(&scene, &format!("check {name}"));
+        ended.code(2).says(&format!("{name}: ")).says(told);
+        ended.assert(ended.output.lines().count() == 1, "one line");
+        let answered = answer(says(&scene, &format!("check --format json {name}")).code(2));
+        assert_eq!(answered.len(), 1);
+        assert_eq!(
+            (&answered[0]["file"], &answered[0]["is_right"]),
+            (&json!(name), &json!(false))
+        );
+        assert!(
+            answered[0]["problem"].as_str().unwrap().contains(told.trim()),
+            "{answered:?}"
+        );
+    }
+    // The other file is checked all the same.
+    let ended = says(&scene, "check text.json run.json");
+    ended.code(2).says("text.json: not a record: ").says("run.json: ");
+    assert_eq!(ended.output.lines().count(), 2);
+    says(&scene, "check").code(2);
+}
+
+#[test]
+fn several_records_in_a_file_and_standard_input_are_checked_one_by_one() {
+    let scene = Scene::in_memory();
+    let record = run(&scene, "run.json", LITTLE);
+    altered(&record, "bad.json", "/summary/elapsed_ns", |value| *value = json!(1));
+    let both = ["run.json", "bad.json"].map(|name| fs::read_to_string(scene.path().join(name)).unwrap());
+    fs::write(scene.path().join("both.json"), both.join("\n")).unwrap();
+    let ended = says(&scene, "check both.json");
+    ended
+        .code(1)
+        .says("both.json, document 1: ")
+        .says("both.json, document 2: differs");
+
+    let mut command = Running::command(program());
+    command.args(["check", "-"]).current_dir(scene.path());
+    command.stdin(Stdio::from(fs::File::open(&record).unwrap()));
+    let ended = Running::to_its_end(command, scene.path());
+    ended.code(code_of(&record)).says("standard input: ");
+}

@@ -1,0 +1,195 @@
+//! `postmark observe`: accounts for commands that are not ours.
+
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+use crate::support::faces::program;
+use crate::support::{Ended, FileSystem, Running, Scene, Volume};
+
+/// The program, about a target, with a command.
+fn command(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) -> Command {
+    let mut command = Running::command(program());
+    command.arg("observe").arg("--target").arg(target).args(options);
+    command.arg("--").args(observed).current_dir(scene.path());
+    command
+}
+
+fn observe(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) -> Ended {
+    Running::to_its_end(command(scene, target, options, observed), scene.path())
+}
+
+/// The account as JSON, from standard error.
+fn account(ended: &Ended) -> Value {
+    let value: Value = serde_json::from_str(&ended.errors).unwrap_or_else(|error| panic!("{error}\n{ended}"));
+    value["observation"].clone()
+}
+
+fn known(value: &Value) -> u64 {
+    value["known"].as_u64().unwrap_or_else(|| panic!("not known: {value}"))
+}
+
+#[test]
+fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
+    let scene = Scene::in_memory();
+    let ended = observe(
+        &scene,
+        scene.path(),
+        &[],
+        &[
+            "sh",
+            "-c",
+            "echo out; dd if=/dev/zero of=file bs=64k count=4 2>/dev/null",
+        ],
+    );
+    ended.code(0);
+    assert_eq!(ended.output, "out\n");
+    ended
+        .says("Observed: sh -c")
+        .says("tmpfs (memory)")
+        .says("exit status 0");
+    ended.says("served by: not available").does_not_say("Devices");
+
+    let ended = observe(&scene, scene.path(), &["--format", "json"], &["true"]);
+    let account = account(ended.code(0));
+    assert_eq!(account["schema"], 1);
+    assert_eq!(account["command"], serde_json::json!(["true"]));
+    assert_eq!(account["end"]["exited"]["status"], 0);
+    assert_eq!(account["performing"]["devices"], "not_applicable");
+    assert!(account["wall_ns"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
+    if !FileSystem::Ext4.is_at_hand() {
+        return;
+    }
+    let scene = Scene::new();
+    let point = scene.directory("point");
+    let _volume = Volume::new(FileSystem::Ext4, &scene, &point);
+    let big = point.join("big");
+    let output = format!("of={}", big.display());
+    let dd = ["dd", "if=/dev/zero", &output, "bs=1M", "count=32"];
+    let json = ["--format", "json", "--output", "account.json"];
+    observe(&scene, &point, &json, &dd).code(0).does_not_say("Observed");
+    let read = |name: &str| -> Value {
+        let text = std::fs::read_to_string(scene.path().join(name)).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()["observation"].clone()
+    };
+    let written = |stretch: &Value| known(&stretch["devices"]["known"][0]["counters"]["known"]["written_bytes"]);
+    let account = read("account.json");
+    assert!(
+        known(&account["performing"]["own"]["written_bytes"]) >= 32 << 20,
+        "{account}"
+    );
+    let (command, sync) = (written(&account["performing"]), written(&account["sync"]["counted"]));
+    assert!(command + sync >= 32 << 20, "{command} + {sync}");
+    assert!(known(&account["sync"]["duration_ns"]) > 0);
+    let allocated =
+        known(&account["performing"]["allocated_bytes"]) + known(&account["sync"]["counted"]["allocated_bytes"]);
+    assert!(allocated >= 16 << 20, "{allocated}");
+
+    // An output that exists is kept, and the command is not run.
+    observe(&scene, &point, &json, &["rm", &big.display().to_string()])
+        .code(2)
+        .says("the file exists");
+    assert!(big.exists());
+
+    // Cached contents are not fetched; past the cache they are, byte by byte.
+    let input = format!("if={}", big.display());
+    let copy = ["dd", &input, "of=/dev/null", "bs=1M"];
+    let direct = [&copy[..], &["iflag=direct"]].concat();
+    let fetched = |observed: &[&str]| {
+        let ended = observe(
+            &scene,
+            &point,
+            &["--format", "json", "--no-sync", "--output", "-"],
+            observed,
+        );
+        let value: Value = serde_json::from_str(&ended.code(0).output).unwrap();
+        assert_eq!(value["observation"]["sync"], Value::Null);
+        known(&value["observation"]["performing"]["own"]["read_bytes"])
+    };
+    fetched(&copy);
+    assert!(fetched(&copy) < 1 << 20);
+    let bytes = fetched(&direct);
+    assert!((32 << 20..33 << 20).contains(&bytes), "{bytes}");
+
+    let ended = observe(
+        &scene,
+        &point,
+        &[],
+        &[
+            "cp",
+            &big.display().to_string(),
+            &point.join("copy").display().to_string(),
+        ],
+    );
+    ended
+        .code(0)
+        .says("Devices")
+        .says("target")
+        .says("sync")
+        .says("everybody's work");
+}
+
+#[test]
+fn the_exit_status_is_that_of_the_command() {
+    let scene = Scene::in_memory();
+    let file = scene.path().join("file");
+    std::fs::write(&file, "no program").unwrap();
+    let file = file.display().to_string();
+    for (observed, code, told) in [
+        (&["sh", "-c", "exit 37"][..], 37, "exit status 37"),
+        (&["sh", "-c", "kill -9 $$"], 128 + 9, "killed by signal 9"),
+        (&["./is-not-there"], 127, "cannot run ./is-not-there: "),
+        (&[&file], 126, "cannot run "),
+        (&["/"], 126, "cannot run /: "),
+    ] {
+        let ended = observe(&scene, scene.path(), &["--no-sync"], observed);
+        ended.code(code).says(told);
+        ended.assert(
+            (code < 126 || code > 127) == ended.errors.contains("Observed"),
+            "an account",
+        );
+    }
+    for target in ["nowhere", "file"] {
+        let target = scene.path().join(target);
+        observe(&scene, &target, &[], &["touch", "touched"])
+            .code(2)
+            .says("cannot observe the target");
+    }
+    assert!(!scene.path().join("touched").exists());
+    // Nothing is left of an output without an account.
+    observe(&scene, scene.path(), &["--output", "account"], &["./is-not-there"]).code(127);
+    assert!(!scene.path().join("account").exists());
+}
+
+#[test]
+fn a_signal_goes_to_the_command_and_the_account_is_told() {
+    let scene = Scene::in_memory();
+    let script = "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
+        let observed = command(&scene, scene.path(), &[], &["sh", "-c", script]);
+        // What is started in the background of a script ignores two of them.
+        let mut started = Running::command(Path::new("env"));
+        started
+            .arg("--default-signal=INT,QUIT,HUP")
+            .arg(program())
+            .args(observed.get_args());
+        let mut running = Running::start(started, scene.path());
+        running.until("that the command goes on", |running| running.output().contains("ready"));
+        running.send(signal);
+        let ended = running.finish();
+        ended.code(5).says("caught").says("exit status 5");
+        assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
+    }
+    // One that ends by it.
+    let mut running = Running::start(command(&scene, scene.path(), &[], &["sleep", "60"]), scene.path());
+    running.until("that the command goes on", |running| !running.children().is_empty());
+    let child: i32 = running.children()[0].parse().unwrap();
+    kill_process(Pid::from_raw(child).unwrap(), Signal::TERM).unwrap();
+    running.finish().code(128 + 15).says("killed by signal 15");
+}

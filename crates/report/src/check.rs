@@ -1,0 +1,67 @@
+//! What came of checking a record, as lines.
+
+use std::fmt::Write as _;
+
+use document::harmless::harmless;
+use record::{BrokenRule, CheckedRecord, Difference, Tool};
+
+/// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for those who search in it.
+pub fn text(name: &str, checked: &CheckedRecord) -> String {
+    let mut found = Vec::new();
+    if !checked.differences.is_empty() {
+        found.push("differs");
+    }
+    if checked.breaks_a_rule() {
+        found.push("breaks a rule");
+    }
+    if found.is_empty() {
+        found.push("agrees");
+    }
+    let mut text = format!("{}: {}", harmless(name), found.join(", "));
+    if let Some(level) = checked.level {
+        text += &format!("; {}", level.name());
+    }
+    if !checked.reasons.is_empty() {
+        text += &format!(" ({})", checked.reasons.join(", "));
+    }
+    text.push('\n');
+    let mut below = |line: String| {
+        // Writing to memory cannot fail.
+        let _ = writeln!(text, "  {}", harmless(&line));
+    };
+    for broken in &checked.broken {
+        below(rule(broken));
+    }
+    checked.differences.first.iter().map(difference).for_each(&mut below);
+    if checked.differences.more > 0 {
+        below(format!("and {} more differences", checked.differences.more));
+    }
+    for unchecked in &checked.unchecked {
+        below(format!("not checked: {}", rule(unchecked)));
+    }
+    let this = Tool::this();
+    let other = checked.tool.as_ref().filter(|tool| tool.version != this.version);
+    if let Some(Tool { name, version, .. }) = other.filter(|_| !checked.differences.is_empty()) {
+        below(format!(
+            "{name} {version} wrote the record, and this is {} {}: another version may derive other numbers",
+            this.name, this.version
+        ));
+    }
+    text
+}
+
+fn rule(BrokenRule { rule, field, why }: &BrokenRule) -> String {
+    format!("{}: {field}: {why}", rule.name())
+}
+
+fn difference(Difference { path, file, derived }: &Difference) -> String {
+    let said = |value: &Option<String>, missing: &str, has: &str| match value {
+        Some(value) => format!("{value} {has}"),
+        None => missing.to_owned(),
+    };
+    format!(
+        "{path}: {}, {}",
+        said(file, "not in the file", "in the file"),
+        said(derived, "not derived", "derived")
+    )
+}

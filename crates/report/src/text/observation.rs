@@ -1,0 +1,151 @@
+//! What the machine did for a command that is not ours.
+
+use document::harmless::harmless;
+use document::units::{bytes, grouped, seconds};
+use document::{Cell, Document, Number, Table};
+use record::summary::MessagesSent;
+use record::{Accounted, CommandEnd, DeviceCounters, Fact, Observation};
+
+use super::evidence::{count, messages, unavailable};
+use super::machine::role;
+
+/// The whole account.
+pub fn observation(observation: &Observation) -> Document {
+    let mut account = Document::default();
+    let document = &mut account;
+    document.head(format!("Observed: {}", harmless(&observation.command.join(" "))));
+    let target = &observation.target;
+    document.pair(
+        0,
+        "Target",
+        harmless(&format!("{}: {}", target.path, target.one_line())),
+    );
+    document.pair(0, "Ended", ended(observation.end));
+    document.pair(
+        0,
+        "Time",
+        format!(
+            "{} s; CPU {} s user, {} s system",
+            seconds(observation.wall_ns),
+            seconds(observation.user_ns),
+            seconds(observation.system_ns)
+        ),
+    );
+    let own = &observation.performing.own;
+    document.pair(
+        0,
+        "Command",
+        format!(
+            "fetched {}, wrote {}, of which {} were deleted or truncated before they were sent",
+            amount(&observation.fetched_bytes()),
+            amount(&own.written_bytes),
+            amount(&own.cancelled_bytes)
+        ),
+    );
+    let stretches = stretches(observation);
+    if let Some(sync) = &observation.sync {
+        let took = match &sync.duration_ns {
+            Fact::Known(ns) => format!("{} s", seconds(*ns)),
+            Fact::Unavailable(why) => format!("not available ({})", harmless(why)),
+            Fact::NotApplicable => "not applicable".to_owned(),
+        };
+        document.pair(0, "Sync", took);
+    }
+    document.gap();
+    devices(document, &stretches);
+    let sent: Vec<(&str, Vec<MessagesSent>)> = stretches
+        .iter()
+        .map(|(name, counted)| (*name, MessagesSent::of(counted, 0)))
+        .collect();
+    messages(document, sent.iter().map(|(name, sent)| (*name, &sent[..])));
+    notes(document, observation, &stretches);
+    let requests = sent
+        .iter()
+        .flat_map(|(_, sent)| sent)
+        .map(|sent| ("messages", &sent.requests));
+    let fetched = observation.fetched_bytes();
+    unavailable(
+        document,
+        [("fetched", &fetched), ("written", &own.written_bytes)]
+            .into_iter()
+            .chain(requests),
+    );
+    account
+}
+
+/// What was counted apart, with its name.
+fn stretches(observation: &Observation) -> Vec<(&'static str, &Accounted)> {
+    let sync = observation.sync.as_ref().map(|sync| ("sync", &sync.counted));
+    [("command", &observation.performing)].into_iter().chain(sync).collect()
+}
+
+fn ended(end: CommandEnd) -> String {
+    match end {
+        CommandEnd::Exited { status } => format!("exit status {status}"),
+        CommandEnd::Killed { signal } => format!("killed by signal {signal}"),
+    }
+}
+
+fn amount(bytes: &Fact<u64>) -> String {
+    match bytes {
+        Fact::Known(number) => format!("{} bytes", grouped(*number)),
+        Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
+    }
+}
+
+fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
+    let header = ["Devices", "", "", "reads", "read", "writes", "written", "flushes"];
+    let mut table = Table::new(3, &header);
+    for (name, counted) in stretches {
+        for device in counted.devices.known().into_iter().flatten() {
+            let of = |counter: fn(&DeviceCounters) -> &Fact<u64>| -> Fact<u64> {
+                device.counters.as_ref().and_then(|counters| counter(counters).clone())
+            };
+            let moved = |bytes: &Fact<u64>| -> Cell { bytes.known().map(|bytes| Number::Bytes(*bytes as f64)).into() };
+            table.row(vec![
+                (*name).into(),
+                device.name.as_str().into(),
+                role(device.role).into(),
+                count(&of(|counters| &counters.reads)),
+                moved(&of(|counters| &counters.read_bytes)),
+                count(&of(|counters| &counters.writes)),
+                moved(&of(|counters| &counters.written_bytes)),
+                count(&of(|counters| &counters.flushes)),
+            ]);
+        }
+    }
+    if !table.is_empty() {
+        document.table(table);
+        document.note("devices have everybody's work, metadata and journals included");
+    }
+}
+
+fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str, &Accounted)]) {
+    for (name, counted) in stretches {
+        if let Some(why) = counted.devices.why() {
+            document.note(format!("devices ({name}): not available ({})", harmless(why)));
+        }
+        if let Some(why) = counted.messages.why() {
+            document.note(format!("messages ({name}): not available ({})", harmless(why)));
+        }
+        match &counted.allocated_bytes {
+            Fact::Known(0) | Fact::NotApplicable => {}
+            Fact::Known(grown) => {
+                document.note(format!(
+                    "files below loop devices grew by {} ({name})",
+                    bytes(*grown as f64)
+                ));
+            }
+            Fact::Unavailable(why) => {
+                document.note(format!(
+                    "growth of files below loop devices ({name}): not available ({})",
+                    harmless(why)
+                ));
+            }
+        }
+    }
+    document.note("served by: not available (the kernel counts what a command fetched, not what it read)");
+    if observation.sync.is_none() {
+        document.note("no sync was made: what is in the page cache is in no number of the devices");
+    }
+}
