@@ -36,6 +36,7 @@ impl Ran {
                 reason,
                 Reason::OtherLoad { .. }
                     | Reason::Steal { .. }
+                    | Reason::Emulated
                     | Reason::Paused { .. }
                     | Reason::Suspended { .. }
                     | Reason::WallClockStepped { .. }
