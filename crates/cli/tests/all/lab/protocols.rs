@@ -90,12 +90,13 @@ fn file_systems_and_protocols_are_seen_as_they_are() {
             "nothing says that the machine is emulated",
         );
         check(transactions(&record) == 1_000, "not all transactions were done");
-        messages(&booted, expected, &record);
+        messages(&booted, expected);
+        evidence(&booted, expected, &record);
     }
 }
 
 /// Holds what was counted against what the server has counted.
-fn messages(booted: &Booted, expected: &Expected, record: &Value) {
+fn messages(booted: &Booted, expected: &Expected) {
     let text = |end: &str| booted.text(&format!("{}.{end}", expected.name));
     let (client, server) = (text("client"), text("server"));
     let (client, server) = (counts(&client), counts(&server));
@@ -106,11 +107,11 @@ fn messages(booted: &Booted, expected: &Expected, record: &Value) {
         let found = counts.iter().find(|(name, _)| names.contains(name));
         found.map_or(0, |(_, count)| *count)
     };
+    let (recorded, served) = observed(booted, expected);
     let (ours, theirs) = (count(&client, &["total", "scsicmd_pdus"]), count(&server, &["total"]));
     tell(&format!(
-        "{}: the client counts {ours}, the server {theirs}, the record {:?}: {}",
+        "{}: the client counts {ours}, the server {theirs}, the program {recorded} (of the server {served:?}): {}",
         expected.name,
-        of_the_record(record),
         shown(&client)
     ));
     let check = |is_so, what: &str| {
@@ -119,9 +120,13 @@ fn messages(booted: &Booted, expected: &Expected, record: &Value) {
     };
     check((least..=most).contains(&theirs), "other messages than are known");
     check(is_within_one_percent(ours, theirs), "client and server differ");
-    if let Some(recorded) = of_the_record(record) {
-        let what = format!("the record has {recorded} messages");
-        check(is_within_one_percent(recorded, theirs), &what);
+    let what = format!("the program counted {recorded} messages");
+    check(is_within_one_percent(recorded, theirs), &what);
+    if let Some(served) = served {
+        check(
+            is_within_one_percent(served, theirs),
+            &format!("the program counted {served} of the server"),
+        );
     }
 }
 
@@ -129,10 +134,80 @@ fn is_within_one_percent(one: u64, other: u64) -> bool {
     one.abs_diff(other) * 100 <= other
 }
 
-/// The messages that the record itself has counted from before its first phase to after its last; nothing while records
-/// have none.
-fn of_the_record(_record: &Value) -> Option<u64> {
-    None
+/// The messages that the program itself has counted over the whole run and the sync after it: of the client, and of the server,
+/// where it is this machine.
+fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
+    let observation = &booted.json(&format!("{}.observed", expected.name))["observation"];
+    let spans = [&observation["performing"], &observation["sync"]["counted"]];
+    let of = |counters: &[&str]| sum(spans.iter().filter_map(|span| requests(span, counters)));
+    (of(CLIENTS).unwrap_or(0), of(SERVERS))
+}
+
+const CLIENTS: &[&str] = &["nfs-client", "iscsi-session"];
+const SERVERS: &[&str] = &["nfs-server"];
+
+/// Requests of these counters in a stretch; nothing where there is none of them, or it is not known.
+fn requests(counted: &Value, counters: &[&str]) -> Option<u64> {
+    let readings = counted["messages"]["known"].as_array()?.iter();
+    let of_these = readings.filter(|reading| counters.contains(&reading["counter"].as_str().unwrap_or_default()));
+    let known = of_these.filter_map(|reading| reading["kinds"]["known"].as_array());
+    sum(known.map(|kinds| kinds.iter().filter_map(|kind| kind["requests"].as_u64()).sum()))
+}
+
+fn sum(counts: impl Iterator<Item = u64>) -> Option<u64> {
+    counts.reduce(|sum, count| sum + count)
+}
+
+/// What the record says of each phase: who served it, how often the server was asked, and what an acknowledged change had reached.
+fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
+    let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
+    let durability = &record["summary"]["durability"];
+    let tier = if expected.class == "network" {
+        "handed-over"
+    } else {
+        "page-cache"
+    };
+    check(
+        durability["tier"]["known"] == tier,
+        &format!("another tier: {durability}"),
+    );
+    let phases = record["record"]["actual"]["phases"].as_array().unwrap();
+    for (phase, summary) in phases.iter().zip(record["summary"]["phases"].as_array().unwrap()) {
+        let name = phase["phase"].as_str().unwrap();
+        let performing = &phase["evidence"]["performing"];
+        let (client, server) = (requests(performing, CLIENTS), requests(performing, SERVERS));
+        tell(&format!(
+            "{}: {name}: the record has {client:?} messages, of the server {server:?}",
+            expected.name
+        ));
+        check(
+            client.is_some() == expected.messages.is_some(),
+            &format!("{name}: messages {client:?}"),
+        );
+        if let (Some(client), Some(server)) = (client, server) {
+            let what = format!("{name}: the record's client and server differ: {client}, {server}");
+            check(is_within_one_percent(client, server), &what);
+        }
+        let from = &summary["evidence"]["reads"]["fetched_from"]["known"];
+        let behind = if expected.class == "network" {
+            "server"
+        } else {
+            "device"
+        };
+        check(from == behind, &format!("{name}: fetched from {from}"));
+        let devices = &performing["devices"];
+        match expected.device {
+            Some(_) => check(devices["known"].is_array(), &format!("{name}: devices {devices}")),
+            None => check(devices == "not_applicable", &format!("{name}: devices {devices}")),
+        }
+        if name == "delete" && expected.class == "network" {
+            let removed = &summary["evidence"]["messages"][0]["per_done"];
+            check(
+                removed.as_f64().is_some_and(|each| each >= 1.0),
+                &format!("{removed} messages for a deletion"),
+            );
+        }
+    }
 }
 
 fn transactions(record: &Value) -> u64 {

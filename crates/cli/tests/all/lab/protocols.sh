@@ -2,7 +2,7 @@
 # protocols.sh PROGRAM FILE_SYSTEM...
 #
 # In a guest of the lab: the classic work on each file system, with the counts of who served it. For each, the folder of
-# results gets NAME.json (the record) and NAME.client, NAME.server (lines of a name and how much its counter grew).
+# results gets NAME.json (the record), NAME.observed (what the program counted of the whole run) and NAME.client, NAME.server (lines of a name and how much its counter grew).
 set -euo pipefail
 program=$1
 shift
@@ -48,7 +48,8 @@ for file_system; do
     "${client[@]}" >/tmp/client
     "$server" >/tmp/server
     echo "$file_system: mounted after $SECONDS s"
-    "$program" run --storage raw --edition 1.5 --files 200 --transactions 1000 --seed 42 --archive none --quiet \
+    "$program" observe --target "$folder" --format json --output "$LAB_SHARED/$file_system.observed" -- \
+        "$program" run --storage raw --edition 1.5 --files 200 --transactions 1000 --seed 42 --archive none --quiet \
         --format json --output "$LAB_SHARED/$file_system.json" --target "$folder"
     sync
     "${client[@]}" >/tmp/client.after
