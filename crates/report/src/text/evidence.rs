@@ -71,6 +71,7 @@ fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) 
         ]);
     }
     document.table(table);
+    document.note("device/written: write amplification; per durable: flushes for each operation that is synced");
 }
 
 fn moved(bytes: u64) -> Cell {
@@ -129,7 +130,7 @@ fn in_words(sample: &ResidencySample) -> String {
         })
     };
     let mut words = format!(
-        "{} of a sample of {} files",
+        "{} of the pages of {} sampled files",
         share(sample.cached),
         grouped(sample.files)
     );
@@ -149,7 +150,15 @@ const KINDS_MAX: usize = 8;
 fn messages(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
     let mut table = Table::new(
         3,
-        &["Messages", "", "", "requests", "per done", "resent", "round trip, ms"],
+        &[
+            "Messages",
+            "",
+            "",
+            "requests",
+            "per operation",
+            "resent",
+            "round trip, ms",
+        ],
     );
     for (phase, evidence) in phases {
         for sent in &evidence.messages {
@@ -177,13 +186,14 @@ fn messages(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("messages are requests that left; replies are not counted");
+        document
+            .note("a message is a request that left; replies are not counted, and retransmissions (resent) are apart");
     }
 }
 
 /// Why numbers are missing, each reason once.
 fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (_, evidence) in phases {
         let EvidenceSummary {
             reads,
@@ -206,21 +216,23 @@ fn unavailable(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSumma
             let Some(why) = fact.and_then(|fact| fact.why()) else {
                 continue;
             };
-            if !told.iter().any(|(_, known)| *known == why) {
-                told.push((what, why));
+            match told.iter_mut().find(|(known, _)| *known == why) {
+                Some((_, missing)) if missing.contains(&what) => {}
+                Some((_, missing)) => missing.push(what),
+                None => told.push((why, vec![what])),
             }
         }
     }
-    for (what, why) in told {
-        document.note(format!("{what}: not available ({why})"));
+    for (why, missing) in told {
+        document.note(format!("{}: not available ({why})", missing.join(", ")));
     }
 }
 
 fn surprise(surprise: Surprise) -> &'static str {
     match surprise {
         Surprise::LittleThoughCold => {
-            "this is little for a cold cache: the cache still served files that were read or created before"
+            "the device served little for a cold cache: the cache still served files that were read or created before"
         }
-        Surprise::MuchThoughWarm => "this is much for a warm cache: the pool did not stay in memory",
+        Surprise::MuchThoughWarm => "the device served much for a warm cache: the pool did not stay in memory",
     }
 }
