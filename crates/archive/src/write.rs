@@ -83,15 +83,6 @@ impl Archive {
         self.is_there(number, changed)
     }
 
-    /// Adds the record of a run that was performed elsewhere, without remarks, unless it is there.
-    ///
-    /// # Errors
-    /// As [`Archive::import_all`].
-    pub fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError> {
-        let imported = self.import_all(&[(record, &Remarks::default())])?;
-        Ok(imported[0])
-    }
-
     /// Adds the records of runs that were performed elsewhere, but for those that are there: all in one transaction. The record of a
     /// run that came to its end takes the place of one from before that. Remarks are given to runs that are new. Says of each what
     /// became of it.

@@ -85,7 +85,8 @@ fn program(side: &Side) -> u8 {
         Err(error) => {
             // The library takes a mistyped command for the file, and refuses what stands behind it.
             let first = std::env::args_os().nth(1).map(PathBuf::from);
-            let mistyped = first.filter(|word| error.kind() == ErrorKind::UnknownArgument && is_mistyped(word));
+            let is_of_rest = [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
+            let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
             return mistyped.map_or_else(|| options::refuse(error), |word| refuse_mistyped(&word));
         }
     };

@@ -3,7 +3,7 @@
 //! A verdict is a pure function of a record. It is what follows from what was seen, no more: something that nobody
 //! looked at, or that the system did not tell, is no reason, and [`Seen`] says what was not known. How it works: each
 //! module judges one subject and gives the [`Reason`]s that it finds; the worst of them is the verdict's level.
-//! Thresholds are in [`limits`]; `docs/specification.md`, "Verdict", has them all in a table.
+//! Thresholds are in [`limits`]; `docs/specification.md`, "Verdict", has them all, each with its rule.
 //!
 //! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the clocks, the program's
 //! own time and the errors are judged, not how long or how steady it was. A partial run is INVALID, and neither its length nor its rate is looked at.

@@ -236,8 +236,9 @@ pub fn describe(reason: &Reason) -> String {
             allocated_bytes,
             written_bytes,
         } => format!(
-            "The sparse file below the target's loop device allocated {} during the transactions, for {} written to the device (threshold {}).",
+            "The sparse file below the target's loop device allocated {} during the transactions, {} of the {} written to the device (threshold {}).",
             bytes(*allocated_bytes as f64),
+            percent(share(*allocated_bytes, *written_bytes)),
             bytes(*written_bytes as f64),
             percent(ALLOCATED_MAX)
         ),

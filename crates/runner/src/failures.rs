@@ -107,7 +107,7 @@ impl Failed {
             first_path: self.path.clone(),
             moved_bytes: match self.moved_bytes {
                 Some(bytes) => Fact::Known(bytes),
-                None => Fact::Unavailable("the stream does not tell what it has written".to_owned()),
+                None => Fact::Unavailable("the C library's stream does not tell how much it has written".to_owned()),
             },
         }
     }

@@ -156,7 +156,7 @@ pub enum Contradiction {
     TransactionsAndSweep(u64),
     #[error("{0} cannot be combined with --sweep workers=...: its steps are closed loops with private pools")]
     SweepOfWorkers(&'static str),
-    #[error("invalid value '{0}' for --for: a step of --sweep needs at least {least} to show a growing queue", least = Time::of(SWEEP_STEP_MIN))]
+    #[error("invalid value '{0}' for --for: a step of --sweep needs at least {least} to show write-back and a growing queue", least = Time::of(SWEEP_STEP_MIN))]
     ShortSweepStep(Time),
     #[error("--keep and --reuse cannot be combined with a new pool for each step (remove --fresh)")]
     FreshAndKept,

@@ -12,7 +12,7 @@ use archive::{Archive, ArchiveError, Filter, JournalMode, Opening, Owner, Remark
 use record::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
-use crate::support::{PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run};
+use crate::support::{ImportOne, PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run};
 
 /// Opening fails, says this, and changes not a byte.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
@@ -514,20 +514,65 @@ fn what_can_only_be_read_is_not_opened_for_writing() {
         let directory = directory();
         let path = file(&directory);
         open_with(&path, journal, true).unwrap().import(&run(1)).unwrap();
-        let mut reads = another(&path, "opening::reads_only");
-        if fs::metadata(directory.path()).unwrap().uid() == 0 {
-            // Nothing keeps root from writing.
-            let program = directory.path().join("program");
-            fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-            reads = of_program(&program, &path, "opening::reads_only");
-            reads.uid(65_534).gid(65_534);
-        }
-        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
-        let ended = reads.env(WITH, format!("{journal:?}")).output().unwrap();
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let told = String::from_utf8_lossy(&ended.stderr);
-        assert!(ended.status.success(), "{journal:?}, mode {mode:o}: {told}");
+        read_only(&directory, &path, mode, "opening::reads_only", &format!("{journal:?}"));
+    }
+}
+
+/// Another process, which is not root's, performs a test with an archive that it cannot write to.
+fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, with: &str) {
+    let mut reads = another(path, test);
+    if fs::metadata(directory.path()).unwrap().uid() == 0 {
+        // Nothing keeps root from writing.
+        let program = directory.path().join("program");
+        fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+        reads = of_program(&program, path, test);
+        reads.uid(65_534).gid(65_534);
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o555)).unwrap();
+    let ended = reads.env(WITH, with).output().unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{with}, mode {mode:o}: {told}");
+    let tests = String::from_utf8_lossy(&ended.stdout);
+    assert!(tests.contains("1 passed"), "{tests}");
+}
+
+/// An archive of the first version, in a directory or a file that cannot be written, is read without becoming one of the newest.
+#[test]
+fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept/v1.db");
+    let before = fs::read(&kept).unwrap();
+    for mode in [0o444, 0o666] {
+        let directory = directory();
+        let path = file(&directory);
+        fs::write(&path, &before).unwrap();
+        read_only(&directory, &path, mode, "opening::reads_an_older_one_only", "");
+        assert!(
+            fs::read(&path).unwrap() == before,
+            "the file was changed, mode {mode:o}"
+        );
+    }
+}
+
+/// Not a test by itself: reads an archive of the first version that it may not write to.
+#[test]
+fn reads_an_older_one_only() {
+    let Some(path) = std::env::var_os(ARCHIVE) else {
+        return;
+    };
+    let path = Path::new(&path);
+    for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
+        let mut archive = open_with(path, journal, false).unwrap();
+        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        assert_eq!(entries.len(), 2);
+        assert!(
+            entries[0].headline.work.is_none(),
+            "the first version has no kind of work"
+        );
+        assert_eq!(archive.record(1).unwrap().actual.phases.len(), 3);
+        let error = archive.set_note(1, Some("a note")).unwrap_err();
+        assert!(matches!(error, ArchiveError::NotWritable { .. }), "{error}");
     }
 }
 

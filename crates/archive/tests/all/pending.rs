@@ -10,7 +10,7 @@ use archive::{
 };
 use record::{RunId, State};
 
-use crate::support::{directory, file, head, nobody, open, open_within, parts, run};
+use crate::support::{ImportOne, directory, file, head, nobody, open, open_within, parts, run};
 
 fn count(archive: &Archive) -> usize {
     archive.list(&Filter::default(), &nobody).unwrap().len()

@@ -8,7 +8,7 @@ use archive::{Archive, ArchiveError, Filter, Imported, JournalMode, Remarks, Run
 use record::{Fact, Headline, Level, ListedRun, Outcome, Record, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
-use crate::support::{directory, file, head, kept, nobody, open, open_with, parts, run};
+use crate::support::{ImportOne, directory, file, head, kept, nobody, open, open_with, parts, run};
 
 fn numbers(archive: &Archive, filter: &Filter) -> Vec<u64> {
     let entries = archive.list(filter, &nobody).unwrap();

@@ -5,7 +5,7 @@ pub mod processes;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{Archive, ArchiveError, JournalMode, Opening};
+use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 
 /// A record that a run wrote.
@@ -75,4 +75,16 @@ pub fn open(path: &Path) -> Archive {
 
 pub fn nobody(_: &str) -> bool {
     false
+}
+
+/// One record at a time, without remarks.
+pub trait ImportOne {
+    fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError>;
+}
+
+impl ImportOne for Archive {
+    fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError> {
+        let imported = self.import_all(&[(record, &Remarks::default())])?;
+        Ok(imported[0])
+    }
 }

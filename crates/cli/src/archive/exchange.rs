@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, Imported, Remarks, SubmissionOutcome};
+use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome};
 use document::harmless::{harmless, path as shown};
 use published::Submission;
 use record::documents::Documents;
@@ -128,9 +128,25 @@ fn each(
     }
 }
 
-/// The document of a run: its record with the summary, and its remarks.
+/// The document of a run: its record with the summary, and its remarks. An archive of another program or of an earlier version may
+/// have remarks that no import would take: they stay there, and that is told.
 fn exported(entry: &ListedRun, record: &Record) -> String {
-    super::remarks(entry).document(record)
+    let remarks = super::remarks(entry);
+    let run = number(entry);
+    if let (Some(note), None) = (&entry.note, &remarks.note) {
+        tell(format_args!(
+            "not exported: the note of run {run}, which has {} bytes (at most {} are exported; 'postmark note {run} TEXT' sets a shorter one)",
+            note.len(),
+            NoteText::LENGTH_MAX
+        ));
+    }
+    let tags = entry.tags.len() - remarks.tags.len();
+    if tags > 0 {
+        tell(format_args!(
+            "not exported: {tags} of the tags of run {run}, which no run can have any more ('postmark tag {run} WORD' adds others)"
+        ));
+    }
+    remarks.document(record)
 }
 
 /// Where an export goes.

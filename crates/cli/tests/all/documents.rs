@@ -109,8 +109,10 @@ pub fn perform(document: &str, commands: &[String]) {
             .env("POSTMARK_ARCHIVE", scene.path().join("archive.db"))
             .output()
             .unwrap();
+        // Runs as short as these are INVALID, and `check` says so.
+        let says_invalid = command.starts_with("postmark check") && output.status.code() == Some(1);
         assert!(
-            output.status.success(),
+            output.status.success() || says_invalid,
             "{document}: {command}\n{scaled}\n{}{}",
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr)

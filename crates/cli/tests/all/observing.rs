@@ -151,7 +151,7 @@ fn the_exit_status_is_that_of_the_command() {
         let ended = observe(&scene, scene.path(), &["--no-sync"], observed);
         ended.code(code).says(told);
         ended.assert(
-            !(126..=127).contains(&code) == ended.errors.contains("Observed"),
+            (126..=127).contains(&code) != ended.errors.contains("Observed"),
             "an account",
         );
     }

@@ -50,6 +50,9 @@ impl WatchedDevices {
                 Fact::NotApplicable => {}
                 Fact::Unavailable(why) => search.unseen(why.clone()),
             }
+            if !target.mount.is_known() {
+                continue;
+            }
             match DurabilityFacts::of(sources, target).journal_device {
                 Fact::Known(journal) => {
                     let is_partition = sources

@@ -76,6 +76,7 @@ fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) 
         ]);
     }
     document.table(table);
+    document.note("device/written: write amplification; per durable: flushes for each operation that is synced");
 }
 
 fn moved(bytes: u64) -> Cell {
@@ -134,7 +135,7 @@ fn in_words(sample: &ResidencySample) -> String {
         })
     };
     let mut words = format!(
-        "{} of a sample of {} files",
+        "{} of the pages of {} sampled files",
         share(sample.cached),
         grouped(sample.files)
     );
@@ -154,7 +155,15 @@ const KINDS_MAX: usize = 8;
 pub(super) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>) {
     let mut table = Table::new(
         3,
-        &["Messages", "", "", "requests", "per done", "resent", "round trip, ms"],
+        &[
+            "Messages",
+            "",
+            "",
+            "requests",
+            "per operation",
+            "resent",
+            "round trip, ms",
+        ],
     );
     for (name, all) in stretches {
         for sent in all {
@@ -182,7 +191,8 @@ pub(super) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
     }
     if !table.is_empty() {
         document.table(table);
-        document.note("messages are requests that left; replies are not counted");
+        document
+            .note("a message is a request that left; replies are not counted, and retransmissions (resent) are apart");
     }
 }
 
@@ -207,21 +217,27 @@ fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)>
 
 /// Why numbers are missing, each reason once.
 pub(super) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, &'a Fact<u64>)>) {
-    let mut told: Vec<&str> = Vec::new();
+    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (what, fact) in numbers {
-        let Some(why) = fact.why().filter(|why| !told.contains(why)) else {
+        let Some(why) = fact.why() else {
             continue;
         };
-        told.push(why);
-        document.note(format!("{what}: not available ({why})"));
+        match told.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, missing)) if missing.contains(&what) => {}
+            Some((_, missing)) => missing.push(what),
+            None => told.push((why, vec![what])),
+        }
+    }
+    for (why, missing) in told {
+        document.note(format!("{}: not available ({why})", missing.join(", ")));
     }
 }
 
 fn surprise(surprise: Surprise) -> &'static str {
     match surprise {
         Surprise::LittleThoughCold => {
-            "this is little for a cold cache: the cache still served files that were read or created before"
+            "the device served little for a cold cache: the cache still served files that were read or created before"
         }
-        Surprise::MuchThoughWarm => "this is much for a warm cache: the pool did not stay in memory",
+        Surprise::MuchThoughWarm => "the device served much for a warm cache: the pool did not stay in memory",
     }
 }

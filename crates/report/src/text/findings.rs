@@ -85,12 +85,12 @@ fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
 pub(super) fn errors(document: &mut Document, record: &Record, max: usize) {
     for error in record.actual.errors.iter().take(max) {
         document.line(format!(
-            "Error: {} of {}, step {}: {}; {} time(s), {} moved before it",
+            "Error: {} of {}, step {}: {}; {}; moved before the first one: {}",
             error.operation,
             error.first_path,
             error.step,
             error.message,
-            error.count,
+            counted(error.count, "time"),
             fact(&error.moved_bytes, |bytes| Cell::Number(
                 Number::Count(*bytes),
                 " bytes"

@@ -289,7 +289,7 @@ fn what_is_not_known_or_not_there_is_said() {
     record.spec.latencies = false;
     let text = report::text::render(&record);
     for words in [
-        "(reads from the cache: not available (there is no /proc))\n",
+        "(reads from the cache, device reads: not available (there is no /proc))\n",
         "No worker waited for a file that another worker used.\n",
         "(time until the space was free: not available (5 bytes are missing))\n",
         "Pool of the earlier run, count and samples checked: 1 name in 1 directory (0.000001 s)\n",

@@ -296,6 +296,25 @@ fn one_damaged_record_does_not_keep_the_others() {
     assert!(!home.scene.path().join("new.json").exists());
 }
 
+/// An archive of before notes had a limit: what an import would not take is told, and the record is exported.
+#[test]
+fn remarks_that_no_run_can_have_any_more_are_told() {
+    let home = Home::new();
+    home.says(LITTLE).code(0);
+    let mut archive = open(&home.archive());
+    archive.set_note(1, Some(&"n".repeat(65_537))).unwrap();
+    drop(archive);
+    home.says("export --output one.json")
+        .code(0)
+        .says("the note of run 1, which has 65537 bytes")
+        .says("'postmark note 1 TEXT'");
+    let exported = json(&fs::read_to_string(home.scene.path().join("one.json")).unwrap());
+    assert!(
+        exported["record"].is_object() && exported["archive"].is_null(),
+        "{exported}"
+    );
+}
+
 #[test]
 fn without_an_archive_there_are_no_runs() {
     let home = Home::new();

@@ -79,7 +79,7 @@ const WRONG_OPTIONS: &[(&str, &[&str])] = &[
     ("--bogus", &["--bogus"]),
     ("--no-room-check run", &["'run'", "must follow it"]),
     ("--edition 1.0 plan", &["'plan'", "./plan"]),
-    ("one two", &["two"]),
+    ("one two", &["'one' is neither a command"]),
 ];
 
 /// Words of libraries that say nothing of the option.
@@ -191,6 +191,7 @@ fn mistakes_are_met_with_what_is_meant() {
         ),
         (&["plna"], "did you mean 'postmark plan'?"),
         (&["plna", "--files", "3"], "did you mean 'postmark plan'?"),
+        (&["shwo", "last"], "did you mean 'postmark show'?"),
         (
             &["run", "--threads", "4"],
             "postmark: unknown option '--threads' (use --workers N)",

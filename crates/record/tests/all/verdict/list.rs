@@ -229,21 +229,25 @@ fn the_documentation_has_exactly_these_reasons_with_their_levels() {
     let (_, section) = text.split_once("\n## Verdict\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let mut documented: BTreeMap<String, BTreeSet<Level>> = BTreeMap::new();
-    for row in section.lines().filter_map(|line| line.strip_prefix("| `")) {
-        let mut cells = row.split(" | ");
-        let name = cells.next().unwrap().trim_end_matches('`').to_owned();
-        let cell = cells.next().unwrap();
+    for paragraph in section.split("\n\n").filter(|paragraph| paragraph.starts_with("**`")) {
+        let (name, rest) = paragraph["**`".len()..].split_once("`** (").unwrap();
+        let (levels, text) = rest.split_once("). ").unwrap();
         let level = |word: &str| match word {
             "DOUBTFUL" => Level::Doubtful,
             "INVALID" => Level::Invalid,
-            _ => panic!("{word} is no level of a reason: {row}"),
+            _ => panic!("{word} is no level of a reason: {paragraph}"),
         };
-        let levels = cell.split(", ").map(level);
+        let levels = levels.split(", ").map(level);
         assert!(
-            documented.insert(name, levels.collect()).is_none(),
-            "it is there twice: {row}"
+            documented.insert(name.to_owned(), levels.collect()).is_none(),
+            "it is there twice: {paragraph}"
         );
-        assert_eq!(cells.count(), 3, "threshold, why, what to do: {row}");
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let parts = ["*Threshold*: ", "*Evidence*: ", "*What to do*: "].map(|part| words.find(part));
+        assert!(
+            parts[0] > Some(0) && parts.is_sorted(),
+            "meaning, threshold, evidence, what to do: {paragraph}"
+        );
     }
     assert_eq!(documented, expected);
 }
