@@ -15,7 +15,7 @@ const CAPTURE: &str = include_str!("../../crates/observe/tests/captures/mountsta
 
 const MOUNTS: usize = 200;
 
-/// A reading, which a run makes each second, may take this long.
+/// A reading may take this long: so much of each second would it be, were it made as often.
 const LIMIT_MS: f64 = 1.0;
 
 const READINGS: usize = 1_000;

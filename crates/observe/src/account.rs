@@ -3,14 +3,14 @@
 //!
 //! It is read at the borders of a stretch, not over its time: a reading opens a file for each device.
 
-use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
+use rustix::fs::{Mode, OFlags};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{DeviceReading, WatchedDevices};
-use crate::device::Device;
 use crate::fact::{Fact, pair};
 use crate::io::OwnIo;
 use crate::messages::{MessagesReading, WatchedMessages};
@@ -24,8 +24,8 @@ pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
     messages: Fact<WatchedMessages>,
     interfaces: Fact<WatchedInterfaces>,
-    /// The files below loop devices.
-    backing: Vec<PathBuf>,
+    /// The files below the loop devices that targets lie on, held open.
+    backing: Fact<Arc<Vec<OwnedFd>>>,
 }
 
 impl WatchedAccount {
@@ -33,7 +33,7 @@ impl WatchedAccount {
     pub fn of<'target>(sources: &Sources, targets: impl IntoIterator<Item = &'target Target> + Clone) -> Self {
         Self {
             devices: WatchedDevices::of(sources, targets.clone()),
-            backing: targets.clone().into_iter().flat_map(backing_files).collect(),
+            backing: backing_files(targets.clone()),
             messages: WatchedMessages::of(sources, targets.clone()),
             interfaces: WatchedInterfaces::of(sources, targets),
         }
@@ -59,33 +59,42 @@ impl WatchedAccount {
 impl WatchedAccount {
     /// What the files below loop devices have allocated, together.
     fn allocated_bytes(&self) -> Fact<u64> {
-        let allocated = self.backing.iter().map(|file| {
-            Fact::from(
-                std::fs::metadata(file)
-                    .map(|facts| facts.blocks().saturating_mul(512))
-                    .map_err(|error| format!("{}: {error}", file.display())),
-            )
-        });
-        let sum = |sum: Fact<u64>, more: Fact<u64>| sum.and_then(|sum| more.map(|more| sum.saturating_add(more)));
-        allocated.reduce(sum).unwrap_or(Fact::NotApplicable)
+        self.backing.as_ref().and_then(|files| {
+            let mut sum = 0_u64;
+            for file in files.iter() {
+                match rustix::fs::fstat(file) {
+                    Ok(facts) => sum = sum.saturating_add(facts.st_blocks.unsigned_abs().saturating_mul(512)),
+                    Err(errno) => return Fact::Unavailable(format!("a loop device's file: {errno}")),
+                }
+            }
+            Fact::Known(sum)
+        })
     }
 }
 
-/// The files of this machine below the loop devices of a target. One that a server provides is not looked at: that could take for
-/// ever.
-fn backing_files(target: &Target) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut devices: Vec<&Device> = target.device.known().into_iter().collect();
-    while let Some(device) = devices.pop() {
-        if let Fact::Known(backing) = &device.loop_backing {
-            if backing.mount.known().is_some_and(|mount| !mount.has_server()) {
-                files.push(PathBuf::from(&backing.file));
-            }
-            devices.extend(backing.device.known().map(|device| &**device));
+/// The files of this machine below the loop devices that targets lie on, each once. One that a server provides is not looked at:
+/// that could take for ever.
+fn backing_files<'target>(targets: impl IntoIterator<Item = &'target Target>) -> Fact<Arc<Vec<OwnedFd>>> {
+    let mut paths: Vec<&str> = Vec::new();
+    for target in targets {
+        let Some(Fact::Known(backing)) = target.device.known().map(|device| &device.loop_backing) else {
+            continue;
+        };
+        if backing.mount.known().is_none_or(|mount| mount.has_server()) {
+            return Fact::Unavailable(format!("{}: not on a file system of this machine", backing.file));
         }
-        devices.extend(device.members.known().into_iter().flatten());
+        if !paths.contains(&backing.file.as_str()) {
+            paths.push(&backing.file);
+        }
     }
-    files
+    if paths.is_empty() {
+        return Fact::NotApplicable;
+    }
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let opened = paths
+        .iter()
+        .map(|path| rustix::fs::open(*path, flags, Mode::empty()).map_err(|errno| format!("{path}: {errno}")));
+    Fact::from(opened.collect::<Result<Vec<OwnedFd>, String>>().map(Arc::new))
 }
 
 /// All counters at one moment.
@@ -131,7 +140,7 @@ pub struct Accounted {
     pub messages: Fact<Vec<MessagesReading>>,
     /// The interfaces that lead to the servers of the targets. Not applicable to targets without one.
     pub interfaces: Fact<Vec<InterfaceReading>>,
-    /// Bytes by which the files below loop devices grew: sparse ones allocate when they are written for the first time. Not
+    /// Bytes by which the files below the loop devices that targets lie on grew: sparse ones allocate when they are written for the first time. Not
     /// applicable to targets without a loop device.
     pub allocated_bytes: Fact<u64>,
 }

@@ -19,8 +19,8 @@ pub struct PhaseEvidence {
 /// How much of the pool was in memory before and after the transactions: a sample of at most 100 files and 1 % of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// After the caches were dropped, where that was requested, and before the first operation. Its files were opened before
-    /// the caches were dropped.
+    /// After the caches were dropped, where that was requested, and before the first operation. With `--cache cold` its
+    /// files were opened before the caches were dropped.
     pub before: Fact<ResidencySample>,
     /// After the last operation and before the sync, of files that existed then.
     pub after: Fact<ResidencySample>,

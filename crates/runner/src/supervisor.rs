@@ -52,8 +52,8 @@ const SPACE_SLACK_BYTES: u64 = 1 << 20;
 pub(crate) enum Message {
     /// It waits to begin a stage in which it has so much to do.
     Begins(Stage, u64),
-    /// It still waits, and these are the files that it was asked for, by their places and numbers.
-    Samples(Vec<(u32, u64)>),
+    /// It still waits; so many files it has, and some of them by their places and numbers.
+    Samples((u64, Vec<(u32, u64)>)),
     /// It has ended a stage.
     Ended(Stage, u64, End),
     /// What it did in a second of the phase that goes on.
@@ -76,8 +76,8 @@ impl Rendezvous for Border {
         self.ask(Message::Begins(stage, total))
     }
 
-    fn samples(&mut self, files: Vec<(u32, u64)>) -> Answer {
-        self.ask(Message::Samples(files))
+    fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer {
+        self.ask(Message::Samples(sample))
     }
 
     fn ended(&mut self, stage: Stage, done: u64, end: End) {
@@ -429,9 +429,9 @@ impl<'e> Supervisor<'e> {
                     self.border(stage);
                 }
             }
-            Message::Samples(files) => {
+            Message::Samples(sample) => {
                 self.waiting += 1;
-                self.evidence.take_sample(worker, files);
+                self.evidence.take_sample(worker, sample);
                 if self.waiting == self.alive {
                     self.sampled();
                 }
@@ -503,7 +503,7 @@ impl<'e> Supervisor<'e> {
     /// Nothing more is asked of the workers before the stage.
     fn pass(&mut self, stage: Stage) {
         if stage != Stage::Phase(Phase::Transactions) {
-            self.evidence.held = None;
+            self.close_sample();
         }
         if let Some(phase) = self.unsynced.take() {
             self.sync(phase);

@@ -42,8 +42,8 @@ pub(crate) trait Rendezvous {
     /// A stage is about to begin, in which this worker has so much to do: waits until it may.
     fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
-    /// These files were asked for, by their places and numbers: waits on.
-    fn samples(&mut self, files: Vec<(u32, u64)>) -> Answer;
+    /// Files were asked for: how many there are, and some of them by their places and numbers. Waits on.
+    fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
     /// A stage has ended well, after so many files, transactions or directories.
     fn ended(&mut self, stage: Stage, done: u64, end: End);
@@ -62,7 +62,7 @@ pub(crate) enum Answer {
     Go,
     /// There is no more of it: no load follows.
     Past,
-    /// Before it is known, some files of the pool are asked for: at most so many, and at most a hundredth.
+    /// Before it is known, some files of the pool are asked for: at most so many, and about a hundredth.
     Sample(u64),
     /// The run is over.
     Stop,

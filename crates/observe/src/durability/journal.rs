@@ -33,7 +33,7 @@ pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) ->
 
 /// The path of the device of ext4's journal, by the name of the file system's device.
 fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
-    let inside = format!("{}-", name.replace('/', "-"));
+    let inside = format!("{}-", name.replace('/', "!"));
     let is_inside = |journal: &str| {
         let inode = journal.strip_prefix(&inside);
         inode.is_some_and(|inode| inode.bytes().all(|byte| byte.is_ascii_digit()))
@@ -54,6 +54,8 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
             let command = sources.text(&comm);
             command.and_then(|command| match command.strip_prefix("jbd2/") {
                 Some(journal) if is_inside(journal) => Fact::NotApplicable,
+                // The kernel cuts names of tasks off.
+                Some(_) if command.len() == 15 => sources.unavailable(&comm, format!("`{command}` is cut off")),
                 Some(journal) => Fact::Known(format!("/dev/{journal}")),
                 None => sources.unavailable(&comm, format!("`{command}` is not a journal")),
             })

@@ -26,10 +26,10 @@ pub struct EvidenceSummary {
     pub writes: WritesServed,
     /// Flushes of the device's cache.
     pub flushes: FlushesServed,
-    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets without one. Why one is not
-    /// available is in the record.
+    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets without one, and where none can
+    /// be read (the record has the reason).
     pub messages: Vec<MessagesSent>,
-    /// Commands to the devices below the targets, from above down to the disks. Why one is not available is in the record.
+    /// Commands to the devices below the targets, from above down to the disks; those that cannot be read are missing.
     pub commands: Vec<CommandsSent>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
@@ -92,7 +92,7 @@ pub struct MessagesSent {
     pub requests: Fact<u64>,
     /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that is not known.
     pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request; nothing where the counter does not tell.
+    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or not of every kind.
     pub retransmissions: Option<u64>,
     /// By kind (procedure, command), the most frequent first.
     pub kinds: Vec<MessageKindSent>,
@@ -112,10 +112,7 @@ impl MessagesSent {
                 of: reading.of.clone(),
                 per_done: over(&requests, done),
                 requests,
-                retransmissions: kinds
-                    .iter()
-                    .filter_map(|kind| kind.retransmissions.known().copied())
-                    .reduce(u64::saturating_add),
+                retransmissions: retransmissions(kinds),
                 kinds: by_kind,
             }
         };
@@ -151,6 +148,12 @@ pub struct CommandsSent {
 pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
+    let whole = whole(record);
+    let evidence = &PhaseEvidence {
+        performing: of_whole(&evidence.performing, &whole),
+        syncing: evidence.syncing.as_ref().map(|syncing| of_whole(syncing, &whole)),
+        residency: evidence.residency.clone(),
+    };
     let performing = &evidence.performing;
     let device_reads = DeviceReads {
         reads: of_targets(performing, |device| &device.reads),
@@ -170,6 +173,31 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         commands: commands(performing, done(phase)),
         residency: evidence.residency.clone(),
     })
+}
+
+/// Whether the devices of all targets are known, or none has one: else what devices did is not what all operations came to.
+fn whole(record: &Record) -> Result<(), String> {
+    let targets = record.locations.iter().filter_map(|location| location.target.known());
+    let (mut with, mut without) = (false, false);
+    for target in targets {
+        match &target.device {
+            Fact::Known(_) => with = true,
+            Fact::NotApplicable => without = true,
+            Fact::Unavailable(why) => return Err(why.clone()),
+        }
+    }
+    match (with, without) {
+        (true, true) => Err("mixed: one of the targets lies on no device".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
+    let mut counted = counted.clone();
+    if let (Err(why), Fact::Known(_)) = (whole, &counted.devices) {
+        counted.devices = Fact::Unavailable(why.clone());
+    }
+    counted
 }
 
 /// Of all segments, warm-ups too: counters have their work as well.
@@ -299,6 +327,13 @@ fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
         (sum, Fact::NotApplicable) => sum,
         (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
     }
+}
+
+/// Of all kinds together; nothing where the counter does not tell, or not of one of them.
+fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
+    let told = kinds.iter().filter(|kind| kind.retransmissions != Fact::NotApplicable);
+    let known = told.map(|kind| kind.retransmissions.known().copied());
+    known.reduce(|sum, more| Some(sum?.saturating_add(more?))).flatten()
 }
 
 fn commands(counted: &Accounted, done: u64) -> Vec<CommandsSent> {

@@ -49,13 +49,23 @@ impl Behind {
 
     /// Of a record's targets. Unavailable where the kernel does not count what a process fetches from one of them.
     pub(crate) fn of(record: &Record) -> Fact<Self> {
-        let targets = || record.locations.iter().filter_map(|location| location.target.known());
-        let mut mounts = targets().filter_map(|target| target.mount.known());
-        if let Some(mount) = mounts.find(|mount| !mount.counts_reads()) {
-            let kind = &mount.file_system_type;
-            return Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"));
+        let mut classes = Vec::new();
+        for location in &record.locations {
+            let target = match &location.target {
+                Fact::Known(target) => target,
+                Fact::NotApplicable => continue,
+                Fact::Unavailable(why) => return Fact::Unavailable(why.clone()),
+            };
+            match (&target.mount, &target.class) {
+                (Fact::Known(mount), _) if !mount.counts_reads() => {
+                    let kind = &mount.file_system_type;
+                    return Fact::Unavailable(format!("the kernel does not count the reads of a {kind} server"));
+                }
+                (Fact::Unavailable(why), _) | (_, Fact::Unavailable(why)) => return Fact::Unavailable(why.clone()),
+                (_, class) => classes.extend(class.known()),
+            }
         }
-        let mut classes = targets().filter_map(|target| target.class.known());
+        let mut classes = classes.into_iter();
         let kind = |class: &Class| match class {
             Class::Memory => Self::Memory,
             Class::Network => Self::Server,

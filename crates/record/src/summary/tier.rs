@@ -93,7 +93,11 @@ fn of_target(
         | Durability::OSync => true,
     };
     if waits {
-        let is_without_flush = facts.barriers == Fact::Known(false) || mount.is_fuse();
+        if let (Fact::Unavailable(why), false) = (&facts.barriers, mount.is_fuse()) {
+            return Err(why.clone());
+        }
+        let stays_here = facts.smb.known().map(|smb| &smb.fsync_reaches_server) == Some(&Fact::Known(false));
+        let is_without_flush = facts.barriers == Fact::Known(false) || stays_here || mount.is_fuse();
         return Ok(if is_without_flush {
             HandedOver
         } else {

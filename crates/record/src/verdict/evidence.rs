@@ -102,10 +102,13 @@ fn busiest_interface(phase: &PhaseRecord) -> Option<(String, f64)> {
 /// With the pool on it. Memory has no allocator that searches.
 fn nearly_full(record: &Record) -> Option<Reason> {
     let weights: u64 = record.locations.iter().map(|location| u64::from(location.weight)).sum();
+    let is_prepared = record.actual.phases.iter().any(|phase| phase.phase == Phase::Prepare);
     record.locations.iter().find_map(|location| {
         let target = location.target.known()?;
         let (filled, space) = (target.fill_fraction.known()?, target.space.known()?);
-        let pool = pool_bytes(record) as f64 * f64::from(location.weight) / weights.max(1) as f64;
+        // A pool that was kept is on the file system already.
+        let added = if is_prepared { pool_bytes(record) } else { 0 };
+        let pool = added as f64 * f64::from(location.weight) / weights.max(1) as f64;
         let taken = pool / (*space.total_bytes.known()?).max(1) as f64;
         let fraction = (filled + taken).min(1.0);
         let is_judged = target.class != Fact::Known(Class::Memory) && fraction > FILLED_MAX;
@@ -123,11 +126,10 @@ fn allocated_during_run(record: &Record) -> Option<Reason> {
     let mut of_transactions = all_phases(record).filter(|phase| phase.phase == Phase::Transactions);
     of_transactions.find_map(|phase| {
         let seen = phase.evidence.as_ref()?;
-        let syncing = seen.syncing.as_ref();
-        let allocated = [Some(&seen.performing), syncing].into_iter().flatten();
-        let allocated_bytes = allocated
-            .map(|counted| counted.allocated_bytes.known().copied().unwrap_or(0))
-            .sum();
+        let mut allocated_bytes = *seen.performing.allocated_bytes.known()?;
+        if let Some(syncing) = &seen.syncing {
+            allocated_bytes = allocated_bytes.saturating_add(*syncing.allocated_bytes.known()?);
+        }
         let written_bytes = *evidence::summary(record, phase)?.writes.device_bytes.known()?;
         (share(allocated_bytes, written_bytes) > ALLOCATED_MAX).then_some(Reason::AllocatedDuringRun {
             allocated_bytes,

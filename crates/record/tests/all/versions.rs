@@ -14,13 +14,13 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-mix",
         include_str!("../versions/1-mix.json"),
-        0x2038_ba12_50ee_5cc6,
+        0x2c4f_7f39_5453_e20a,
     ),
     (
         1,
         "1-sweep",
         include_str!("../versions/1-sweep.json"),
-        0x2628_37a8_d0cb_8b84,
+        0x2fac_b809_263f_e99e,
     ),
     (
         1,
@@ -32,7 +32,7 @@ const KEPT: [(u32, &str, &str, u64); 4] = [
         1,
         "1-classic",
         include_str!("../versions/1-classic.json"),
-        0xcd27_922c_de22_dd75,
+        0xe916_01a5_3280_0cf5,
     ),
 ];
 

@@ -23,7 +23,6 @@ impl Supervisor<'_> {
             return false;
         }
         self.evidence.sampling = Some(stage);
-        self.evidence.sample.clear();
         let each = (SAMPLE_MAX as u64 / u64::from(self.alive)).max(1);
         self.answer(Answer::Sample(each));
         true
@@ -36,7 +35,8 @@ impl Supervisor<'_> {
         };
         let held = self.hold_sample();
         if self.unsynced == Some(Phase::Transactions) {
-            let (after, held) = self.look_at(held);
+            // A load may follow, before which the same files are looked at.
+            let (after, held) = self.look_at(held, true);
             self.evidence.held = held;
             let evidence = self.watched.evidence.get_mut(&Phase::Transactions);
             if let Some(residency) = evidence.and_then(|evidence| evidence.residency.as_mut()) {
@@ -51,13 +51,13 @@ impl Supervisor<'_> {
     /// The caches are dropped, where that was requested, and transactions come next.
     pub(super) fn look_at_residency(&mut self) {
         if let Some(held) = self.evidence.held.take() {
-            self.evidence.before = Some(self.look_at(held).0);
+            self.evidence.before = Some(self.look_at(held, false).0);
         }
     }
 
     /// Opens the files of the sample through the directories that the run holds. In a thread of its own: it may take for ever.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
-        let sample = std::mem::take(&mut self.evidence.sample);
+        let sample = self.evidence.whole_sample();
         let own_directories = self.watch.own_directories;
         let mut names = Vec::new();
         for (worker, place, number) in sample {
@@ -92,13 +92,27 @@ impl Supervisor<'_> {
         }
     }
 
-    /// What is in memory of them, and the same files.
-    fn look_at(&mut self, held: Fact<HeldFiles>) -> (Fact<record::ResidencySample>, Option<Fact<HeldFiles>>) {
+    /// Nothing more is asked of the sample. In a thread of its own: to close a file may take for ever, too.
+    pub(super) fn close_sample(&mut self) {
+        if let Some(Fact::Known(held)) = self.evidence.held.take() {
+            self.wait_for("close a sample of the pool", move || drop(held));
+        }
+    }
+
+    /// What is in memory of them, and the same files where they are needed again.
+    fn look_at(
+        &mut self,
+        held: Fact<HeldFiles>,
+        again: bool,
+    ) -> (Fact<record::ResidencySample>, Option<Fact<HeldFiles>>) {
         match held {
             Fact::Known(held) => {
-                let looked = self.wait_for("look at the page cache", move || (evidence_watch::look(&held), held));
+                let looked = self.wait_for("look at the page cache", move || {
+                    let found = evidence_watch::look(&held);
+                    (found, again.then_some(held))
+                });
                 match looked {
-                    Some((found, held)) => (found, Some(Fact::Known(held))),
+                    Some((found, held)) => (found, held.map(Fact::Known)),
                     None => (Fact::NotApplicable, None),
                 }
             }

@@ -22,7 +22,9 @@ pub(super) struct EvidenceWatch {
     began: Option<Account>,
     /// The stage before which a sample is taken, and what the workers have said by then: worker, place, number.
     pub(super) sampling: Option<Stage>,
-    pub(super) sample: Vec<(u32, u32, u64)>,
+    sample: Vec<(u32, u32, u64)>,
+    /// The files that the workers have.
+    pool_files: u64,
     /// The files of the transactions that come next, or why there are none.
     pub(super) held: Option<Fact<HeldFiles>>,
     /// What was in memory when the transactions that go on began.
@@ -38,6 +40,7 @@ impl EvidenceWatch {
             began: None,
             sampling: None,
             sample: Vec::new(),
+            pool_files: 0,
             held: None,
             before: None,
         }
@@ -72,11 +75,19 @@ impl EvidenceWatch {
         })
     }
 
-    /// A worker has said which files it was asked for.
-    pub(super) fn take_sample(&mut self, worker: u32, files: Vec<(u32, u64)>) {
-        let room = SAMPLE_MAX - self.sample.len();
-        let files = files.into_iter().take(room);
-        self.sample.extend(files.map(|(place, number)| (worker, place, number)));
+    /// A worker has said how many files it has, and which of them are to be looked at.
+    pub(super) fn take_sample(&mut self, worker: u32, (files, some): (u64, Vec<(u32, u64)>)) {
+        self.pool_files += files;
+        self.sample
+            .extend(some.into_iter().map(|(place, number)| (worker, place, number)));
+    }
+
+    /// Of what the workers have said, as much as a sample may have, evenly.
+    pub(super) fn whole_sample(&mut self) -> Vec<(u32, u32, u64)> {
+        let sample = std::mem::take(&mut self.sample);
+        let most = (std::mem::take(&mut self.pool_files) / 100).min(SAMPLE_MAX as u64) as usize;
+        let wanted = most.min(sample.len());
+        (0..wanted).map(|index| sample[index * sample.len() / wanted]).collect()
     }
 }
 

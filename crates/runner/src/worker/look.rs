@@ -301,8 +301,9 @@ where
         Ok(looked)
     }
 
-    /// Some files of this worker's share of the pool, from its beginning to its end: at most so many, and at most a hundredth.
-    pub(super) fn sample(&self, most: u64) -> Vec<(u32, u64)> {
+    /// How many files this worker's share of the pool has, and some of them, from its beginning to its end: at most so many, and
+    /// a hundredth, rounded up.
+    pub(super) fn sample(&self, most: u64) -> (u64, Vec<(u32, u64)>) {
         let pool = |each: &mut dyn FnMut(Kept)| {
             self.tools.source.pool(false, &mut |kept| {
                 if kept.kind == NameKind::File {
@@ -312,7 +313,7 @@ where
         };
         let mut files = 0_u64;
         pool(&mut |_| files += 1);
-        let wanted = most.min(files / 100);
+        let wanted = most.min(files.div_ceil(100));
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
@@ -322,7 +323,7 @@ where
             }
             seen += 1;
         });
-        sample
+        (files, sample)
     }
 
     /// Does to the page cache what can be done file by file.

@@ -239,7 +239,9 @@ fn a_sparse_file_that_allocates_is_told() {
         move |record: &mut Record| {
             let mut syncing = counted(600_000);
             syncing.allocated_bytes = Fact::Known(allocated_bytes);
-            transactions(record).evidence = Some(seen(counted(400_000), Some(syncing)));
+            let mut performing = counted(400_000);
+            performing.allocated_bytes = Fact::Known(0);
+            transactions(record).evidence = Some(seen(performing, Some(syncing)));
         }
     };
     is_valid(allocated(100_000));
