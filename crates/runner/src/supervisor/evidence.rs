@@ -84,6 +84,7 @@ impl Supervisor<'_> {
                 .iter()
                 .map(hold)
                 .collect::<Result<Option<Vec<Box<dyn Held>>>, Errno>>()
+                .map(|held| held.map(HeldFiles::new))
         });
         match opened {
             Some(Ok(Some(held))) => Fact::Known(held),
@@ -95,7 +96,7 @@ impl Supervisor<'_> {
     /// Nothing more is asked of the sample. In a thread of its own: to close a file may take for ever, too.
     pub(super) fn close_sample(&mut self) {
         if let Some(Fact::Known(held)) = self.evidence.held.take() {
-            self.wait_for("close a sample of the pool", move || drop(held));
+            self.wait_for("close a sample of the pool", move || held.close());
         }
     }
 
@@ -109,7 +110,11 @@ impl Supervisor<'_> {
             Fact::Known(held) => {
                 let looked = self.wait_for("look at the page cache", move || {
                     let found = evidence_watch::look(&held);
-                    (found, again.then_some(held))
+                    if again {
+                        return (found, Some(held));
+                    }
+                    held.close();
+                    (found, None)
                 });
                 match looked {
                     Some((found, held)) => (found, held.map(Fact::Known)),

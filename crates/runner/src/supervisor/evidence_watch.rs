@@ -1,6 +1,9 @@
 //! What shows who served a phase: counters at its borders, and a sample of the pool of which the kernel says how much is in
 //! memory.
 
+use std::mem::ManuallyDrop;
+use std::thread;
+
 use contract::home::{CachedPages, Held};
 use observe::{Account, Accounted, Sources, WatchedAccount};
 use record::{Fact, PhaseEvidence, Residency, ResidencySample};
@@ -10,8 +13,29 @@ use crate::events::Stage;
 /// The most files of a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The files of a sample, held open.
-pub(super) type HeldFiles = Vec<Box<dyn Held>>;
+/// The files of a sample, held open. To close a file may take for ever, too: where that is not waited for, a thread does it.
+pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
+
+impl HeldFiles {
+    pub(super) fn new(files: Vec<Box<dyn Held>>) -> Self {
+        Self(files)
+    }
+
+    pub(super) fn close(mut self) {
+        self.0.clear();
+    }
+}
+
+impl Drop for HeldFiles {
+    fn drop(&mut self) {
+        if self.0.is_empty() {
+            return;
+        }
+        let files = ManuallyDrop::new(std::mem::take(&mut self.0));
+        // Should the system have no thread for it, they are closed when the process ends.
+        let _ = thread::Builder::new().spawn(move || drop(ManuallyDrop::into_inner(files)));
+    }
+}
 
 /// See the module's text.
 pub(super) struct EvidenceWatch {
@@ -94,7 +118,7 @@ impl EvidenceWatch {
 /// What is in memory of the files that are held.
 pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
     let mut sum = ResidencySample {
-        files: held.len() as u64,
+        files: held.0.len() as u64,
         pages: 0,
         cached: 0,
         dirty: Fact::Known(0),
@@ -104,7 +128,7 @@ pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
         Some(more) => sum.clone().map(|sum| sum + more),
         None => Fact::Unavailable("the kernel tells only what is cached (mincore(2))".to_owned()),
     };
-    for file in held {
+    for file in &held.0 {
         let CachedPages {
             pages,
             cached,
