@@ -21,6 +21,18 @@ pub enum DurabilityTier {
     FlushAcknowledged,
 }
 
+impl DurabilityTier {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::PageCache => "page-cache",
+            Self::HandedOver => "handed-over",
+            Self::FlushAcknowledged => "flush-acknowledged",
+        }
+    }
+}
+
 /// What acknowledged changes had reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilitySummary {

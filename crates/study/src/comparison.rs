@@ -1,0 +1,373 @@
+//! By how much sides differ from a baseline, and how sure that is.
+//!
+//! How it works: every side is held against the baseline in every metric; the rows of that table share its error by
+//! Bonferroni's correction, so that all intervals hold together. Runs of blocks are pairs ([`crate::pairs`]); other runs are two
+//! samples, and the comparison says that they were not interleaved.
+
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Metric;
+use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::pairs::{Blocks, are_in_blocks, are_too_many, logarithms, pairs};
+use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
+
+/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
+pub const ALPHA: f64 = 0.05;
+
+/// What sides are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Its runs.
+    pub side: Side,
+    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
+    pub twin: Option<Side>,
+}
+
+/// How runs were put side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// As pairs: both sides ran in each block.
+    Blocks,
+    /// As two samples: the sides were not interleaved.
+    NotInterleaved,
+}
+
+/// From where to where something lies, with the confidence of the whole table.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether it does not have 1: the two are not the same.
+    pub fn excludes_one(&self) -> bool {
+        self.low > 1.0 || self.high < 1.0
+    }
+
+    fn of_logarithms((low, high): (f64, f64)) -> Self {
+        Self {
+            low: low.exp(),
+            high: high.exp(),
+        }
+    }
+}
+
+/// A ratio and how sure it is. Nothing but the ratio where there are fewer than five blocks, or runs of a side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// Side over baseline: the geometric mean of the blocks' ratios.
+    pub ratio: f64,
+    /// Where the true ratio lies.
+    pub interval: Option<Interval>,
+    /// The standard deviation of the log ratio of a block (0.03 is 3 %); not interleaved, of the two samples together. Nothing of
+    /// fewer than two blocks or runs of a side.
+    pub spread: Option<f64>,
+    /// Whether a difference is shown: the interval does not have 1.
+    pub is_shown: bool,
+    /// The smallest difference that as many blocks would have shown with a probability of 80 %, as a share of the baseline
+    /// (0.03 is 3 %).
+    pub smallest_shown: Option<f64>,
+    /// Where no difference is shown: blocks that would show the ratio, if it is the true one, with a probability of 80 %. Nothing
+    /// where one is shown, and where 10,000 would not do.
+    pub blocks_needed: Option<u32>,
+}
+
+/// What came of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// A ratio.
+    Estimated(Estimate),
+    /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks, are INVALID.
+    TooManyInvalid,
+    /// No comparison: the metric is in none of the runs that are counted, or not in both sides.
+    NotMeasured,
+    /// No comparison: the sides have no block in common, or one of them has no run that is counted.
+    NoRuns,
+}
+
+/// A side against the baseline in one metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The side's name.
+    pub side: String,
+    /// The baseline's name.
+    pub baseline: String,
+    /// What is compared.
+    pub metric: Metric,
+    /// How.
+    pub method: Method,
+    /// Blocks; where there are none, runs of the side.
+    pub count: u32,
+    /// The same; where there are no blocks, runs of the baseline.
+    pub baseline_count: u32,
+    /// Blocks that are not counted because they stayed INVALID; without blocks, runs of both.
+    pub invalid: u32,
+    /// Those that are not counted because the metric is not known, like a percentile with fewer than ten samples beyond it.
+    pub without: u32,
+    /// What the sides are not alike in.
+    pub unlike: Vec<Unlike>,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// The baseline's twin against it in one metric: the same system twice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// What is compared.
+    pub metric: Metric,
+    /// Blocks.
+    pub count: u32,
+    /// Twin over baseline: the geometric mean.
+    pub ratio: f64,
+    /// Where the true ratio lies; nothing of fewer than five blocks.
+    pub interval: Option<Interval>,
+    /// The noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two blocks.
+    pub spread: Option<f64>,
+}
+
+impl Noise {
+    /// Whether the same system seems to differ from itself.
+    pub fn is_doubtful(&self) -> bool {
+        self.interval.as_ref().is_some_and(Interval::excludes_one)
+    }
+}
+
+/// A table of comparisons.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparisons {
+    /// The baseline's name.
+    pub baseline: String,
+    /// The probability with which all intervals hold together (0.95 is 95 %).
+    pub confidence: f64,
+    /// Its rows: side after side, in each of them metric after metric.
+    pub rows: Vec<Comparison>,
+    /// What the twin showed, for each metric; empty where there is none.
+    pub noise: Vec<Noise>,
+    /// Whether the same system seems to differ from itself, so that every row is to be doubted.
+    pub is_doubtful: bool,
+    /// The runs that are not counted.
+    pub invalid: Vec<InvalidRun>,
+}
+
+impl Baseline {
+    /// One without a twin.
+    pub fn alone(side: Side) -> Self {
+        Self { side, twin: None }
+    }
+
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
+        [&self.side].into_iter().chain(&self.twin)
+    }
+
+    fn noise(&self, metric: Metric, alpha: f64) -> Option<Noise> {
+        let twin = self.twin.as_ref()?;
+        let blocks = pairs(twin, &Self::alone(self.side.clone()), metric);
+        let logs = &blocks.log_ratios;
+        (!logs.is_empty()).then(|| Noise {
+            metric,
+            count: count(logs),
+            ratio: statistics::mean(logs).exp(),
+            interval: interval(count(logs), Mean::of(logs), alpha),
+            spread: statistics::standard_deviation(logs),
+        })
+    }
+}
+
+impl Comparisons {
+    /// Every side against the baseline in every metric, with the error of all intervals together ([`ALPHA`], or that of a look:
+    /// [`crate::Looks`]).
+    pub fn of(baseline: &Baseline, sides: &[Side], metrics: &[Metric], alpha: f64) -> Self {
+        let rows_number = (sides.len() * metrics.len()).max(1);
+        let each = alpha / rows_number as f64;
+        let row = |side, metric| Comparison::of(side, baseline, metric, each);
+        let rows = sides
+            .iter()
+            .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
+            .collect();
+        // The twin is a table of its own: whether the others can be trusted.
+        let of_twin = ALPHA / metrics.len().max(1) as f64;
+        let noise: Vec<Noise> = metrics
+            .iter()
+            .filter_map(|metric| baseline.noise(*metric, of_twin))
+            .collect();
+        Self {
+            baseline: baseline.side.label.clone(),
+            confidence: 1.0 - alpha,
+            rows,
+            is_doubtful: noise.iter().any(Noise::is_doubtful),
+            noise,
+            invalid: baseline.sides().chain(sides).flat_map(Side::invalid).collect(),
+        }
+    }
+
+    /// The blocks that would decide what is not decided: the most that one of the rows needs. Nothing where all rows show a
+    /// difference, or nobody knows.
+    pub fn blocks_needed(&self) -> Option<u32> {
+        self.rows.iter().filter_map(|row| row.estimate()?.blocks_needed).max()
+    }
+
+    /// The widest interval of all, as half of its width over its middle (0.02 is 2 %); nothing where a row has none. For a study
+    /// that goes on until all are narrow enough.
+    pub fn half_width_max(&self) -> Option<f64> {
+        let half = |row: &Comparison| {
+            let interval = row.estimate()?.interval?;
+            Some((interval.high / interval.low).sqrt() - 1.0)
+        };
+        let halves: Option<Vec<f64>> = self.rows.iter().map(half).collect();
+        halves?.into_iter().reduce(f64::max)
+    }
+}
+
+/// Samples of a comparison, and what follows from them.
+pub(crate) struct Samples {
+    pub method: Method,
+    pub count: u32,
+    pub baseline_count: u32,
+    pub invalid: u32,
+    pub without: u32,
+    /// Nothing of fewer than two on a side.
+    pub mean: Option<Mean>,
+    /// The mean log ratio; nothing where there is none.
+    pub log_ratio: Option<f64>,
+    /// Nothing where the mean has none.
+    pub spread: Option<f64>,
+}
+
+/// Why there is no estimate.
+pub(crate) enum Missing {
+    TooManyInvalid,
+    NotMeasured,
+    NoRuns,
+}
+
+impl Samples {
+    pub(crate) fn of(side: &Side, baseline: &Baseline, metric: Metric) -> Self {
+        if are_in_blocks([side].into_iter().chain(baseline.sides())) {
+            Self::of_blocks(&pairs(side, baseline, metric))
+        } else {
+            // Nothing is known of when they ran: the twin's runs are runs of the baseline.
+            let mut all = baseline.side.clone();
+            all.runs.extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
+            Self::of_two(&logarithms(side, metric), &logarithms(&all, metric))
+        }
+    }
+
+    fn of_blocks(blocks: &Blocks) -> Self {
+        let logs = &blocks.log_ratios;
+        Self {
+            method: Method::Blocks,
+            count: count(logs),
+            baseline_count: count(logs),
+            invalid: blocks.invalid,
+            without: blocks.without,
+            mean: Mean::of(logs),
+            log_ratio: (!logs.is_empty()).then(|| statistics::mean(logs)),
+            spread: statistics::standard_deviation(logs),
+        }
+    }
+
+    fn of_two(side: &Blocks, baseline: &Blocks) -> Self {
+        let (logs, others) = (&side.log_ratios, &baseline.log_ratios);
+        let spreads = statistics::standard_deviation(logs).zip(statistics::standard_deviation(others));
+        let has_both = !logs.is_empty() && !others.is_empty();
+        Self {
+            method: Method::NotInterleaved,
+            count: count(logs),
+            baseline_count: count(others),
+            invalid: side.invalid + baseline.invalid,
+            without: side.without + baseline.without,
+            mean: Mean::of_difference(logs, others),
+            log_ratio: has_both.then(|| statistics::mean(logs) - statistics::mean(others)),
+            spread: spreads.map(|(one, other)| one.hypot(other)),
+        }
+    }
+
+    /// Of both sides, the number that has fewer.
+    pub(crate) fn count_min(&self) -> u32 {
+        self.count.min(self.baseline_count)
+    }
+
+    /// Why there is no estimate; nothing where there is one.
+    pub(crate) fn missing(&self) -> Option<Missing> {
+        let all = match self.method {
+            Method::Blocks => self.count,
+            Method::NotInterleaved => self.count + self.baseline_count,
+        };
+        if are_too_many(self.invalid, all + self.without) {
+            Some(Missing::TooManyInvalid)
+        } else if self.log_ratio.is_some() {
+            None
+        } else if self.without > 0 {
+            Some(Missing::NotMeasured)
+        } else {
+            Some(Missing::NoRuns)
+        }
+    }
+}
+
+impl Comparison {
+    /// A side against the baseline, with the error of this interval alone.
+    fn of(side: &Side, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
+        let samples = Samples::of(side, baseline, metric);
+        let outcome = match (samples.missing(), samples.log_ratio) {
+            (Some(Missing::TooManyInvalid), _) => Outcome::TooManyInvalid,
+            (Some(Missing::NotMeasured), _) => Outcome::NotMeasured,
+            (Some(Missing::NoRuns), _) | (None, None) => Outcome::NoRuns,
+            (None, Some(log_ratio)) => Outcome::Estimated(Estimate::of(&samples, log_ratio, alpha)),
+        };
+        Self {
+            side: side.label.clone(),
+            baseline: baseline.side.label.clone(),
+            metric,
+            method: samples.method,
+            count: samples.count,
+            baseline_count: samples.baseline_count,
+            invalid: samples.invalid,
+            without: samples.without,
+            unlike: unlike(side, &baseline.side),
+            outcome,
+        }
+    }
+
+    /// Its estimate; nothing where no comparison is made.
+    pub fn estimate(&self) -> Option<&Estimate> {
+        match &self.outcome {
+            Outcome::Estimated(estimate) => Some(estimate),
+            Outcome::TooManyInvalid | Outcome::NotMeasured | Outcome::NoRuns => None,
+        }
+    }
+}
+
+impl Estimate {
+    fn of(samples: &Samples, log_ratio: f64, alpha: f64) -> Self {
+        let interval = interval(samples.count_min(), samples.mean, alpha);
+        let is_shown = interval.as_ref().is_some_and(Interval::excludes_one);
+        let errors = Errors::of_interval(alpha);
+        let known = samples.mean.filter(|_| interval.is_some());
+        let smallest = known.map(|mean| errors.smallest_shown(mean.standard_error, mean.degrees));
+        let needed = samples.spread.filter(|_| !is_shown && interval.is_some());
+        Self {
+            ratio: log_ratio.exp(),
+            interval,
+            spread: samples.spread,
+            is_shown,
+            smallest_shown: smallest.map(f64::exp_m1),
+            blocks_needed: needed.and_then(|spread| errors.blocks_needed(log_ratio, spread)),
+        }
+    }
+}
+
+/// Nothing of fewer than [`BLOCKS_MIN`].
+fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<Interval> {
+    let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
+    Some(Interval::of_logarithms(mean.interval(alpha)))
+}
+
+fn count(samples: &[f64]) -> u32 {
+    u32::try_from(samples.len()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,534 @@
+//! Whether sides meet requirements: passed, failed, or undecided, each with a bounded error.
+//!
+//! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin that identical systems meet.
+//! It is met when the whole one-sided 95 % interval is inside of its bound; since all must be met, no correction is needed
+//! (Berger 1982). The gate fails by Holm's procedure over one-sided tests, with an error of 1 % for all of them together. What is
+//! neither is undecided.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::comparison::{Baseline, Comparisons, Method, Missing, Samples};
+use crate::metric::{Better, Metric, UnknownMetric};
+use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::statistics::{BLOCKS_MIN, Errors, Mean};
+
+/// A requirement that is not met is passed with this probability at most.
+pub const PASS_ALPHA: f64 = 0.05;
+
+/// A gate whose requirements are all met fails with this probability at most.
+pub const FAIL_ALPHA: f64 = 0.01;
+
+/// With as many blocks as are asked for, identical systems pass the whole gate with all but this probability.
+const MISS: f64 = 0.05;
+
+/// On which side of a threshold a ratio has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bound {
+    /// `>=`: of what is better the higher.
+    AtLeast,
+    /// `<=`: of what is better the lower.
+    AtMost,
+}
+
+/// A metric and a bound on its ratio to the baseline, like `transactions >= 0.97`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Requirement {
+    metric: Metric,
+    bound: Bound,
+    threshold: f64,
+}
+
+/// A text is not a requirement.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequirementError {
+    /// It does not have the form.
+    #[error(
+        "invalid requirement '{text}': expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.97' or 'create.p99 <= 1.10'"
+    )]
+    Form {
+        /// What was given.
+        text: String,
+    },
+    /// The metric is none.
+    #[error("invalid requirement '{text}': {cause}")]
+    Metric {
+        /// What was given.
+        text: String,
+        /// Which it is not.
+        cause: UnknownMetric,
+    },
+    /// The threshold is no ratio.
+    #[error(
+        "invalid requirement '{text}': '{threshold}' is not a positive ratio to the baseline (use one like {example})"
+    )]
+    Threshold {
+        /// What was given.
+        text: String,
+        /// What stands for the threshold.
+        threshold: String,
+        /// A threshold that would do.
+        example: &'static str,
+    },
+    /// The bound allows what is worse, and not what is better.
+    #[error("invalid requirement '{text}': {better} {metric} is better (write '{metric} {right}')")]
+    Direction {
+        /// What was given.
+        text: String,
+        /// The metric.
+        metric: Metric,
+        /// `higher` or `lower`.
+        better: &'static str,
+        /// A bound that would do.
+        right: &'static str,
+    },
+    /// The threshold has no margin, so that identical systems would not pass.
+    #[error(
+        "invalid requirement '{text}': identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')"
+    )]
+    NoMargin {
+        /// What was given.
+        text: String,
+        /// The metric.
+        metric: Metric,
+        /// A bound that would do.
+        right: &'static str,
+    },
+}
+
+impl Bound {
+    /// The sign for it.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::AtMost => "<=",
+        }
+    }
+
+    /// A bound with a margin.
+    const fn example(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">= 0.97",
+            Self::AtMost => "<= 1.10",
+        }
+    }
+}
+
+impl Requirement {
+    /// What it is about.
+    pub const fn metric(&self) -> Metric {
+        self.metric
+    }
+
+    /// On which side of the threshold the ratio has to be.
+    pub const fn bound(&self) -> Bound {
+        self.bound
+    }
+
+    /// The ratio to the baseline.
+    pub const fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// How far identical systems are inside, as a logarithm. It is positive.
+    fn margin(&self) -> f64 {
+        self.threshold.ln().abs()
+    }
+
+    /// The means of log ratios with the sign that makes more of them better, and the least that is allowed.
+    fn at_least(&self, mean: Mean) -> (Mean, f64) {
+        match self.bound {
+            Bound::AtLeast => (mean, self.threshold.ln()),
+            Bound::AtMost => (
+                Mean {
+                    mean: -mean.mean,
+                    ..mean
+                },
+                -self.threshold.ln(),
+            ),
+        }
+    }
+
+    /// Blocks that a gate of so many requirements needs for this one at a spread (the standard deviation of the log ratio of a
+    /// block), so that identical systems pass it with a probability of 95 %. Nothing where 10,000 do not do.
+    pub fn blocks_needed(&self, spread: f64, requirements: usize) -> Option<u32> {
+        let errors = Errors {
+            false_alarm: PASS_ALPHA,
+            miss: MISS / requirements.max(1) as f64,
+        };
+        errors.blocks_needed(self.margin(), spread)
+    }
+}
+
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {} {}", self.metric, self.bound.sign(), self.threshold)
+    }
+}
+
+impl FromStr for Requirement {
+    type Err = RequirementError;
+
+    fn from_str(text: &str) -> Result<Self, RequirementError> {
+        let text = text.trim();
+        let owned = || text.to_owned();
+        let split = |bound: Bound| {
+            text.split_once(bound.sign())
+                .map(|(metric, rest)| (metric, bound, rest.trim()))
+        };
+        let (metric, bound, threshold_word) = split(Bound::AtLeast)
+            .or_else(|| split(Bound::AtMost))
+            .ok_or_else(|| RequirementError::Form { text: owned() })?;
+        let metric: Metric = metric
+            .parse()
+            .map_err(|cause| RequirementError::Metric { text: owned(), cause })?;
+        let (right, better) = match metric.better() {
+            Better::Higher => (Bound::AtLeast, "higher"),
+            Better::Lower => (Bound::AtMost, "lower"),
+        };
+        let threshold = threshold_word.parse::<f64>().ok();
+        let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
+        let threshold = threshold.ok_or_else(|| RequirementError::Threshold {
+            text: owned(),
+            threshold: threshold_word.to_owned(),
+            example: if bound == Bound::AtLeast { "0.97" } else { "1.10" },
+        })?;
+        if bound != right {
+            return Err(RequirementError::Direction {
+                text: owned(),
+                metric,
+                better,
+                right: right.example(),
+            });
+        }
+        let has_margin = match bound {
+            Bound::AtLeast => threshold < 1.0,
+            Bound::AtMost => threshold > 1.0,
+        };
+        if !has_margin {
+            return Err(RequirementError::NoMargin {
+                text: owned(),
+                metric,
+                right: right.example(),
+            });
+        }
+        Ok(Self {
+            metric,
+            bound,
+            threshold,
+        })
+    }
+}
+
+impl TryFrom<String> for Requirement {
+    type Error = RequirementError;
+
+    fn try_from(text: String) -> Result<Self, RequirementError> {
+        text.parse()
+    }
+}
+
+impl From<Requirement> for String {
+    fn from(requirement: Requirement) -> Self {
+        requirement.to_string()
+    }
+}
+
+/// What a gate came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Every requirement is shown to be met.
+    Passed,
+    /// At least one is shown not to be met.
+    Failed,
+    /// Neither.
+    Undecided,
+}
+
+impl Decision {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Undecided => "undecided",
+        }
+    }
+
+    /// The exit status of a program that ends with it.
+    pub const fn exit_status(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 4,
+            Self::Undecided => 5,
+        }
+    }
+}
+
+/// A requirement of a side, and whether it is met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The side's name.
+    pub side: String,
+    /// What was required.
+    pub requirement: Requirement,
+    /// Whether it is met.
+    pub decision: Decision,
+    /// How runs were put side by side.
+    pub method: Method,
+    /// Blocks; where there are none, the runs of the side or of the baseline, whichever are fewer.
+    pub count: u32,
+    /// Side over baseline.
+    pub ratio: f64,
+    /// The true ratio lies on the better side of it with 95 %; nothing of fewer than five blocks.
+    pub bound: Option<f64>,
+    /// The probability of this ratio, or a worse one, where the requirement is just met; nothing of fewer than five blocks.
+    pub p: Option<f64>,
+    /// The standard deviation of the log ratio of a block (0.03 is 3 %); nothing of fewer than two.
+    pub spread: Option<f64>,
+    /// Blocks that it needs at this spread, so that identical systems pass the whole gate with a probability of 95 %. Nothing where
+    /// the spread is not known, or 10,000 do not do.
+    pub blocks_needed: Option<u32>,
+    /// What the sides are not alike in.
+    pub unlike: Vec<Unlike>,
+}
+
+/// A gate: sides, requirements, and what came of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// The baseline's name.
+    pub baseline: String,
+    /// What it came to.
+    pub decision: Decision,
+    /// Its requirements, side after side.
+    pub requirements: Vec<Judged>,
+    /// The blocks that it needs: the most that one of the requirements does. Nothing where that is not known of one.
+    pub blocks_needed: Option<u32>,
+    /// The blocks behind this one alone were looked at; nothing where all were.
+    pub confirmed_after: Option<u32>,
+    /// The comparisons of the same sides in the required metrics, with what a twin showed.
+    pub comparisons: Comparisons,
+}
+
+/// A gate cannot be decided at all: an error, never a pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// Nothing is required.
+    #[error("a gate needs a requirement (add --require 'transactions >= 0.97')")]
+    NoRequirements,
+    /// There is nothing to hold against the baseline.
+    #[error("a gate needs a side beside the baseline '{baseline}'")]
+    NoSides {
+        /// The baseline's name.
+        baseline: String,
+    },
+    /// A side, or the baseline, has no runs.
+    #[error("'{side}' has no runs{}", behind(*after))]
+    Missing {
+        /// Whose.
+        side: String,
+        /// The blocks behind this one alone were looked at.
+        after: Option<u32>,
+    },
+    /// All runs of a side, or of the baseline, are INVALID.
+    #[error("all {} runs of '{side}' are INVALID ('postmark show' has the reasons): a gate cannot decide on them", .runs.len())]
+    Invalid {
+        /// Whose.
+        side: String,
+        /// Its runs.
+        runs: Vec<InvalidRun>,
+    },
+    /// Too many runs are INVALID.
+    #[error(
+        "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark show' has the reasons): a gate cannot decide on the rest"
+    )]
+    TooManyInvalid {
+        /// Whose.
+        side: String,
+        /// The baseline's name.
+        baseline: String,
+    },
+    /// A metric is not in the runs.
+    #[error(
+        "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten samples beyond them: run longer)"
+    )]
+    NotMeasured {
+        /// Which one.
+        metric: Metric,
+        /// Whose.
+        side: String,
+        /// The baseline's name.
+        baseline: String,
+    },
+    /// The sides have no block in common.
+    #[error("'{side}' and '{baseline}' have no complete block in common (give runs of the same study)")]
+    NoPairs {
+        /// Whose.
+        side: String,
+        /// The baseline's name.
+        baseline: String,
+    },
+}
+
+fn behind(after: Option<u32>) -> String {
+    after.map_or_else(String::new, |after| {
+        format!(" after block {after} (run more blocks first)")
+    })
+}
+
+impl Gate {
+    /// Judges every side by every requirement. `after`: on the blocks behind this one alone.
+    ///
+    /// # Errors
+    /// Where something is missing or INVALID, so that there is nothing to decide on.
+    pub fn of(
+        baseline: Baseline,
+        sides: Vec<Side>,
+        requirements: &[Requirement],
+        after: Option<u32>,
+    ) -> Result<Self, GateError> {
+        let (baseline, sides) = match after {
+            Some(after) => (
+                Baseline {
+                    side: baseline.side.after_block(after),
+                    twin: baseline.twin.map(|twin| twin.after_block(after)),
+                },
+                sides.into_iter().map(|side| side.after_block(after)).collect(),
+            ),
+            None => (baseline, sides),
+        };
+        if requirements.is_empty() {
+            return Err(GateError::NoRequirements);
+        }
+        if sides.is_empty() {
+            let baseline = baseline.side.label;
+            return Err(GateError::NoSides { baseline });
+        }
+        for side in baseline.sides().chain(&sides) {
+            has_counted(side, after)?;
+        }
+        let all = sides.len() * requirements.len();
+        let mut judged = Vec::with_capacity(all);
+        for side in &sides {
+            for requirement in requirements {
+                judged.push(judge(side, &baseline, requirement, all)?);
+            }
+        }
+        fail_by_holm(&mut judged);
+        let needed: Option<Vec<u32>> = judged.iter().map(|judged| judged.blocks_needed).collect();
+        let mut metrics: Vec<Metric> = Vec::new();
+        for requirement in requirements {
+            if !metrics.contains(&requirement.metric) {
+                metrics.push(requirement.metric);
+            }
+        }
+        Ok(Self {
+            baseline: baseline.side.label.clone(),
+            decision: decision(&judged),
+            requirements: judged,
+            blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
+            confirmed_after: after,
+            comparisons: Comparisons::of(&baseline, &sides, &metrics, crate::comparison::ALPHA),
+        })
+    }
+}
+
+/// Whether there is something to decide on.
+fn has_counted(side: &Side, after: Option<u32>) -> Result<(), GateError> {
+    let label = || side.label.clone();
+    if side.runs.is_empty() {
+        return Err(GateError::Missing { side: label(), after });
+    }
+    if side.counted().next().is_none() {
+        return Err(GateError::Invalid {
+            side: label(),
+            runs: side.invalid().collect(),
+        });
+    }
+    Ok(())
+}
+
+/// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
+fn judge(side: &Side, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
+    let metric = requirement.metric;
+    let samples = Samples::of(side, baseline, metric);
+    let (name, base) = (|| side.label.clone(), || baseline.side.label.clone());
+    let missing = |missing| match missing {
+        Missing::TooManyInvalid => GateError::TooManyInvalid {
+            side: name(),
+            baseline: base(),
+        },
+        Missing::NotMeasured => GateError::NotMeasured {
+            metric,
+            side: name(),
+            baseline: base(),
+        },
+        Missing::NoRuns => GateError::NoPairs {
+            side: name(),
+            baseline: base(),
+        },
+    };
+    let log_ratio = match (samples.missing(), samples.log_ratio) {
+        (None, Some(log_ratio)) => log_ratio,
+        (why, _) => return Err(missing(why.unwrap_or(Missing::NoRuns))),
+    };
+    let known = samples.mean.filter(|_| samples.count_min() >= BLOCKS_MIN);
+    let tested = known.map(|mean| {
+        let (mean, least) = requirement.at_least(mean);
+        (mean.lower_bound(PASS_ALPHA), least, mean.p_below(least))
+    });
+    let is_inside = tested.is_some_and(|(bound, least, _)| bound >= least);
+    let sign = if requirement.bound == Bound::AtLeast { 1.0 } else { -1.0 };
+    Ok(Judged {
+        side: side.label.clone(),
+        requirement: *requirement,
+        decision: if is_inside {
+            Decision::Passed
+        } else {
+            Decision::Undecided
+        },
+        method: samples.method,
+        count: samples.count_min(),
+        ratio: log_ratio.exp(),
+        bound: tested.map(|(bound, _, _)| (sign * bound).exp()),
+        p: tested.map(|(_, _, p)| p),
+        spread: samples.spread,
+        blocks_needed: samples.spread.and_then(|spread| requirement.blocks_needed(spread, all)),
+        unlike: unlike(side, &baseline.side),
+    })
+}
+
+/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest probability is held against the error over
+/// the number of tests, the next one against the error over one fewer, until one is not below. What cannot be tested counts among
+/// the tests.
+fn fail_by_holm(judged: &mut [Judged]) {
+    let all = judged.len();
+    let mut tested: Vec<(&mut Judged, f64)> = judged
+        .iter_mut()
+        .filter_map(|judged| judged.p.map(|p| (judged, p)))
+        .collect();
+    tested.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    for (place, (judged, p)) in tested.into_iter().enumerate() {
+        if p > FAIL_ALPHA / (all - place) as f64 {
+            return;
+        }
+        judged.decision = Decision::Failed;
+    }
+}
+
+fn decision(judged: &[Judged]) -> Decision {
+    if judged.iter().any(|judged| judged.decision == Decision::Failed) {
+        Decision::Failed
+    } else if judged.iter().all(|judged| judged.decision == Decision::Passed) {
+        Decision::Passed
+    } else {
+        Decision::Undecided
+    }
+}

@@ -1,0 +1,21 @@
+//! What a study is and what its runs come to, as data: which numbers are compared ([`Metric`]), what two sides differ by
+//! ([`Comparisons`]), and whether that meets requirements ([`Gate`]).
+//!
+//! Pure: no file system, no clock, no sentence. How it works: an archived run is reduced to what is compared
+//! ([`Observed`]); runs of one system are a [`Side`]; the runs of two sides in one block are a pair, whose log ratio is one
+//! sample; [`statistics`] makes intervals and tests of samples. `docs/specification.md`, "Comparisons", defines every estimator
+//! with its source.
+
+pub mod comparison;
+pub mod gate;
+pub mod looks;
+pub mod metric;
+pub mod observed;
+pub mod pairs;
+pub mod statistics;
+
+pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
+pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
+pub use looks::Looks;
+pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
+pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};

@@ -1,0 +1,253 @@
+//! What is compared: a number of a run by a word that options take.
+
+use std::fmt;
+use std::str::FromStr;
+
+use record::summary::{LatencySummary, MessageKindSent};
+use record::{DeviceRole, Summary};
+use serde::{Deserialize, Serialize};
+use workload::{Action, Phase};
+
+/// A number of a run's measured transactions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Metric {
+    /// `transactions`: transactions a second.
+    Transactions,
+    /// `read`: bytes that operations read, a second.
+    Read,
+    /// `written`: bytes that operations wrote, a second.
+    Written,
+    /// The name of an operation, like `create`: operations of that kind a second.
+    Operations(Action),
+    /// The name of an operation and a statistic, like `create.p99`: latencies of that kind, in nanoseconds.
+    Latency(Action, Statistic),
+    /// `cpu`: processor time of this program for a transaction, user and system mode, in nanoseconds.
+    Cpu,
+    /// `messages`: requests to servers for a transaction; without a server, commands to the device of the file system.
+    Messages,
+}
+
+/// A statistic of latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Statistic {
+    /// The arithmetic mean.
+    Mean,
+    /// The median.
+    P50,
+    /// The 90th percentile.
+    P90,
+    /// The 95th percentile.
+    P95,
+    /// The 99th percentile.
+    P99,
+    /// The 99.9th percentile.
+    P99_9,
+    /// The 99.99th percentile.
+    P99_99,
+    /// The maximum.
+    Max,
+}
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    /// More is better: a rate, a throughput.
+    Higher,
+    /// Less is better: a latency, a cost.
+    Lower,
+}
+
+/// What one of a metric is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// Things done a second.
+    PerSecond,
+    /// Bytes a second.
+    BytesPerSecond,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Requests for a transaction.
+    PerTransaction,
+}
+
+/// A word is not a metric.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown metric '{word}' (use {})", choices())]
+pub struct UnknownMetric {
+    /// What was given.
+    pub word: String,
+}
+
+impl Statistic {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Mean,
+        Self::P50,
+        Self::P90,
+        Self::P95,
+        Self::P99,
+        Self::P99_9,
+        Self::P99_99,
+        Self::Max,
+    ];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::P50 => "p50",
+            Self::P90 => "p90",
+            Self::P95 => "p95",
+            Self::P99 => "p99",
+            Self::P99_9 => "p99.9",
+            Self::P99_99 => "p99.99",
+            Self::Max => "max",
+        }
+    }
+
+    /// Its value in nanoseconds; nothing where too few latencies lie beyond a percentile.
+    fn of(self, latencies: &LatencySummary) -> Option<f64> {
+        let whole = |ns: Option<u64>| ns.map(|ns| ns as f64);
+        match self {
+            Self::Mean => latencies.mean,
+            Self::P50 => whole(latencies.p50),
+            Self::P90 => whole(latencies.p90),
+            Self::P95 => whole(latencies.p95),
+            Self::P99 => whole(latencies.p99),
+            Self::P99_9 => whole(latencies.p99_9),
+            Self::P99_99 => whole(latencies.p99_99),
+            Self::Max => whole(latencies.max),
+        }
+    }
+}
+
+impl Metric {
+    /// Which way is better.
+    pub const fn better(self) -> Better {
+        match self {
+            Self::Transactions | Self::Read | Self::Written | Self::Operations(_) => Better::Higher,
+            Self::Latency(..) | Self::Cpu | Self::Messages => Better::Lower,
+        }
+    }
+
+    /// What one of it is.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Transactions | Self::Operations(_) => Unit::PerSecond,
+            Self::Read | Self::Written => Unit::BytesPerSecond,
+            Self::Latency(..) | Self::Cpu => Unit::Nanoseconds,
+            Self::Messages => Unit::PerTransaction,
+        }
+    }
+
+    /// Its value in a run, in its unit; nothing where the run does not have it, or where it is 0, which has no ratio to anything.
+    pub fn of(self, summary: &Summary) -> Option<f64> {
+        let transactions = summary.transactions.as_ref();
+        let operation = |action: Action| summary.operations.get(action.name());
+        let value = match self {
+            Self::Transactions => transactions?.rate.per_second,
+            Self::Read => transactions?.read_bytes.per_second,
+            Self::Written => transactions?.written_bytes.per_second,
+            Self::Operations(action) => operation(action)?.rate.per_second,
+            Self::Latency(action, statistic) => statistic.of(&operation(action)?.latency_ns),
+            Self::Cpu => cpu(summary),
+            Self::Messages => messages(summary),
+        };
+        value.filter(|value| value.is_finite() && *value > 0.0)
+    }
+}
+
+/// Processors in use over transactions a second, in nanoseconds.
+fn cpu(summary: &Summary) -> Option<f64> {
+    let phase = summary.phase(Phase::Transactions)?;
+    let machine = phase.machine.as_ref()?;
+    Some((machine.user? + machine.system?) * 1e9 / phase.transactions?.per_second?)
+}
+
+/// Of all servers together; without one, of the devices that the file systems lie on. Nothing where one of them is not known.
+fn messages(summary: &Summary) -> Option<f64> {
+    let evidence = summary.phase(Phase::Transactions)?.evidence.as_ref()?;
+    if !evidence.messages.is_empty() {
+        return evidence.messages.iter().map(|sent| sent.per_done).sum();
+    }
+    let mut devices = evidence
+        .commands
+        .iter()
+        .filter(|device| device.role == DeviceRole::Target)
+        .peekable();
+    devices.peek()?;
+    let of_kind = |kind: &MessageKindSent| kind.per_done;
+    devices.flat_map(|device| device.kinds.iter().map(of_kind)).sum()
+}
+
+/// All metrics, for people.
+fn choices() -> String {
+    let actions: Vec<&str> = operations().map(Action::name).filter(|name| *name != "read").collect();
+    let statistics = Statistic::ALL.map(Statistic::name);
+    format!(
+        "transactions, read, written, cpu, messages; an operation: {}; or the latency of one, like create.p99: {}",
+        actions.join(", "),
+        statistics.join(", ")
+    )
+}
+
+/// What a workload may do.
+fn operations() -> impl Iterator<Item = Action> {
+    Action::ALL.iter().copied().filter(|action| action.performs().is_some())
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Transactions => f.write_str("transactions"),
+            Self::Read => f.write_str("read"),
+            Self::Written => f.write_str("written"),
+            Self::Operations(action) => f.write_str(action.name()),
+            Self::Latency(action, statistic) => write!(f, "{}.{}", action.name(), statistic.name()),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Messages => f.write_str("messages"),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = UnknownMetric;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMetric> {
+        let word = text.trim();
+        let unknown = || UnknownMetric { word: word.to_owned() };
+        let action = |name: &str| operations().find(|action| action.name() == name);
+        // The first three come first: `read` is the throughput.
+        Ok(match word {
+            "transactions" => Self::Transactions,
+            "read" => Self::Read,
+            "written" => Self::Written,
+            "cpu" => Self::Cpu,
+            "messages" => Self::Messages,
+            _ => match word.split_once('.') {
+                None => Self::Operations(action(word).ok_or_else(unknown)?),
+                Some((name, statistic)) => {
+                    let statistic = Statistic::ALL.into_iter().find(|known| known.name() == statistic);
+                    Self::Latency(action(name).ok_or_else(unknown)?, statistic.ok_or_else(unknown)?)
+                }
+            },
+        })
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = UnknownMetric;
+
+    fn try_from(text: String) -> Result<Self, UnknownMetric> {
+        text.parse()
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> Self {
+        metric.to_string()
+    }
+}

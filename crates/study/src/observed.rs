@@ -1,0 +1,158 @@
+//! Runs as comparisons see them, and whether two sides are alike but for what is compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::{Fact, Level, Record, Summary};
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Metric;
+
+/// Which block of a study a run belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Block {
+    /// The study's identity.
+    pub study: String,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Which attempt at it, from 1: a block with an INVALID run is repeated.
+    pub attempt: u32,
+}
+
+/// A run, as far as it is compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Its number in the archive; nothing of a record that is in none.
+    pub run: Option<u64>,
+    /// Its block; nothing of a run that belongs to no study.
+    pub block: Option<Block>,
+    /// Its verdict. INVALID runs are listed and never counted.
+    pub level: Level,
+    /// Its metrics, as far as it has them.
+    pub values: BTreeMap<Metric, f64>,
+    /// What has to be the same for two runs to be compared.
+    pub conditions: BTreeMap<UnlikeWhat, String>,
+}
+
+/// The runs of one system under one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    /// What it is called: a cell, a tag, numbers of runs.
+    pub label: String,
+    /// Its runs, in any order.
+    pub runs: Vec<Observed>,
+}
+
+/// A run that is not counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InvalidRun {
+    /// Its number in the archive; nothing of a record that is in none.
+    pub run: Option<u64>,
+    /// The side that it belongs to.
+    pub side: String,
+    /// Its block; nothing of a run that belongs to no study.
+    pub block: Option<Block>,
+}
+
+/// What has to be the same for two runs to be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum UnlikeWhat {
+    /// What was done: the workload's fingerprint.
+    Fingerprint,
+    /// What acknowledged changes had reached.
+    DurabilityTier,
+    /// The state of the page cache before the transactions.
+    CacheState,
+    /// The machine's name.
+    Host,
+}
+
+/// Two sides are not alike in this.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unlike {
+    /// In what.
+    pub what: UnlikeWhat,
+    /// What the runs of the one side have, each once.
+    pub side: Vec<String>,
+    /// What those of the baseline have, each once.
+    pub baseline: Vec<String>,
+}
+
+impl UnlikeWhat {
+    /// All of them, in the order in which they are shown.
+    pub const ALL: [Self; 4] = [Self::Fingerprint, Self::DurabilityTier, Self::CacheState, Self::Host];
+}
+
+impl Observed {
+    /// What is compared of an archived run, by its number in the archive. `block`: where it belongs to a study.
+    pub fn of(record: &Record, run: Option<u64>, block: Option<Block>, metrics: &[Metric]) -> Self {
+        let summary = Summary::of(record);
+        let value = |metric: &Metric| metric.of(&summary).map(|value| (*metric, value));
+        // A word of the schema, so that what is told apart is what a record tells apart.
+        let tier = match &summary.durability.tier {
+            Fact::Known(tier) => tier.name().to_owned(),
+            Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
+        };
+        Self {
+            run,
+            block,
+            level: summary.verdict.level,
+            values: metrics.iter().filter_map(value).collect(),
+            conditions: BTreeMap::from([
+                (UnlikeWhat::Fingerprint, record.fingerprint.to_string()),
+                (UnlikeWhat::DurabilityTier, tier),
+                (UnlikeWhat::CacheState, record.spec.cache.to_string()),
+                (UnlikeWhat::Host, record.host.hostname.clone()),
+            ]),
+        }
+    }
+
+    /// Whether it is counted.
+    pub fn is_counted(&self) -> bool {
+        self.level != Level::Invalid
+    }
+}
+
+impl Side {
+    /// The runs that are counted.
+    pub fn counted(&self) -> impl Iterator<Item = &Observed> {
+        self.runs.iter().filter(|run| run.is_counted())
+    }
+
+    /// The runs that are not.
+    pub fn invalid(&self) -> impl Iterator<Item = InvalidRun> {
+        let invalid = self.runs.iter().filter(|run| !run.is_counted());
+        invalid.map(|run| InvalidRun {
+            run: run.run,
+            side: self.label.clone(),
+            block: run.block.clone(),
+        })
+    }
+
+    /// The runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
+    #[must_use]
+    pub fn after_block(mut self, number: u32) -> Self {
+        self.runs
+            .retain(|run| run.block.as_ref().is_some_and(|block| block.number > number));
+        self
+    }
+
+    fn conditions(&self, what: UnlikeWhat) -> BTreeSet<&str> {
+        let conditions = self.counted().filter_map(|run| run.conditions.get(&what));
+        conditions.map(String::as_str).collect()
+    }
+}
+
+/// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are not counted do not matter.
+pub fn unlike(side: &Side, baseline: &Side) -> Vec<Unlike> {
+    let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
+    let differs = |what| {
+        let (one, other) = (side.conditions(what), baseline.conditions(what));
+        (one.union(&other).count() > 1).then(|| Unlike {
+            what,
+            side: owned(&one),
+            baseline: owned(&other),
+        })
+    };
+    UnlikeWhat::ALL.into_iter().filter_map(differs).collect()
+}

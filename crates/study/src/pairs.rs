@@ -1,0 +1,103 @@
+//! Samples of a comparison: log ratios of a side to the baseline, one for each block, or the logarithms of runs that belong to none.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::comparison::Baseline;
+use crate::metric::Metric;
+use crate::observed::{Observed, Side};
+
+/// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond it there is no comparison.
+pub const INVALID_MAX: f64 = 0.2;
+
+/// A block: study and number.
+type Key<'a> = (&'a str, u32);
+
+/// Samples of one metric of two sides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Blocks {
+    /// The logarithm of side over baseline, block after block.
+    pub log_ratios: Vec<f64>,
+    /// Blocks of which no attempt was without an INVALID run.
+    pub invalid: u32,
+    /// Blocks with counted runs that do not have the metric.
+    pub without: u32,
+}
+
+/// Whether all runs belong to a study's blocks, so that they are pairs.
+pub(crate) fn are_in_blocks<'a>(sides: impl IntoIterator<Item = &'a Side>) -> bool {
+    let mut runs = sides.into_iter().flat_map(|side| &side.runs);
+    runs.all(|run| run.block.is_some())
+}
+
+/// The pairs of a side and the baseline. With a twin the baseline is the geometric mean of both, in each block.
+pub(crate) fn pairs(side: &Side, baseline: &Baseline, metric: Metric) -> Blocks {
+    let sides: Vec<&Side> = [side].into_iter().chain(baseline.sides()).collect();
+    let mut blocks = Blocks::default();
+    for (attempts, is_invalid) in attempts(&sides) {
+        // The last attempt is the one that was meant to stand.
+        match attempts.last() {
+            Some(runs) => match log_ratio(runs, metric) {
+                Some(log_ratio) => blocks.log_ratios.push(log_ratio),
+                None => blocks.without += 1,
+            },
+            None if is_invalid => blocks.invalid += 1,
+            // It has not been performed to its end.
+            None => {}
+        }
+    }
+    blocks
+}
+
+/// Of each block, in order: the attempts at it that have a counted run of every side, those runs in the order of the sides; and
+/// whether any of its runs is INVALID.
+fn attempts<'a>(sides: &[&'a Side]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
+    let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> = BTreeMap::new();
+    let mut invalid: BTreeSet<Key<'a>> = BTreeSet::new();
+    for (place, side) in sides.iter().enumerate() {
+        for run in &side.runs {
+            let Some(block) = &run.block else { continue };
+            let key = (block.study.as_str(), block.number);
+            let attempts = by_attempt.entry(key).or_default();
+            let runs = attempts.entry(block.attempt).or_insert_with(|| vec![None; sides.len()]);
+            if run.is_counted() {
+                runs[place] = Some(run);
+            } else {
+                invalid.insert(key);
+            }
+        }
+    }
+    let whole = |attempts: BTreeMap<u32, Vec<Option<&'a Observed>>>| {
+        let whole = attempts.into_values().filter_map(|runs| runs.into_iter().collect());
+        whole.collect()
+    };
+    by_attempt
+        .into_iter()
+        .map(|(key, attempts)| (whole(attempts), invalid.contains(&key)))
+        .collect()
+}
+
+/// The first run over the geometric mean of the others, as a logarithm; nothing where one does not have the metric.
+fn log_ratio(runs: &[&Observed], metric: Metric) -> Option<f64> {
+    let log = |run: &&Observed| run.values.get(&metric).map(|value| value.ln());
+    let (first, others) = runs.split_first()?;
+    let others: Option<Vec<f64>> = others.iter().map(log).collect();
+    let others = others.filter(|others| !others.is_empty())?;
+    Some(log(first)? - others.iter().sum::<f64>() / others.len() as f64)
+}
+
+/// The logarithms of a side's runs, and how many of its runs are INVALID and do not have the metric.
+pub(crate) fn logarithms(side: &Side, metric: Metric) -> Blocks {
+    let value = |run: &Observed| run.values.get(&metric).map(|value| value.ln());
+    let logs: Vec<f64> = side.counted().filter_map(value).collect();
+    let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    Blocks {
+        invalid: count(side.invalid().count()),
+        without: count(side.counted().count() - logs.len()),
+        log_ratios: logs,
+    }
+}
+
+/// Whether so many INVALID ones of all are too many.
+pub(crate) fn are_too_many(invalid: u32, counted: u32) -> bool {
+    f64::from(invalid) > INVALID_MAX * (f64::from(invalid) + f64::from(counted))
+}

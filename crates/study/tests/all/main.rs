@@ -1,0 +1,1 @@
+//! What the crate does, as others see it: one program with a module for each subject.
