@@ -19,6 +19,7 @@ pub mod plan;
 pub mod read;
 pub mod run;
 pub mod schema;
+pub mod study;
 pub mod summary;
 pub mod sweep;
 pub mod verdict;
@@ -50,6 +51,7 @@ pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName, Sweep, WorkingSet,
 };
+pub use study::{Coordinate, MadeFileSystem, QuietTime, StudyPart};
 pub use summary::{MachineSummary, OperationSummary, PaperFigures, PhaseSummary, Rate, Spread, StepSummary, Summary};
 pub use sweep::{Limit, SloSummary, SweepStepOperation, SweepStepSummary, SweepSummary};
 pub use verdict::{Level, Reason, Verdict};

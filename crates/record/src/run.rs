@@ -14,6 +14,7 @@ use crate::evidence::PhaseEvidence;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
+use crate::study::StudyPart;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -626,4 +627,7 @@ pub struct Record {
     pub actual: Actual,
     /// What was made of the words that may surprise.
     pub hints: Vec<Note>,
+    /// Its place in a study; nothing where it was made by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<StudyPart>,
 }

@@ -33,6 +33,7 @@ impl Found {
             room: self.room,
             actual: Actual::unfinished(request.check, request.overhead),
             hints: Vec::new(),
+            study: None,
         }
     }
 
