@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
 use crate::observed::{InvalidRun, Side, Unlike, unlike};
-use crate::pairs::{Blocks, are_in_blocks, are_too_many, logarithms, pairs};
+use crate::pairs::{Blocks, are_in_blocks, are_interleaved, are_too_many, logarithms, pairs};
 use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
 
 /// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
@@ -29,6 +29,8 @@ pub struct Baseline {
 pub enum Method {
     /// As pairs: both sides ran in each block.
     Blocks,
+    /// As pairs of blocks in which each side was measured by itself.
+    BlocksApart,
     /// As two samples: the sides were not interleaved.
     NotInterleaved,
 }
@@ -248,7 +250,12 @@ pub(crate) enum Missing {
 impl Samples {
     pub(crate) fn of(side: &Side, baseline: &Baseline, metric: Metric) -> Self {
         if are_in_blocks([side].into_iter().chain(baseline.sides())) {
-            Self::of_blocks(&pairs(side, baseline, metric))
+            let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
+                Method::Blocks
+            } else {
+                Method::BlocksApart
+            };
+            Self::of_blocks(method, &pairs(side, baseline, metric))
         } else {
             // Nothing is known of when they ran: the twin's runs are runs of the baseline.
             let mut all = baseline.side.clone();
@@ -257,10 +264,10 @@ impl Samples {
         }
     }
 
-    fn of_blocks(blocks: &Blocks) -> Self {
+    fn of_blocks(method: Method, blocks: &Blocks) -> Self {
         let logs = &blocks.log_ratios;
         Self {
-            method: Method::Blocks,
+            method,
             count: count(logs),
             baseline_count: count(logs),
             invalid: blocks.invalid,
@@ -295,7 +302,7 @@ impl Samples {
     /// Why there is no estimate; nothing where there is one.
     pub(crate) fn missing(&self) -> Option<Missing> {
         let all = match self.method {
-            Method::Blocks => self.count,
+            Method::Blocks | Method::BlocksApart => self.count,
             Method::NotInterleaved => self.count + self.baseline_count,
         };
         if are_too_many(self.invalid, all + self.without) {

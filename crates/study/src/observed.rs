@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use record::study::StudyPart;
 use record::{Fact, Level, Record, Summary};
 use serde::{Deserialize, Serialize};
 
@@ -10,8 +11,10 @@ use crate::metric::Metric;
 /// Which block of a study a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Block {
-    /// The study's identity.
+    /// The study's identity; of a side that was measured by itself the study's name, which its sides have in common.
     pub study: String,
+    /// Whether all cells of the block were run together, in random order.
+    pub is_interleaved: bool,
     /// Its number, from 1.
     pub number: u32,
     /// Which attempt at it, from 1: a block with an INVALID run is repeated.
@@ -83,9 +86,24 @@ impl UnlikeWhat {
     pub const ALL: [Self; 4] = [Self::Fingerprint, Self::DurabilityTier, Self::CacheState, Self::Host];
 }
 
+impl From<&StudyPart> for Block {
+    fn from(part: &StudyPart) -> Self {
+        let study = match part.side {
+            Some(_) => &part.name,
+            None => &part.study,
+        };
+        Self {
+            study: study.clone(),
+            is_interleaved: part.side.is_none(),
+            number: part.block,
+            attempt: part.attempt,
+        }
+    }
+}
+
 impl Observed {
-    /// What is compared of an archived run, by its number in the archive. `block`: where it belongs to a study.
-    pub fn of(record: &Record, run: Option<u64>, block: Option<Block>, metrics: &[Metric]) -> Self {
+    /// What is compared of a run, with its number in the archive.
+    pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
         let summary = Summary::of(record);
         let value = |metric: &Metric| metric.of(&summary).map(|value| (*metric, value));
         // A word of the schema, so that what is told apart is what a record tells apart.
@@ -95,7 +113,7 @@ impl Observed {
         };
         Self {
             run,
-            block,
+            block: record.study.as_ref().map(Block::from),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
             conditions: BTreeMap::from([

@@ -29,6 +29,15 @@ pub(crate) fn are_in_blocks<'a>(sides: impl IntoIterator<Item = &'a Side>) -> bo
     runs.all(|run| run.block.is_some())
 }
 
+/// Whether all of those blocks were run as a whole, in random order.
+pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a Side>) -> bool {
+    let mut blocks = sides
+        .into_iter()
+        .flat_map(|side| &side.runs)
+        .filter_map(|run| run.block.as_ref());
+    blocks.all(|block| block.is_interleaved)
+}
+
 /// The pairs of a side and the baseline. With a twin the baseline is the geometric mean of both, in each block.
 pub(crate) fn pairs(side: &Side, baseline: &Baseline, metric: Metric) -> Blocks {
     let sides: Vec<&Side> = [side].into_iter().chain(baseline.sides()).collect();
