@@ -6,7 +6,9 @@
 //! sample; [`statistics`] makes intervals and tests of samples. `docs/specification.md`, "Comparisons", defines every estimator
 //! with its source.
 
+pub mod cells;
 pub mod comparison;
+pub mod design;
 pub mod gate;
 pub mod looks;
 pub mod metric;
@@ -14,7 +16,9 @@ pub mod observed;
 pub mod pairs;
 pub mod statistics;
 
+pub use cells::{BlockRun, Cell};
 pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
+pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
