@@ -4,10 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use record::{End, Fact, Level, MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
+use record::{Level, MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
 use spec::{Keeping, Stop};
-use study::{BlockRun, Cell, Comparisons, Design, Looks, Observed};
+use study::comparison::ALPHA;
+use study::{BlockRun, Cell, Comparisons, Design, Looks, Observed, StudyRun, tables};
 
 mod churn;
 mod quiet;
@@ -113,15 +114,6 @@ pub struct Progress<'a> {
     pub left: Option<Duration>,
 }
 
-/// A run of the study that is there already.
-#[derive(Clone, Debug)]
-pub struct DoneRun {
-    /// Where it stands in the study.
-    pub part: StudyPart,
-    /// What it came to.
-    pub observed: Observed,
-}
-
 /// Why a study ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudyEnd {
@@ -159,7 +151,7 @@ pub struct Course<'a> {
 struct Going<'a, G: Ground> {
     course: Course<'a>,
     ground: &'a mut G,
-    done: &'a mut Vec<DoneRun>,
+    done: &'a mut Vec<StudyRun>,
     began: Instant,
     /// Runs that this process has made, and how long blocks took.
     runs: u32,
@@ -170,7 +162,7 @@ struct Going<'a, G: Ground> {
 ///
 /// # Errors
 /// What the ground could not do. Everything that was measured is kept.
-pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<DoneRun>, ground: &mut G) -> Result<StudyEnd, G::Error> {
+pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<StudyRun>, ground: &mut G) -> Result<StudyEnd, G::Error> {
     let mut going = Going {
         course,
         ground,
@@ -191,8 +183,8 @@ pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<DoneRun>, ground: &
             return Ok(end);
         }
         if let Some(until) = course.design.until {
-            if let Some(alpha) = looks.alpha(block) {
-                let tables = comparisons(course, going.done, alpha);
+            if let Some(alpha) = looks.alpha(block, ALPHA) {
+                let tables = tables(course.cells, going.done, &course.design.metrics, alpha);
                 let half = tables.iter().map(Comparisons::half_width_max).collect::<Option<Vec<f64>>>();
                 if half.is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until)) {
                     return Ok(StudyEnd::NarrowEnough);
@@ -252,7 +244,7 @@ impl<G: Ground> Going<'_, G> {
         of_block.map(|done| done.part.attempt).max().unwrap_or(1)
     }
 
-    fn of_side(&self) -> impl Iterator<Item = &DoneRun> {
+    fn of_side(&self) -> impl Iterator<Item = &StudyRun> {
         let side = self.course.side.map(|(side, _)| side);
         self.done.iter().filter(move |done| done.part.side.as_deref() == side)
     }
@@ -332,11 +324,7 @@ impl<G: Ground> Going<'_, G> {
             study: course.id.to_owned(),
             name: course.design.name.clone(),
             design: course.design.text.clone(),
-            cell: match &side {
-                Some(side) if cell.coordinates.is_empty() => side.clone(),
-                Some(side) => format!("{} {side}", cell.label),
-                None => cell.label.clone(),
-            },
+            cell: side.as_ref().map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side)),
             coordinates,
             is_twin: run.is_twin,
             block,
@@ -353,7 +341,7 @@ impl<G: Ground> Going<'_, G> {
             return Ok(Some(end));
         }
         let observed = Observed::of(&record, number, &course.design.metrics);
-        self.done.push(DoneRun { part, observed });
+        self.done.push(StudyRun { part, observed });
         self.ground.tell(StudyEvent::Measured(
             Progress {
                 left: self.left(runs),
@@ -398,7 +386,6 @@ fn ended(record: &Record, run: Option<u64>) -> Option<StudyEnd> {
         })
     };
     match &record.actual.outcome {
-        Outcome::Complete if record.actual.end == Fact::Known(End::Dry) => None,
         Outcome::Complete => None,
         Outcome::Interrupted { signal } => Some(StudyEnd::Interrupted(*signal)),
         Outcome::Failed { why } | Outcome::PlaceGone { why } => failed(why),

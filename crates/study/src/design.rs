@@ -12,6 +12,8 @@ use crate::metric::Metric;
 
 /// Blocks of a study that says nothing of how many.
 pub const BLOCKS: u32 = 10;
+/// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of how many.
+pub const BLOCKS_UNTIL: u32 = 100;
 /// With fewer blocks there is no interval.
 pub const BLOCKS_MIN: u32 = 5;
 /// More blocks are nobody's wish.
@@ -268,7 +270,11 @@ impl Design {
         let mut design = Self {
             name,
             seed: file.seed.unwrap_or(1),
-            blocks: blocks.unwrap_or(if until.is_some() || file.run_for.is_some() { BLOCKS_MAX } else { BLOCKS }),
+            blocks: blocks.unwrap_or(match (until, file.run_for) {
+                (Some(_), _) => BLOCKS_UNTIL,
+                (None, Some(_)) => BLOCKS_MAX,
+                (None, None) => BLOCKS,
+            }),
             until,
             run_for: file.run_for.map(|time| Duration::from_nanos(time.0)),
             twin: file.twin.unwrap_or(true),

@@ -15,6 +15,7 @@ pub mod metric;
 pub mod observed;
 pub mod pairs;
 pub mod statistics;
+pub mod tables;
 
 pub use cells::{BlockRun, Cell};
 pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
@@ -23,3 +24,4 @@ pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, Requiremen
 pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
 pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
+pub use tables::{StudyRun, tables};
