@@ -179,6 +179,9 @@ pub enum Flaw {
     /// Only what a study makes can be filled.
     #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
     FullDirectory(String),
+    /// A directory depends on where the program is started.
+    #[error("the target {0} is no absolute path (write it from the root: a study may be continued from anywhere)")]
+    RelativeTarget(String),
     /// A name is none.
     #[error("{key} = \"{value}\": expected 1 to 60 characters without control characters")]
     Name {
@@ -201,7 +204,7 @@ struct File {
     run_for: Option<Time>,
     twin: Option<bool>,
     baseline: Option<Spanned<String>>,
-    quiet: Option<Time>,
+    quiet_time: Option<Time>,
     #[serde(default)]
     metrics: Vec<Spanned<String>>,
     layout: Option<String>,
@@ -279,7 +282,7 @@ impl Design {
             run_for: file.run_for.map(|time| Duration::from_nanos(time.0)),
             twin: file.twin.unwrap_or(true),
             baseline: file.baseline.as_ref().map(|baseline| baseline.get_ref().clone()),
-            quiet: file.quiet.map_or(QUIET, |time| Duration::from_nanos(time.0)),
+            quiet: file.quiet_time.map_or(QUIET, |time| Duration::from_nanos(time.0)),
             metrics: metrics.collect::<Result<_, _>>()?,
             layout: file.layout,
             workloads: Vec::new(),
@@ -482,6 +485,10 @@ fn target_of(lines: &Lines<'_>, said: &Spanned<TargetInFile>) -> Result<TargetDe
                 value: target.name.chars().take(60).collect(),
             },
         ));
+    }
+    let is_url = target.at.split_once(':').is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
+    if !is_url && !target.at.starts_with('/') {
+        return Err(lines.error(said.span().start, Flaw::RelativeTarget(target.at)));
     }
     Ok(target)
 }

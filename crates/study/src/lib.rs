@@ -14,6 +14,7 @@ pub mod looks;
 pub mod metric;
 pub mod observed;
 pub mod pairs;
+pub mod plan;
 pub mod statistics;
 pub mod tables;
 
@@ -25,3 +26,4 @@ pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
 pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
 pub use tables::{StudyRun, tables};
+pub use plan::{PlannedCell, StudyPlan};
