@@ -3,8 +3,10 @@
 
 pub mod check;
 pub mod classic;
+pub mod comparison;
 mod environment;
 pub mod export;
+pub mod gate;
 pub mod list;
 pub mod plan;
 pub mod reason;

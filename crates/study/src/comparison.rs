@@ -249,7 +249,7 @@ pub(crate) enum Missing {
 
 impl Samples {
     pub(crate) fn of(side: &Side, baseline: &Baseline, metric: Metric) -> Self {
-        if are_in_blocks([side].into_iter().chain(baseline.sides())) {
+        if are_in_blocks(side, baseline) {
             let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
                 Method::Blocks
             } else {

@@ -23,10 +23,18 @@ pub(crate) struct Blocks {
     pub without: u32,
 }
 
-/// Whether all runs belong to a study's blocks, so that they are pairs.
-pub(crate) fn are_in_blocks<'a>(sides: impl IntoIterator<Item = &'a Side>) -> bool {
-    let mut runs = sides.into_iter().flat_map(|side| &side.runs);
-    runs.all(|run| run.block.is_some())
+/// Whether all runs belong to blocks and the sides have one in common, so that there are pairs.
+pub(crate) fn are_in_blocks(side: &Side, baseline: &Baseline) -> bool {
+    let mut sides = [side].into_iter().chain(baseline.sides());
+    let runs = || [side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs);
+    let first = sides.next().map(keys).unwrap_or_default();
+    let common = sides.fold(first, |common, side| &common & &keys(side));
+    runs().all(|run| run.block.is_some()) && !common.is_empty()
+}
+
+fn keys(side: &Side) -> BTreeSet<Key<'_>> {
+    let blocks = side.runs.iter().filter_map(|run| run.block.as_ref());
+    blocks.map(|block| (block.study.as_str(), block.number)).collect()
 }
 
 /// Whether all of those blocks were run as a whole, in random order.

@@ -1,0 +1,365 @@
+//! Comparisons as a table, a sentence for each, and what makes them worth less.
+
+use document::units::counted;
+use document::{Cell, Document, Number, Table, csv};
+use study::{
+    Better, Block, Comparison, Comparisons, Estimate, Interval, InvalidRun, Method, Metric, Noise, Outcome, Statistic,
+    Unlike, UnlikeWhat,
+};
+
+/// The whole document.
+pub fn document(found: &Comparisons) -> Document {
+    let mut document = Document::default();
+    document.title(format!("Comparison with {}", found.baseline));
+    add(&mut document, found);
+    document
+}
+
+/// Adds table and sentences, for a document that has more.
+pub fn add(document: &mut Document, found: &Comparisons) {
+    document.table(table(found));
+    document.gap();
+    for row in &found.rows {
+        document.item(sentence(row, found.confidence));
+    }
+    document.gap();
+    if found.rows.iter().filter(|row| interval(row).is_some()).count() > 1 {
+        document.note(format!(
+            "All intervals of the table hold together with {} (Bonferroni).",
+            confidence(found.confidence)
+        ));
+    }
+    add_doubts(document, found);
+}
+
+/// Adds what a twin showed, and the runs that are not counted.
+pub(crate) fn add_doubts(document: &mut Document, found: &Comparisons) {
+    for noise in &found.noise {
+        let text = noise_sentence(noise, &found.baseline);
+        if noise.is_doubtful() {
+            document.warning(format!("DOUBTFUL: {text}"));
+        } else {
+            document.words(text);
+        }
+    }
+    if !found.invalid.is_empty() {
+        let runs: Vec<String> = found.invalid.iter().map(invalid).collect();
+        document.words(format!("INVALID, not counted: {}.", runs.join(", ")));
+    }
+}
+
+/// The table alone.
+fn table(found: &Comparisons) -> Table {
+    let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
+    let has_blocks = found.rows.iter().all(|row| row.method != Method::NotInterleaved);
+    table.column(if has_blocks { "blocks" } else { "runs" }, false);
+    table.column("result", true);
+    for row in &found.rows {
+        let estimate = row.estimate();
+        let digits = estimate.map_or(2, digits);
+        let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
+        let interval = estimate.and_then(|estimate| estimate.interval);
+        table.row(vec![
+            row.side.as_str().into(),
+            Cell::ours(row.metric.to_string()),
+            number(estimate.map(|estimate| estimate.ratio)),
+            number(interval.map(|interval| interval.low)),
+            number(interval.map(|interval| interval.high)),
+            match row.method {
+                Method::Blocks | Method::BlocksApart => Number::Count(row.count.into()).into(),
+                Method::NotInterleaved => Cell::ours(format!("{}+{}", row.count, row.baseline_count)),
+            },
+            Cell::ours(result(row)),
+        ]);
+    }
+    table
+}
+
+/// A comparison in a few words.
+fn result(row: &Comparison) -> &'static str {
+    match &row.outcome {
+        Outcome::Estimated(Estimate { interval: None, .. }) => "no interval",
+        Outcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
+        Outcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
+            (Better::Higher, true) | (Better::Lower, false) => "better",
+            (Better::Higher, false) | (Better::Lower, true) => "worse",
+        },
+        Outcome::TooManyInvalid => "too many INVALID",
+        Outcome::NotMeasured => "not measured",
+        Outcome::NoRuns => "no runs in common",
+    }
+}
+
+/// A comparison in one sentence.
+pub fn sentence(row: &Comparison, level: f64) -> String {
+    let (side, baseline) = (&row.side, &row.baseline);
+    let what = noun(row.metric);
+    let mut text = match &row.outcome {
+        Outcome::Estimated(estimate) => match estimate.interval {
+            Some(interval) if estimate.is_shown => format!(
+                "{} ({})",
+                ratio(row, estimate),
+                basis(row, Some((interval, level)), digits(estimate))
+            ),
+            Some(interval) => undecided(row, estimate, basis(row, Some((interval, level)), digits(estimate))),
+            None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
+        },
+        Outcome::TooManyInvalid => format!(
+            "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold 20 %)",
+            row.invalid,
+            match row.method {
+                Method::Blocks | Method::BlocksApart =>
+                    counted(u64::from(row.count + row.without + row.invalid), "block"),
+                Method::NotInterleaved => counted(
+                    u64::from(row.count + row.baseline_count + row.without + row.invalid),
+                    "run"
+                ),
+            }
+        ),
+        Outcome::NotMeasured => format!(
+            "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
+            match row.metric {
+                Metric::Latency(..) => " (a percentile needs ten samples beyond it: run longer)",
+                _ => "",
+            }
+        ),
+        Outcome::NoRuns => {
+            format!("no comparison of {side} with {baseline} in {what}: no complete block in common")
+        }
+    };
+    if !row.unlike.is_empty() {
+        let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
+        text += &format!("; the sides differ in {}", unlike.join(", and in "));
+    }
+    document::units::bound(&text)
+}
+
+/// The ratio in words: who makes how much of what.
+fn ratio(row: &Comparison, estimate: &Estimate) -> String {
+    let verb = match row.metric {
+        Metric::Transactions | Metric::Read | Metric::Written | Metric::Operations(_) => "makes",
+        Metric::Latency(..) | Metric::Cpu => "takes",
+        Metric::Messages => "sends",
+    };
+    format!(
+        "{} {verb} {} {}'s {}",
+        row.side,
+        ratio_of(estimate.ratio, digits(estimate)),
+        row.baseline,
+        noun(row.metric)
+    )
+}
+
+/// `0.71 of`, `1.40 times`.
+fn ratio_of(ratio: f64, digits: usize) -> String {
+    let word = if ratio < 1.0 { "of" } else { "times" };
+    format!("{ratio:.digits$} {word}")
+}
+
+/// A difference that is not shown, with what would have been.
+fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
+    let digits = digits(estimate);
+    let mut text = format!(
+        "{} and {}: no difference shown in {} (ratio {:.digits$}, {basis})",
+        row.side,
+        row.baseline,
+        noun(row.metric),
+        estimate.ratio
+    );
+    if let Some(smallest) = estimate.smallest_shown {
+        text += &format!("; one above {} would have been", percent_up(smallest));
+    }
+    if let Some(needed) = estimate.blocks_needed.filter(|_| row.method != Method::NotInterleaved) {
+        text += &format!(
+            "; {} would show it, if {:.digits$} is the true ratio",
+            counted(needed.into(), "block"),
+            estimate.ratio
+        );
+    }
+    text
+}
+
+/// What a ratio is based on: interval, blocks or runs.
+fn basis(row: &Comparison, interval: Option<(Interval, f64)>, digits: usize) -> String {
+    let runs = match row.method {
+        Method::Blocks => counted(row.count.into(), "block"),
+        Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
+        Method::NotInterleaved if row.count == 1 && row.baseline_count == 1 => "one run each".to_owned(),
+        Method::NotInterleaved => format!(
+            "{} and {}, not interleaved",
+            row.count,
+            counted(row.baseline_count.into(), "run")
+        ),
+    };
+    match interval {
+        Some((Interval { low, high }, level)) => {
+            format!(
+                "{} interval {low:.digits$} to {high:.digits$}, {runs}",
+                confidence(level)
+            )
+        }
+        None => match row.method {
+            Method::Blocks | Method::BlocksApart => format!("{runs}; no interval: that needs 5 blocks"),
+            Method::NotInterleaved => format!("{runs}; no interval: that needs 5 runs of each"),
+        },
+    }
+}
+
+/// What a metric is called in a sentence.
+fn noun(metric: Metric) -> String {
+    match metric {
+        Metric::Transactions => "transactions/s".to_owned(),
+        Metric::Read => "read throughput".to_owned(),
+        Metric::Written => "write throughput".to_owned(),
+        Metric::Operations(action) => format!("{} operations/s", action.name()),
+        Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
+        Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
+        Metric::Latency(action, statistic) => format!("{} latency of {}", statistic.name(), action.name()),
+        Metric::Cpu => "processor time per transaction".to_owned(),
+        Metric::Messages => "messages per transaction".to_owned(),
+    }
+}
+
+/// In what sides differ, in words.
+pub fn unlike_words(unlike: &Unlike) -> String {
+    let what = match unlike.what {
+        // Their names are long, and tell nobody anything.
+        UnlikeWhat::Fingerprint => return "workload (fingerprint)".to_owned(),
+        UnlikeWhat::DurabilityTier => "durability tier",
+        UnlikeWhat::CacheState => "cache state",
+        UnlikeWhat::Host => "host",
+    };
+    let values = |values: &[String]| values.join(" and ");
+    format!("{what} ({}, {})", values(&unlike.side), values(&unlike.baseline))
+}
+
+/// What a twin shows.
+fn noise_sentence(noise: &Noise, baseline: &str) -> String {
+    let what = noun(noise.metric);
+    let spread = noise.spread.map_or_else(String::new, |spread| {
+        format!(
+            "Noise of {what}: {} (standard deviation of the log ratio of {baseline} and its twin, {})",
+            document::units::percent(spread),
+            counted(noise.count.into(), "block")
+        )
+    });
+    let text = match (noise.is_doubtful(), noise.interval) {
+        (true, Some(Interval { low, high })) => format!(
+            "{baseline} and its twin are the same system, but the twin has {} the {what} (95 % interval {low:.3} to {high:.3}): something \
+             other than the systems changes the results. {spread}.",
+            ratio_of(noise.ratio, 3),
+        ),
+        _ => format!("{spread}."),
+    };
+    document::units::bound(&text)
+}
+
+fn invalid(run: &InvalidRun) -> String {
+    let name = run.run.map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
+    match &run.block {
+        Some(Block { number, attempt, .. }) => format!("{name} ({}, block {number}, attempt {attempt})", run.side),
+        None => format!("{name} ({})", run.side),
+    }
+}
+
+fn interval(row: &Comparison) -> Option<Interval> {
+    row.estimate()?.interval
+}
+
+/// `95 %`.
+pub(crate) fn confidence(level: f64) -> String {
+    let percent = level * 100.0;
+    // What looks have spent leaves more digits.
+    let digits = if (percent - percent.round()).abs() < 1e-6 { 0 } else { 1 };
+    format!("{percent:.digits$} %")
+}
+
+/// Rounded up: what is promised of it holds.
+fn percent_up(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent < 1.0 {
+        // A whole number of tenths is one, whatever its last bit.
+        format!("{:.1} %", ((percent * 10.0 - 1e-9).ceil() / 10.0).max(0.1))
+    } else {
+        format!("{:.0} %", (percent - 1e-9).ceil())
+    }
+}
+
+/// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not the same.
+fn digits(estimate: &Estimate) -> usize {
+    let width = estimate.interval.map_or(1.0, |interval| interval.high - interval.low);
+    let from_one = (estimate.ratio - 1.0).abs();
+    let by_size: usize = match estimate.ratio {
+        ratio if ratio >= 100.0 => 0,
+        ratio if ratio >= 10.0 => 1,
+        ratio if ratio >= 0.1 => 2,
+        _ => 4,
+    };
+    if width < 0.015 || from_one < 0.005 {
+        by_size.max(3)
+    } else {
+        by_size
+    }
+}
+
+/// A row for each comparison, for spreadsheets (RFC 4180).
+pub fn as_csv(found: &Comparisons) -> String {
+    let mut table = Table::new(
+        4,
+        &[
+            "side",
+            "baseline",
+            "metric",
+            "method",
+            "count",
+            "baseline_count",
+            "invalid",
+            "without",
+            "ratio",
+            "low",
+            "high",
+            "confidence",
+            "spread",
+            "is_shown",
+            "smallest_shown",
+            "blocks_needed",
+            "result",
+            "unlike",
+        ],
+    );
+    for row in &found.rows {
+        let estimate = row.estimate();
+        let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, 6)));
+        let count = |value: u32| Cell::from(Number::Ordinal(value.into()));
+        let interval = interval(row);
+        let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
+        table.row(vec![
+            row.side.as_str().into(),
+            row.baseline.as_str().into(),
+            Cell::ours(row.metric.to_string()),
+            Cell::ours(match row.method {
+                Method::Blocks => "blocks",
+                Method::BlocksApart => "blocks-apart",
+                Method::NotInterleaved => "not-interleaved",
+            }),
+            count(row.count),
+            count(row.baseline_count),
+            count(row.invalid),
+            count(row.without),
+            number(estimate.map(|estimate| estimate.ratio)),
+            number(interval.map(|interval| interval.low)),
+            number(interval.map(|interval| interval.high)),
+            number(Some(found.confidence)),
+            number(estimate.and_then(|estimate| estimate.spread)),
+            Cell::ours(estimate.map_or("", |estimate| if estimate.is_shown { "true" } else { "false" })),
+            number(estimate.and_then(|estimate| estimate.smallest_shown)),
+            estimate
+                .and_then(|estimate| estimate.blocks_needed)
+                .map(|blocks| Number::Ordinal(blocks.into()))
+                .into(),
+            Cell::ours(result(row)),
+            unlike.join(", ").into(),
+        ]);
+    }
+    csv(&table, "\r\n")
+}

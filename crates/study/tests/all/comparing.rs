@@ -1,0 +1,270 @@
+//! Comparisons of runs whose numbers are known.
+
+use record::Level;
+use study::comparison::ALPHA;
+use study::statistics::{BLOCKS_MAX, Errors, Mean, student_quantile};
+use study::{Baseline, Comparison, Comparisons, Looks, Method, Metric, Outcome, Side, UnlikeWhat, unlike};
+
+use crate::made::{apart, in_blocks, run};
+
+fn compared(side: Side, baseline: Baseline) -> Comparison {
+    let mut found = Comparisons::of(&baseline, &[side], &[Metric::Transactions], ALPHA);
+    found.rows.pop().unwrap()
+}
+
+fn is_near(one: f64, other: f64) -> bool {
+    (one / other - 1.0).abs() < 1e-6
+}
+
+#[test]
+fn quantiles_are_those_of_the_tables() {
+    // Any table of Student's t.
+    for (probability, degrees, value) in [
+        (0.975, 4.0, 2.776_445),
+        (0.975, 9.0, 2.262_157),
+        (0.95, 9.0, 1.833_113),
+        (0.999, 9.0, 4.296_806),
+        (0.9975, 4.0, 5.597_568),
+    ] {
+        let found = student_quantile(probability, degrees);
+        assert!((found / value - 1.0).abs() < 1e-4, "{probability} {degrees}: {found}");
+    }
+}
+
+#[test]
+fn an_interval_is_that_of_the_log_ratios_of_pairs() {
+    let base = [1000.0, 1100.0, 900.0, 1000.0, 1050.0];
+    let side: Vec<f64> = base
+        .iter()
+        .zip([0.70, 0.72, 0.71, 0.69, 0.73])
+        .map(|(rate, ratio)| rate * ratio)
+        .collect();
+    let found = compared(in_blocks("a", &side), Baseline::alone(in_blocks("b", &base)));
+    let estimate = *found.estimate().unwrap();
+    assert_eq!((found.method, found.count, found.invalid), (Method::Blocks, 5, 0));
+    // By hand: mean -0.342689, standard deviation 0.022275, t 2.776445 (four degrees of freedom).
+    let interval = estimate.interval.unwrap();
+    assert!(is_near(estimate.ratio, 0.709_859), "{estimate:?}");
+    assert!((estimate.spread.unwrap() - 0.022_275).abs() < 1e-5, "{estimate:?}");
+    assert!((interval.low - 0.690_495).abs() < 1e-4, "{interval:?}");
+    assert!((interval.high - 0.729_767).abs() < 1e-4, "{interval:?}");
+    assert!(estimate.is_shown && estimate.blocks_needed.is_none());
+}
+
+#[test]
+fn rows_of_a_table_share_its_error() {
+    let base = in_blocks("b", &[100.0, 101.0, 99.0, 102.0, 98.0, 100.0]);
+    let side = in_blocks("a", &[99.0, 103.0, 98.0, 100.0, 101.0, 100.0]);
+    let width = |sides: &[Side]| {
+        let found = Comparisons::of(&Baseline::alone(base.clone()), sides, &[Metric::Transactions], ALPHA);
+        let interval = found.rows[0].estimate().unwrap().interval.unwrap();
+        (interval.high / interval.low).ln()
+    };
+    let (one, four) = (width(std::slice::from_ref(&side)), width(&vec![side.clone(); 4]));
+    let expected = student_quantile(1.0 - 0.05 / 8.0, 5.0) / student_quantile(0.975, 5.0);
+    assert!(is_near(four / one, expected), "{one} {four}");
+}
+
+#[test]
+fn fewer_than_five_blocks_have_a_ratio_and_no_interval() {
+    let found = compared(
+        in_blocks("a", &[90.0, 91.0, 89.0, 90.0]),
+        Baseline::alone(in_blocks("b", &[100.0; 4])),
+    );
+    let estimate = found.estimate().unwrap();
+    assert!(estimate.interval.is_none() && !estimate.is_shown && estimate.smallest_shown.is_none());
+    assert!((estimate.ratio - 0.9).abs() < 1e-3);
+}
+
+#[test]
+fn two_single_runs_have_a_ratio_alone() {
+    let found = compared(apart("a", &[50.0]), Baseline::alone(apart("b", &[100.0])));
+    let estimate = found.estimate().unwrap();
+    assert_eq!(
+        (found.method, found.count, found.baseline_count),
+        (Method::NotInterleaved, 1, 1)
+    );
+    assert!(is_near(estimate.ratio, 0.5) && estimate.interval.is_none() && estimate.spread.is_none());
+}
+
+#[test]
+fn runs_without_blocks_are_two_samples() {
+    let (a, b) = (
+        [27.5_f64, 21.0, 19.0, 23.6, 17.0, 17.9],
+        [27.1_f64, 22.0, 20.8, 23.4, 23.4, 23.5],
+    );
+    let found = compared(
+        apart("a", &a.map(f64::exp)),
+        Baseline::alone(apart("b", &b.map(f64::exp))),
+    );
+    assert_eq!(found.method, Method::NotInterleaved);
+    // Welch by hand: means 21.0 and 23.3667, variances 15.724 and 4.482667; t = -1.289631, 7.636562 degrees of freedom.
+    let mean = Mean::of_difference(&a, &b).unwrap();
+    assert!((mean.mean + 2.366_667).abs() < 1e-5, "{mean:?}");
+    assert!((mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5, "{mean:?}");
+    assert!((mean.degrees - 7.636_562).abs() < 1e-5, "{mean:?}");
+    assert!(!found.estimate().unwrap().is_shown);
+}
+
+#[test]
+fn runs_of_two_studies_are_no_pairs() {
+    let side = in_blocks("a", &[1.0; 6]);
+    let mut other = in_blocks("b", &[1.0; 6]);
+    for run in &mut other.runs {
+        run.block.as_mut().unwrap().study = "another".to_owned();
+    }
+    assert_eq!(compared(side, Baseline::alone(other)).method, Method::NotInterleaved);
+}
+
+#[test]
+fn with_a_twin_the_baseline_is_the_mean_of_both() {
+    let baseline = Baseline {
+        side: in_blocks("b", &[100.0; 6]),
+        twin: Some(in_blocks("t", &[121.0, 121.0, 121.0, 121.0, 121.0, 120.0])),
+    };
+    let found = Comparisons::of(
+        &baseline,
+        &[in_blocks("a", &[110.0; 6])],
+        &[Metric::Transactions],
+        ALPHA,
+    );
+    assert!((found.rows[0].estimate().unwrap().ratio - 1.0).abs() < 1e-2);
+    // The twin is not the baseline: something is wrong with the whole study.
+    assert!(found.is_doubtful);
+    assert!((found.noise[0].ratio - 1.208).abs() < 1e-3, "{:?}", found.noise);
+    let quiet = Baseline {
+        twin: Some(in_blocks("t", &[101.0, 99.0, 102.0, 98.0, 100.0, 100.0])),
+        ..baseline
+    };
+    let found = Comparisons::of(&quiet, &[in_blocks("a", &[110.0; 6])], &[Metric::Transactions], ALPHA);
+    assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
+}
+
+#[test]
+fn invalid_runs_are_listed_and_never_counted() {
+    let baseline = || Baseline::alone(in_blocks("b", &[100.0; 10]));
+    let mut side = in_blocks("a", &[90.0; 10]);
+    for block in [2, 5] {
+        side.runs[block].level = Level::Invalid;
+        side.runs[block].values = [(Metric::Transactions, 1.0)].into();
+    }
+    let found = Comparisons::of(&baseline(), &[side.clone()], &[Metric::Transactions], ALPHA);
+    let row = &found.rows[0];
+    assert_eq!((row.count, row.invalid), (8, 2));
+    assert!(is_near(row.estimate().unwrap().ratio, 0.9));
+    assert_eq!(found.invalid.len(), 2);
+    assert_eq!(found.invalid[1].block.as_ref().unwrap().number, 6);
+    // A third one is too many.
+    side.runs[7].level = Level::Invalid;
+    assert_eq!(compared(side.clone(), baseline()).outcome, Outcome::TooManyInvalid);
+    // Unless the block was repeated.
+    let mut again = run(Some(8), &[(Metric::Transactions, 90.0)]);
+    again.block.as_mut().unwrap().attempt = 2;
+    side.runs.push(again.clone());
+    assert_eq!(
+        compared(side.clone(), baseline()).outcome,
+        Outcome::TooManyInvalid,
+        "half a block"
+    );
+    let mut base = baseline();
+    again.values = [(Metric::Transactions, 100.0)].into();
+    base.side.runs.push(again);
+    let row = compared(side, base);
+    assert_eq!((row.count, row.invalid), (8, 2));
+    // So it is with runs that belong to no study.
+    let mut side = apart("a", &[90.0; 5]);
+    side.runs[0].level = Level::Invalid;
+    assert!(
+        compared(side.clone(), Baseline::alone(apart("b", &[1.0; 5])))
+            .estimate()
+            .is_some()
+    );
+    side.runs[1].level = Level::Invalid;
+    side.runs[2].level = Level::Invalid;
+    let found = compared(side, Baseline::alone(apart("b", &[1.0; 5])));
+    assert_eq!(found.outcome, Outcome::TooManyInvalid);
+}
+
+#[test]
+fn what_was_not_measured_or_not_run_is_told_apart() {
+    let base = || Baseline::alone(in_blocks("b", &[100.0; 6]));
+    let side = in_blocks("a", &[90.0; 6]);
+    let found = Comparisons::of(&base(), &[side.clone()], &["create.p99".parse().unwrap()], ALPHA);
+    assert_eq!(
+        (found.rows[0].outcome, found.rows[0].without),
+        (Outcome::NotMeasured, 6)
+    );
+    let none = Side {
+        runs: Vec::new(),
+        ..side.clone()
+    };
+    assert_eq!(compared(none, base()).outcome, Outcome::NoRuns);
+    // A study that was killed in a block: that one is not complete, and not INVALID.
+    let mut short = side;
+    short.runs.pop();
+    let row = compared(short, base());
+    assert_eq!((row.count, row.invalid, row.without), (5, 0, 0));
+}
+
+#[test]
+fn sides_are_alike_but_for_what_is_told() {
+    let side = in_blocks("a", &[1.0; 5]);
+    let mut other = in_blocks("b", &[1.0; 5]);
+    assert_eq!(unlike(&side, &other), []);
+    for run in &mut other.runs {
+        run.conditions.insert(UnlikeWhat::CacheState, "cold".to_owned());
+    }
+    // INVALID runs do not matter.
+    other.runs[3].level = Level::Invalid;
+    other.runs[3]
+        .conditions
+        .insert(UnlikeWhat::Host, "elsewhere".to_owned());
+    let found = unlike(&side, &other);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].what, &*found[0].baseline),
+        (UnlikeWhat::CacheState, &["cold".to_owned()][..])
+    );
+    // Neither are the runs of one side.
+    let mut mixed = side.clone();
+    mixed.runs[0]
+        .conditions
+        .insert(UnlikeWhat::Host, "elsewhere".to_owned());
+    assert_eq!(unlike(&mixed, &side)[0].what, UnlikeWhat::Host);
+}
+
+#[test]
+fn blocks_that_are_needed_are_the_least_that_do() {
+    let errors = Errors::of_interval(ALPHA);
+    for (difference, spread) in [(0.01, 0.03), (0.05, 0.03), (0.002, 0.03), (-0.02, 0.05)] {
+        let needed = errors.blocks_needed(difference, spread).unwrap();
+        let shown = |blocks: u32| {
+            let count = f64::from(blocks);
+            errors.smallest_shown(spread / count.sqrt(), count - 1.0) <= f64::abs(difference)
+        };
+        assert!(shown(needed), "{difference} {spread}: {needed}");
+        assert!(needed == 5 || !shown(needed - 1), "{difference} {spread}: {needed}");
+    }
+    assert_eq!(errors.blocks_needed(0.0, 0.03), None);
+    assert_eq!(errors.blocks_needed(0.000_01, 0.5), None);
+    assert_eq!(errors.blocks_needed(0.5, 0.0), Some(5));
+    assert!(BLOCKS_MAX >= 1_000);
+}
+
+#[test]
+fn looks_spend_their_error_and_no_more() {
+    for max in [1, 10, 11, 40, 100, 1_000] {
+        let looks = Looks::new(max);
+        let blocks = looks.blocks();
+        assert!(blocks.is_sorted_by(|one, other| one < other), "{blocks:?}");
+        assert_eq!(looks.max_blocks(), max.max(10));
+        assert_eq!(blocks[0], if max == 11 { 11 } else { 10 });
+        let spent: f64 = blocks.iter().map(|look| looks.alpha(*look, 0.05).unwrap()).sum();
+        assert!(is_near(spent, 0.05), "{max}: {spent}");
+        assert!(blocks.iter().all(|look| looks.alpha(*look, 0.05).unwrap() > 0.0));
+    }
+    let looks = Looks::new(40);
+    assert_eq!(looks.alpha(11, 0.05), None);
+    let end = looks.alpha_at_end(12, 0.05) + looks.alpha(10, 0.05).unwrap();
+    assert!(is_near(end, 0.05));
+}

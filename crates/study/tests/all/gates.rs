@@ -1,0 +1,237 @@
+//! Gates over runs whose numbers are known.
+
+use record::Level;
+use study::{Baseline, Decision, Gate, GateError, Metric, Requirement, Side};
+
+use crate::made::{apart, in_blocks, run};
+
+fn requirement(text: &str) -> Requirement {
+    text.parse().unwrap()
+}
+
+/// Of ten blocks with a spread of 1 %.
+fn around(label: &str, rate: f64) -> Side {
+    let rates: Vec<f64> = (0..10).map(|block| rate * [0.99, 1.0, 1.01][block % 3]).collect();
+    in_blocks(label, &rates)
+}
+
+fn base() -> Baseline {
+    Baseline::alone(in_blocks("base", &[100.0; 10]))
+}
+
+fn gate(side: Side, baseline: Baseline, requirements: &[&str]) -> Result<Gate, GateError> {
+    let requirements: Vec<Requirement> = requirements.iter().map(|text| requirement(text)).collect();
+    Gate::of(baseline, vec![side], &requirements, None)
+}
+
+#[test]
+fn requirements_are_read_and_come_back() {
+    for text in [
+        "transactions >= 0.97",
+        "create.p99 <= 1.1",
+        "written >= 0.5",
+        "cpu <= 2",
+    ] {
+        assert_eq!(requirement(text).to_string(), text);
+        assert_eq!(requirement(&text.replace(' ', "")).to_string(), text);
+    }
+}
+
+#[test]
+fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
+    for (text, told) in [
+        ("transactions", "expected METRIC >= RATIO"),
+        ("transactions = 0.9", "expected METRIC >= RATIO"),
+        ("speed >= 0.9", "unknown metric 'speed' (use transactions"),
+        ("transactions >= much", "'much' is not a positive ratio"),
+        ("transactions >= -1", "not a positive ratio"),
+        ("transactions >= nan", "not a positive ratio"),
+        ("create.p99 <= inf", "not a positive ratio"),
+        ("transactions >= 1.0", "leave a margin, like 'transactions >= 0.97'"),
+        ("transactions >= 1.05", "leave a margin"),
+        ("create.p99 <= 1", "leave a margin, like 'create.p99 <= 1.10'"),
+        ("create.p99 <= 0.9", "leave a margin"),
+        (
+            "transactions <= 1.1",
+            "higher transactions is better (write 'transactions >= 0.97')",
+        ),
+        ("create.p99 >= 0.9", "lower create.p99 is better"),
+    ] {
+        let error = text.parse::<Requirement>().unwrap_err().to_string();
+        assert!(error.contains(told) && error.contains(text), "{text}: {error}");
+        assert!(!error.contains('\n'));
+    }
+}
+
+#[test]
+fn gates_pass_fail_or_do_not_know() {
+    for (rate, decision, status) in [
+        (100.0, Decision::Passed, 0),
+        (90.0, Decision::Failed, 4),
+        (97.0, Decision::Undecided, 5),
+    ] {
+        let found = gate(around("new", rate), base(), &["transactions >= 0.97"]).unwrap();
+        assert_eq!(found.decision, decision, "{rate}: {found:?}");
+        assert_eq!(found.decision.exit_status(), status);
+        let judged = &found.requirements[0];
+        assert!(judged.bound.unwrap() < judged.ratio);
+    }
+    // Of what is better the lower, the bound lies on the other side.
+    let latencies = |mut side: Side| {
+        for run in &mut side.runs {
+            let value = run.values[&Metric::Transactions];
+            run.values = [("create.p99".parse().unwrap(), value)].into();
+        }
+        side
+    };
+    let baseline = Baseline::alone(latencies(in_blocks("base", &[100.0; 10])));
+    for (factor, decision) in [
+        (100.0, Decision::Passed),
+        (130.0, Decision::Failed),
+        (110.0, Decision::Undecided),
+    ] {
+        let found = gate(
+            latencies(around("new", factor)),
+            baseline.clone(),
+            &["create.p99 <= 1.10"],
+        )
+        .unwrap();
+        assert_eq!(found.decision, decision, "{factor}: {found:?}");
+        assert!(found.requirements[0].bound.unwrap() >= found.requirements[0].ratio);
+    }
+}
+
+#[test]
+fn a_gate_is_as_its_worst_requirement() {
+    let two = |rate: f64, other: f64| {
+        let mut side = around("new", rate);
+        for (block, run) in side.runs.iter_mut().enumerate() {
+            run.values.insert(Metric::Written, other * [1.01, 0.99, 1.0][block % 3]);
+        }
+        side
+    };
+    let mut baseline = base();
+    for run in &mut baseline.side.runs {
+        run.values.insert(Metric::Written, 100.0);
+    }
+    let requirements = ["transactions >= 0.9", "written >= 0.9"];
+    for (rates, decision) in [
+        ((100.0, 100.0), Decision::Passed),
+        ((100.0, 90.0), Decision::Undecided),
+        ((100.0, 70.0), Decision::Failed),
+        ((70.0, 90.0), Decision::Failed),
+    ] {
+        let found = gate(two(rates.0, rates.1), baseline.clone(), &requirements).unwrap();
+        assert_eq!(found.decision, decision, "{rates:?}: {found:?}");
+    }
+}
+
+#[test]
+fn failing_is_decided_by_all_tests_together() {
+    // A test at 1 % alone would fail here: p lies between 1 % over ten and 1 %.
+    let side = || around("new", 89.2);
+    let alone = gate(side(), base(), &["transactions >= 0.9"]).unwrap();
+    let p = alone.requirements[0].p.unwrap();
+    assert!(p < 0.05 && alone.decision != Decision::Passed, "{p}");
+    let mut sides = vec![side()];
+    sides.extend((1..10).map(|number| around(&number.to_string(), 100.0)));
+    let ten = Gate::of(base(), sides, &[requirement("transactions >= 0.9")], None).unwrap();
+    assert_eq!(ten.decision == Decision::Failed, p <= 0.001, "{p}");
+    assert_eq!(alone.decision == Decision::Failed, p <= 0.01, "{p}");
+    assert!(
+        ten.requirements[1..]
+            .iter()
+            .all(|judged| judged.decision == Decision::Passed)
+    );
+}
+
+#[test]
+fn too_few_blocks_decide_nothing() {
+    for rate in [100.0, 50.0] {
+        let mut side = around("new", rate);
+        side.runs.truncate(4);
+        let found = gate(side, base(), &["transactions >= 0.97"]).unwrap();
+        assert_eq!(found.decision, Decision::Undecided);
+        assert!(found.requirements[0].p.is_none() && found.blocks_needed.is_some());
+    }
+    let single = gate(
+        apart("new", &[100.0]),
+        Baseline::alone(apart("base", &[100.0])),
+        &["transactions >= 0.5"],
+    );
+    let single = single.unwrap();
+    assert_eq!((single.decision, single.blocks_needed), (Decision::Undecided, None));
+}
+
+#[test]
+fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
+    let requirements = ["transactions >= 0.97"];
+    let without = |runs: fn(&mut Side)| {
+        let mut side = in_blocks("base", &[100.0; 10]);
+        runs(&mut side);
+        side
+    };
+    let missing = Baseline::alone(without(|side| side.runs.clear()));
+    assert!(matches!(
+        gate(around("new", 100.0), missing, &requirements),
+        Err(GateError::Missing { side, .. }) if side == "base"
+    ));
+    let all_invalid = without(|side| side.runs.iter_mut().for_each(|run| run.level = Level::Invalid));
+    assert!(matches!(
+        gate(around("new", 100.0), Baseline::alone(all_invalid.clone()), &requirements),
+        Err(GateError::Invalid { side, runs }) if side == "base" && runs.len() == 10
+    ));
+    // So it is with the twin and the other side.
+    let twin = Baseline {
+        twin: Some(all_invalid.clone()),
+        ..base()
+    };
+    assert!(gate(around("new", 100.0), twin, &requirements).is_err());
+    assert!(gate(all_invalid, base(), &requirements).is_err());
+    let many = without(|side| side.runs[..3].iter_mut().for_each(|run| run.level = Level::Invalid));
+    assert!(matches!(
+        gate(around("new", 100.0), Baseline::alone(many), &requirements),
+        Err(GateError::TooManyInvalid { .. })
+    ));
+    assert!(matches!(
+        gate(around("new", 100.0), base(), &["create.p99 <= 1.1"]),
+        Err(GateError::NotMeasured { .. })
+    ));
+    assert!(matches!(
+        Gate::of(base(), Vec::new(), &[requirement("transactions >= 0.9")], None),
+        Err(GateError::NoSides { .. })
+    ));
+    assert!(matches!(
+        gate(around("new", 100.0), base(), &[]),
+        Err(GateError::NoRequirements)
+    ));
+}
+
+#[test]
+fn a_confirmation_has_new_blocks_alone() {
+    // Ten bad blocks, and then ten good ones.
+    let mut side = around("new", 80.0);
+    side.runs
+        .extend((11..=20).map(|block| run(Some(block), &[(Metric::Transactions, 100.0 + f64::from(block % 2))])));
+    let baseline = || Baseline::alone(in_blocks("base", &[100.0; 20]));
+    let requirements = [requirement("transactions >= 0.97")];
+    let gate = |after| Gate::of(baseline(), vec![side.clone()], &requirements, after);
+    assert_ne!(gate(None).unwrap().decision, Decision::Passed);
+    let confirmed = gate(Some(10)).unwrap();
+    assert_eq!(
+        (confirmed.decision, confirmed.requirements[0].count),
+        (Decision::Passed, 10)
+    );
+    assert_eq!(confirmed.confirmed_after, Some(10));
+    let told = gate(Some(20)).unwrap_err().to_string();
+    assert!(told.contains("after block 20"), "{told}");
+}
+
+#[test]
+fn gates_keep_their_numbers_as_json() {
+    let found = gate(around("new", 100.0), base(), &["transactions >= 0.97"]).unwrap();
+    let json = serde_json::to_string(&found).unwrap();
+    assert!(json.contains("\"decision\":\"passed\"") && json.contains("\"requirement\":\"transactions >= 0.97\""));
+    let back: Gate = serde_json::from_str(&json).unwrap();
+    assert_eq!(back.decision, found.decision);
+}

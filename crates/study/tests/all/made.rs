@@ -1,0 +1,171 @@
+//! Runs that nobody performed, with numbers that a test knows, and noise that is the same on every run.
+
+use std::collections::BTreeMap;
+
+use record::Level;
+use study::{Baseline, Block, Metric, Observed, Side, UnlikeWhat};
+
+/// A run with this value, in this block.
+pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
+    Observed {
+        run: None,
+        block: block.map(|number| Block {
+            study: "s".to_owned(),
+            is_interleaved: true,
+            number,
+            attempt: 1,
+        }),
+        level: Level::Valid,
+        values: values.iter().copied().collect(),
+        conditions: BTreeMap::from([
+            (UnlikeWhat::Fingerprint, "f".to_owned()),
+            (UnlikeWhat::DurabilityTier, "page-cache".to_owned()),
+            (UnlikeWhat::CacheState, "as-is".to_owned()),
+            (UnlikeWhat::Host, "h".to_owned()),
+        ]),
+    }
+}
+
+/// A side with these transactions/s, block after block.
+pub fn in_blocks(label: &str, rates: &[f64]) -> Side {
+    let runs = (1..).zip(rates);
+    Side {
+        label: label.to_owned(),
+        runs: runs
+            .map(|(block, rate)| run(Some(block), &[(Metric::Transactions, *rate)]))
+            .collect(),
+    }
+}
+
+/// The same without blocks.
+pub fn apart(label: &str, rates: &[f64]) -> Side {
+    let mut side = in_blocks(label, rates);
+    for run in &mut side.runs {
+        run.block = None;
+    }
+    side
+}
+
+/// A sequence of SplitMix64.
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// From 0 to below 1.
+    pub fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// A random order.
+    pub fn order(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        for last in (1..count).rev() {
+            let other = (self.unit() * (last + 1) as f64) as usize;
+            order.swap(last, other);
+        }
+        order
+    }
+}
+
+/// A machine on which successive runs are alike: the logarithm of what it measures is an autoregressive sequence.
+pub struct Machine {
+    noise: Noise,
+    metrics: Vec<Metric>,
+    /// How much of a run's deviation the next one has, from 0 to below 1.
+    correlation: f64,
+    /// Of the logarithm of one run.
+    deviation: f64,
+    state: Vec<f64>,
+}
+
+/// How a simulated study is.
+#[derive(Clone, Copy, Debug)]
+pub struct Noisy {
+    /// The standard deviation of the log ratio of two runs of a block.
+    pub spread: f64,
+    /// Of successive runs.
+    pub correlation: f64,
+    /// Whether the baseline has a twin.
+    pub has_twin: bool,
+}
+
+impl Noisy {
+    fn cells(self) -> usize {
+        if self.has_twin { 3 } else { 2 }
+    }
+}
+
+impl Machine {
+    pub fn new(seed: u64, noisy: Noisy, metrics: &[Metric]) -> Self {
+        let cells = noisy.cells() as f64;
+        // Two cells of a block lie so many runs apart with the probability 2 (cells - gap) / (cells (cells - 1)).
+        let gaps = (1..noisy.cells()).map(|gap| {
+            let probability = 2.0 * (cells - gap as f64) / (cells * (cells - 1.0));
+            probability * noisy.correlation.powi(gap as i32)
+        });
+        let correlation_in_block: f64 = gaps.sum();
+        let mut noise = Noise::new(seed);
+        let state = metrics.iter().map(|_| noise.normal()).collect();
+        Self {
+            noise,
+            metrics: metrics.to_vec(),
+            correlation: noisy.correlation,
+            deviation: noisy.spread / (2.0 * (1.0 - correlation_in_block)).sqrt(),
+            state,
+        }
+    }
+
+    fn next(&mut self) -> Vec<f64> {
+        let rest = (1.0 - self.correlation.powi(2)).sqrt();
+        for state in &mut self.state {
+            *state = self.correlation * *state + rest * self.noise.normal();
+        }
+        self.state.iter().map(|state| state * self.deviation).collect()
+    }
+
+    /// Adds blocks to a study whose side makes so much of the baseline's, in every metric.
+    pub fn blocks(&mut self, study: &mut (Baseline, Side), blocks: std::ops::RangeInclusive<u32>, ratio: f64) {
+        let (baseline, side) = study;
+        let mut sides: Vec<&mut Side> = vec![side, &mut baseline.side];
+        sides.extend(&mut baseline.twin);
+        for block in blocks {
+            for cell in self.noise.order(sides.len()) {
+                let factor = if cell == 0 { ratio } else { 1.0 };
+                let logs = self.next();
+                let values: Vec<(Metric, f64)> = self
+                    .metrics
+                    .iter()
+                    .zip(logs)
+                    .map(|(metric, log)| (*metric, 1000.0 * factor * log.exp()))
+                    .collect();
+                sides[cell].runs.push(run(Some(block), &values));
+            }
+        }
+    }
+}
+
+/// A study without runs.
+pub fn empty(noisy: Noisy) -> (Baseline, Side) {
+    let side = |label: &str| Side {
+        label: label.to_owned(),
+        runs: Vec::new(),
+    };
+    let baseline = Baseline {
+        side: side("base"),
+        twin: noisy.has_twin.then(|| side("twin")),
+    };
+    (baseline, side("new"))
+}

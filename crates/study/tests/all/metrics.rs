@@ -1,0 +1,59 @@
+//! Metrics by their words, and what they are of a run.
+
+use proptest::prelude::*;
+use study::{Better, Metric, Unit};
+
+#[test]
+fn words_are_metrics_and_come_back() {
+    for (word, better, unit) in [
+        ("transactions", Better::Higher, Unit::PerSecond),
+        ("read", Better::Higher, Unit::BytesPerSecond),
+        ("written", Better::Higher, Unit::BytesPerSecond),
+        ("create", Better::Higher, Unit::PerSecond),
+        ("deliver", Better::Higher, Unit::PerSecond),
+        ("create.p50", Better::Lower, Unit::Nanoseconds),
+        ("read.p99", Better::Lower, Unit::Nanoseconds),
+        ("delete.p99.9", Better::Lower, Unit::Nanoseconds),
+        ("stat.max", Better::Lower, Unit::Nanoseconds),
+        ("cpu", Better::Lower, Unit::Nanoseconds),
+        ("messages", Better::Lower, Unit::PerTransaction),
+    ] {
+        let metric: Metric = word.parse().unwrap();
+        assert_eq!(metric.to_string(), word);
+        assert_eq!((metric.better(), metric.unit()), (better, unit), "{word}");
+        let json = serde_json::to_string(&metric).unwrap();
+        assert_eq!(json, format!("\"{word}\""));
+        assert_eq!(serde_json::from_str::<Metric>(&json).unwrap(), metric);
+    }
+}
+
+#[test]
+fn what_is_no_metric_is_refused_with_those_that_are() {
+    for word in [
+        "",
+        "speed",
+        "create.",
+        "create.p98",
+        "p99",
+        "nothing",
+        "nothing.p99",
+        "cpu.p99",
+        "transactions.p99",
+    ] {
+        let told = word.parse::<Metric>().unwrap_err().to_string();
+        assert!(
+            told.starts_with(&format!("unknown metric '{word}' (use transactions,")),
+            "{told}"
+        );
+        assert!(told.contains("create") && told.contains("p99.9"), "{told}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_word_is_a_metric_or_none(word in ".{0,20}") {
+        if let Ok(metric) = word.parse::<Metric>() {
+            prop_assert_eq!(metric.to_string(), word.trim());
+        }
+    }
+}

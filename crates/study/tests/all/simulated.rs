@@ -1,0 +1,213 @@
+//! What intervals and gates promise, held against studies of which the truth is known. Seeds are fixed.
+
+use study::comparison::ALPHA;
+use study::{Comparisons, Decision, Gate, Looks, Metric, Requirement};
+
+use crate::made::{Machine, Noisy, empty};
+
+const NOISY: [Noisy; 4] = [
+    Noisy {
+        spread: 0.03,
+        correlation: 0.0,
+        has_twin: true,
+    },
+    Noisy {
+        spread: 0.03,
+        correlation: 0.5,
+        has_twin: true,
+    },
+    Noisy {
+        spread: 0.05,
+        correlation: 0.0,
+        has_twin: false,
+    },
+    Noisy {
+        spread: 0.05,
+        correlation: 0.5,
+        has_twin: false,
+    },
+];
+
+fn requirements(bound: f64) -> Vec<Requirement> {
+    let names = [
+        "transactions",
+        "read",
+        "written",
+        "create",
+        "append",
+        "delete",
+        "stat",
+        "rename",
+        "overwrite",
+        "truncate",
+    ];
+    let all = names.map(|name| format!("{name} >= {bound}").parse().unwrap());
+    all.to_vec()
+}
+
+fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
+    requirements.iter().map(Requirement::metric).collect()
+}
+
+#[test]
+fn intervals_of_ten_blocks_have_the_truth_as_often_as_they_say() {
+    const STUDIES: u32 = 4_000;
+    for (place, noisy) in NOISY.into_iter().enumerate() {
+        let mut held = 0;
+        for seed in 0..STUDIES {
+            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &[Metric::Transactions]);
+            let mut study = empty(noisy);
+            machine.blocks(&mut study, 1..=10, 0.9);
+            let found = Comparisons::of(&study.0, &[study.1], &[Metric::Transactions], ALPHA);
+            let interval = found.rows[0].estimate().unwrap().interval.unwrap();
+            held += u32::from(interval.low <= 0.9 && 0.9 <= interval.high);
+        }
+        let share = f64::from(held) / f64::from(STUDIES);
+        assert!((0.93..=0.97).contains(&share), "{noisy:?}: {share}");
+    }
+}
+
+#[test]
+fn all_intervals_of_a_table_hold_together() {
+    const STUDIES: u32 = 1_000;
+    let metrics = metrics(&requirements(0.9));
+    let mut held = 0;
+    for seed in 0..STUDIES {
+        let mut machine = Machine::new(u64::from(seed), NOISY[1], &metrics);
+        let mut study = empty(NOISY[1]);
+        machine.blocks(&mut study, 1..=10, 1.1);
+        let found = Comparisons::of(&study.0, &[study.1], &metrics, ALPHA);
+        let holds = found.rows.iter().all(|row| {
+            let interval = row.estimate().unwrap().interval.unwrap();
+            interval.low <= 1.1 && 1.1 <= interval.high
+        });
+        held += u32::from(holds);
+    }
+    let share = f64::from(held) / f64::from(STUDIES);
+    // Ten intervals of 95 % each would all hold in 60 %.
+    assert!((0.93..=0.98).contains(&share), "{share}");
+}
+
+#[test]
+fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
+    const GATES: u32 = 500;
+    let (mut failed, mut passed) = (0, 0);
+    for (place, noisy) in NOISY.into_iter().enumerate() {
+        let requirements = requirements(if noisy.spread > 0.04 { 0.95 } else { 0.97 });
+        let metrics = metrics(&requirements);
+        for seed in 0..GATES {
+            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &metrics);
+            let mut study = empty(noisy);
+            machine.blocks(&mut study, 1..=10, 1.0);
+            // A first look says how many blocks it takes, at the noise that it has seen.
+            let first = gate(&study, &requirements);
+            let needed = first.blocks_needed.unwrap();
+            if needed > 10 {
+                machine.blocks(&mut study, 11..=needed, 1.0);
+            }
+            let decision = gate(&study, &requirements).decision;
+            failed += u32::from(decision == Decision::Failed || first.decision == Decision::Failed);
+            passed += u32::from(decision == Decision::Passed);
+        }
+    }
+    let all = f64::from(4 * GATES);
+    assert!(f64::from(failed) <= 0.01 * all, "{failed} failed");
+    assert!(f64::from(passed) >= 0.90 * all, "{passed} passed");
+}
+
+fn gate((baseline, side): &(study::Baseline, study::Side), requirements: &[Requirement]) -> Gate {
+    Gate::of(baseline.clone(), vec![side.clone()], requirements, None).unwrap()
+}
+
+#[test]
+fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
+    const GATES: u32 = 1_000;
+    let requirements = requirements(0.9);
+    let metrics = metrics(&requirements);
+    let (mut failed, mut passed) = (0, 0);
+    for seed in 0..GATES {
+        let mut machine = Machine::new(u64::from(seed), NOISY[1], &metrics);
+        let mut study = empty(NOISY[1]);
+        machine.blocks(&mut study, 1..=10, 0.9);
+        let gate = gate(&study, &requirements);
+        failed += u32::from(gate.decision == Decision::Failed);
+        passed += gate
+            .requirements
+            .iter()
+            .filter(|judged| judged.decision == Decision::Passed)
+            .count();
+    }
+    // The error of the whole gate is 1 %: 10 of 1,000, and 3 standard deviations.
+    assert!(failed <= 20, "{failed} failed");
+    // That of a requirement is 5 %: here 500 of 10,000, which the blocks' correlation moves little.
+    assert!((350..=650).contains(&passed), "{passed} passed");
+}
+
+#[test]
+fn a_loss_is_found_and_never_passed() {
+    const GATES: u32 = 1_000;
+    for (place, noisy) in NOISY[..2].iter().enumerate() {
+        let requirements = ["transactions >= 0.97".parse().unwrap()];
+        let mut failed = 0;
+        for seed in 0..GATES {
+            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, *noisy, &[Metric::Transactions]);
+            let mut study = empty(*noisy);
+            machine.blocks(&mut study, 1..=10, 0.9);
+            let decision = gate(&study, &requirements).decision;
+            assert_ne!(decision, Decision::Passed);
+            failed += u32::from(decision == Decision::Failed);
+        }
+        assert!(failed >= GATES * 9 / 10, "{failed} of {GATES}");
+    }
+}
+
+#[test]
+fn studies_that_end_when_they_are_sure_hold_what_they_say() {
+    const STUDIES: u32 = 1_500;
+    let looks = Looks::new(40);
+    for (place, noisy) in NOISY.into_iter().enumerate() {
+        let (mut held, mut early) = (0, 0);
+        for seed in 0..STUDIES {
+            let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &[Metric::Transactions]);
+            let mut study = empty(noisy);
+            let mut done = 0;
+            for look in looks.blocks() {
+                machine.blocks(&mut study, done + 1..=*look, 0.9);
+                done = *look;
+                let alpha = looks.alpha(*look, ALPHA).unwrap();
+                let side = std::slice::from_ref(&study.1);
+                let found = Comparisons::of(&study.0, side, &[Metric::Transactions], alpha);
+                let is_narrow = found.half_width_max().unwrap() <= 0.02;
+                if is_narrow || *look == looks.max_blocks() {
+                    early += u32::from(*look < looks.max_blocks());
+                    let interval = found.rows[0].estimate().unwrap().interval.unwrap();
+                    held += u32::from(interval.low <= 0.9 && 0.9 <= interval.high);
+                    break;
+                }
+            }
+        }
+        let share = f64::from(held) / f64::from(STUDIES);
+        assert!(share >= 0.95, "{noisy:?}: {share}");
+        assert!(noisy.spread > 0.04 || early > 0, "{noisy:?}: none ends before its time");
+    }
+}
+
+#[test]
+fn differences_are_shown_as_often_as_the_smallest_one_says() {
+    const STUDIES: u32 = 2_000;
+    let noisy = NOISY[0];
+    // What ten blocks would have shown, by the true spread of a side against two runs of the baseline.
+    let spread = noisy.spread * 0.75_f64.sqrt();
+    let errors = study::statistics::Errors::of_interval(ALPHA);
+    let smallest = errors.smallest_shown(spread / 10.0_f64.sqrt(), 9.0);
+    let mut shown = 0;
+    for seed in 0..STUDIES {
+        let mut machine = Machine::new(u64::from(seed), noisy, &[Metric::Transactions]);
+        let mut study = empty(noisy);
+        machine.blocks(&mut study, 1..=10, smallest.exp());
+        let found = Comparisons::of(&study.0, &[study.1], &[Metric::Transactions], ALPHA);
+        shown += u32::from(found.rows[0].estimate().unwrap().is_shown);
+    }
+    let share = f64::from(shown) / f64::from(STUDIES);
+    assert!((0.77..=0.85).contains(&share), "{share}");
+}
