@@ -185,7 +185,10 @@ pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<StudyRun>, ground: 
         if let Some(until) = course.design.until {
             if let Some(alpha) = looks.alpha(block, ALPHA) {
                 let tables = tables(course.cells, going.done, &course.design.metrics, alpha);
-                let half = tables.iter().map(Comparisons::half_width_max).collect::<Option<Vec<f64>>>();
+                let half = tables
+                    .iter()
+                    .map(Comparisons::half_width_max)
+                    .collect::<Option<Vec<f64>>>();
                 if half.is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until)) {
                     return Ok(StudyEnd::NarrowEnough);
                 }
@@ -250,11 +253,14 @@ impl<G: Ground> Going<'_, G> {
     }
 
     fn is_done(&self, block: u32, attempt: u32, position: u32) -> bool {
-        self.of_side().any(|done| (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position))
+        self.of_side()
+            .any(|done| (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position))
     }
 
     fn is_invalid(&self, block: u32, attempt: u32) -> bool {
-        let mut runs = self.of_side().filter(|done| (done.part.block, done.part.attempt) == (block, attempt));
+        let mut runs = self
+            .of_side()
+            .filter(|done| (done.part.block, done.part.attempt) == (block, attempt));
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
@@ -268,7 +274,11 @@ impl<G: Ground> Going<'_, G> {
             None => design.blocks.saturating_mul(runs),
         };
         let left = each * all.saturating_sub(self.done.len() as u32);
-        Some(design.run_for.map_or(left, |limit| left.min(limit.saturating_sub(elapsed))))
+        Some(
+            design
+                .run_for
+                .map_or(left, |limit| left.min(limit.saturating_sub(elapsed))),
+        )
     }
 
     fn run(
@@ -324,7 +334,9 @@ impl<G: Ground> Going<'_, G> {
             study: course.id.to_owned(),
             name: course.design.name.clone(),
             design: course.design.text.clone(),
-            cell: side.as_ref().map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side)),
+            cell: side
+                .as_ref()
+                .map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side)),
             coordinates,
             is_twin: run.is_twin,
             block,
@@ -360,7 +372,10 @@ impl<G: Ground> Going<'_, G> {
             stop: Stop::Transactions,
             ..spec::Drive::default()
         };
-        churning.keeping = Keeping { keep: true, reuse: false };
+        churning.keeping = Keeping {
+            keep: true,
+            reuse: false,
+        };
         churning.overhead = false;
         let record = self.ground.churn(&churning)?;
         Ok(ended(&record, None))

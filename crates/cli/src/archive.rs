@@ -19,6 +19,7 @@ use crate::run_spec::error::SpecError;
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
+pub use mark::is_alive;
 pub use place::{ArchivePlace, Chosen, chosen_for_run};
 pub use show::{list, show};
 
@@ -38,6 +39,11 @@ fn not_a_name(word: &str) -> Problem {
         "invalid run '{word}': expected its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows the numbers)"
     );
     SpecError::Contradiction(told).into()
+}
+
+/// Whether a run goes on.
+pub fn is_going(entry: &ListedRun) -> bool {
+    entry.headline.state == record::State::Going
 }
 
 /// The number of a run in an archive. All that come out of one have it.

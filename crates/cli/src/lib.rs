@@ -30,6 +30,7 @@ pub mod run_spec;
 pub mod screen;
 pub mod signals;
 pub mod sizing;
+pub mod study;
 pub mod verify_log;
 pub mod width;
 
@@ -136,6 +137,7 @@ fn program(side: &Side) -> u8 {
             }
             plan::plan(arguments)
         }
+        Some(Command::Study(arguments)) => study::study(&arguments, words, side),
         Some(Command::Presets) => presets::list(),
         Some(Command::List(arguments)) => archive::list(&arguments),
         Some(Command::Show(arguments)) => archive::show(&arguments),

@@ -25,5 +25,5 @@ pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, Requiremen
 pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
 pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
-pub use tables::{StudyRun, tables};
 pub use plan::{PlannedCell, StudyPlan};
+pub use tables::{StudyRun, tables};

@@ -32,14 +32,23 @@ pub fn tables(cells: &[Cell], runs: &[StudyRun], metrics: &[Metric], alpha: f64)
                 let label = |side: &str| cell.label_of_side(side);
                 let baseline = of(runs, &label(first), false);
                 let others = others.iter().map(|side| of(runs, &label(side), false)).collect();
-                (Baseline { side: baseline, twin: twin(runs, &label(first)) }, others)
+                (
+                    Baseline {
+                        side: baseline,
+                        twin: twin(runs, &label(first)),
+                    },
+                    others,
+                )
             })
             .collect(),
         None => (0..cells.len())
             .filter(|index| cells[*index].baseline == *index)
             .map(|index| {
                 let label = &cells[index].label;
-                let others = cells.iter().enumerate().filter(|(other, cell)| cell.baseline == index && *other != index);
+                let others = cells
+                    .iter()
+                    .enumerate()
+                    .filter(|(other, cell)| cell.baseline == index && *other != index);
                 let baseline = Baseline {
                     side: of(runs, label, false),
                     twin: twin(runs, label),
@@ -70,7 +79,9 @@ impl Cell {
 }
 
 fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> Side {
-    let runs = runs.iter().filter(|run| run.part.cell == label && run.part.is_twin == is_twin);
+    let runs = runs
+        .iter()
+        .filter(|run| run.part.cell == label && run.part.is_twin == is_twin);
     Side {
         label: label.to_owned(),
         runs: runs.map(|run| run.observed.clone()).collect(),
