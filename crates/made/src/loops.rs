@@ -9,7 +9,7 @@ use observe::{Fact, MountTable, Sources};
 
 use crate::error::MakeError;
 use crate::facts::LoopFacts;
-use crate::tool::{self, Around, Limit, arguments};
+use crate::tool::{self, Around, arguments};
 
 /// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that was left behind by a
 /// killed maker has to end before, which can take longer; then the device is told.
@@ -19,7 +19,7 @@ const RELEASE_LIMIT: Duration = Duration::from_secs(10);
 pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<String, MakeError> {
     let direct = if is_direct { "--direct-io=on" } else { "--direct-io=off" };
     let words = arguments(["--find".as_ref(), "--show".as_ref(), direct.as_ref(), image.as_os_str()]);
-    let answer = tool::run("losetup", words.clone(), Some(around), Limit::Short)?;
+    let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
     let device = answer.trim();
     let is_loop = device
         .strip_prefix("/dev/loop")
@@ -35,7 +35,7 @@ pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<St
 
 /// Gives a device back: at once, or as soon as what is mounted from it is unmounted.
 pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), MakeError> {
-    tool::run("losetup", ["--detach", device], Some(around), Limit::Short).map(drop)
+    tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
 }
 
 /// The loop devices over an image, whether or not its name is still there.

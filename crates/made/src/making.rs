@@ -21,7 +21,7 @@ use crate::needs;
 use crate::removal::{self, Held, MadeRemoved};
 use crate::spec::MakeSpec;
 use crate::states;
-use crate::tool::{self, Around, Limit};
+use crate::tool::{self, Around};
 
 /// How far making has come. Each is told when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -404,7 +404,7 @@ impl Made {
         let mut lines = Vec::new();
         for (program, words) in mkfs::commands(&self.spec, &devices) {
             lines.push(tool::command_line(program, &words));
-            tool::run(program, words, Some(self.around()), Limit::Long)?;
+            tool::run(program, words, Some(self.around()), tool::LONG)?;
         }
         self.facts.mkfs_commands = lines;
         Ok(())

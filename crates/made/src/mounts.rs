@@ -11,10 +11,10 @@ use rustix::mount::UnmountFlags;
 use crate::directory::MadeDirectory;
 use crate::error::MakeError;
 use crate::loops;
-use crate::tool::{self, Around, Limit};
+use crate::tool::{self, Around};
 
 /// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it is waited for.
-const BUSY_LIMIT: Duration = Duration::from_secs(5);
+const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
 /// What is to be mounted.
 pub(crate) struct MountPlan<'a> {
@@ -31,7 +31,7 @@ pub(crate) fn mount(plan: &MountPlan, around: Around) -> Result<String, MakeErro
         words.extend(["-o".into(), plan.options.join(",").into()]);
     }
     words.extend([plan.source.into(), plan.at.into()]);
-    tool::run("mount", words.clone(), Some(around), Limit::Long)?;
+    tool::run("mount", words.clone(), Some(around), tool::LONG)?;
     Ok(tool::command_line("mount", &words))
 }
 

@@ -223,7 +223,7 @@ fn has_file_system(kind: FileSystemKind) -> Result<(), CannotMake> {
     if is_there() {
         return Ok(());
     }
-    let why = match tool::run("modprobe", ["--", kind.name()], None, tool::Limit::Short) {
+    let why = match tool::run("modprobe", ["--", kind.name()], None, tool::SHORT) {
         Ok(_) if is_there() => return Ok(()),
         Ok(_) => "/proc/filesystems does not list it".to_owned(),
         Err(error) => error.to_string(),
@@ -236,7 +236,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
     let may = || rustix::fs::accessat(CWD, CONTROL, Access::READ_OK | Access::WRITE_OK, AtFlags::EACCESS);
     if may().is_err() {
         // Where it helps, the device is there afterwards; where it does not, that is told.
-        drop(tool::run("modprobe", ["--", "loop"], None, tool::Limit::Short));
+        drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
     }
     may().map_err(|answer| CannotMake::NoLoop {
         kind,

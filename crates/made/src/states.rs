@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::blocks;
 use crate::directory::MadeDirectory;
 use crate::error::MakeError;
-use crate::tool::{self, Around, Limit, arguments};
+use crate::tool::{self, Around, arguments};
 
 /// Where a state of one image lies, and the image.
 pub(crate) struct SavedImage {
@@ -70,7 +70,7 @@ pub(crate) fn copy_tree(from: &Path, to: &Path, around: Around) -> Result<(), Ma
         from.as_os_str(),
         to.as_os_str(),
     ]);
-    match tool::run("cp", words, Some(around), Limit::Long) {
+    match tool::run("cp", words, Some(around), tool::LONG) {
         Ok(_) => Ok(()),
         Err(error) => {
             drop(remove_tree(to));

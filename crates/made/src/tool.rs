@@ -13,23 +13,10 @@ use std::time::{Duration, Instant};
 
 use crate::error::MakeError;
 
-/// How long a program may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Limit {
-    /// It looks at something, or changes something small.
-    Short,
-    /// It writes to a whole image.
-    Long,
-}
-
-impl Limit {
-    fn seconds(self) -> u64 {
-        match self {
-            Limit::Short => 60,
-            Limit::Long => 1_800,
-        }
-    }
-}
+/// The time of a program that looks at something, or changes something small.
+pub(crate) const SHORT: Duration = Duration::from_secs(60);
+/// The time of a program that writes to a whole image.
+pub(crate) const LONG: Duration = Duration::from_secs(1_800);
 
 /// What is kept of a program's output; the rest is read and dropped.
 const OUTPUT_BYTES_MAX: u64 = 16 << 10;
@@ -86,7 +73,7 @@ pub(crate) fn run<A: Into<OsString>>(
     name: &str,
     arguments: impl IntoIterator<Item = A>,
     around: Option<Around>,
-    limit: Limit,
+    limit: Duration,
 ) -> Result<String, MakeError> {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
     let (status, [output, errors]) = ended(name, &arguments, around, limit)?;
@@ -109,7 +96,7 @@ pub(crate) fn run<A: Into<OsString>>(
 /// The first line that a program writes when it is asked for its version; some write it to standard error, or fail.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
-    let (_, [output, errors]) = ended(name, &arguments, None, Limit::Short)?;
+    let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
     let mut lines = output.lines().chain(errors.lines()).map(str::trim);
     let first = lines.find(|line| !line.is_empty()).map(str::to_owned);
     first.ok_or_else(|| MakeError::Answer {
@@ -123,7 +110,7 @@ fn ended(
     name: &str,
     arguments: &[OsString],
     around: Option<Around>,
-    limit: Limit,
+    limit: Duration,
 ) -> Result<(ExitStatus, [String; 2]), MakeError> {
     let not_started = |answer| MakeError::NotStarted {
         command: command_line(name, arguments),
@@ -145,13 +132,13 @@ fn ended(
         .spawn()
         .map_err(not_started)?;
     let outputs = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
-    let Some(status) = waited(&mut child, Duration::from_secs(limit.seconds())).map_err(not_started)? else {
+    let Some(status) = waited(&mut child, limit).map_err(not_started)? else {
         // Where it ends late or not at all, it has been told to; there is nothing more to be done.
         drop(child.kill());
         drop(waited(&mut child, AFTER_KILL));
         return Err(MakeError::Hung {
             command: command_line(name, arguments),
-            limit_s: limit.seconds(),
+            limit_s: limit.as_secs(),
         });
     };
     Ok((status, outputs.map(|output| output.map_or_else(String::new, text))))
@@ -203,4 +190,46 @@ fn one_line(text: &str) -> String {
 /// Arguments of any form as the system takes them.
 pub(crate) fn arguments<const N: usize>(arguments: [&OsStr; N]) -> Vec<OsString> {
     arguments.map(OsStr::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, arguments: &[&str]) -> String {
+        run(name, arguments, None, Duration::from_millis(200))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn how_a_program_failed_is_told() {
+        assert_eq!(run("echo", ["a", "b"], None, SHORT).unwrap(), "a b\n");
+        assert_eq!(
+            message("sh", &["-c", "echo out; echo one >&2; echo two >&2; exit 3"]),
+            "'sh -c 'echo out; echo one >&2; echo two >&2; exit 3'' failed with exit status 3: one; two"
+        );
+        assert_eq!(message("false", &[]), "'false' failed with exit status 1: no message");
+        assert_eq!(
+            message("sh", &["-c", "kill -9 $$"]),
+            "'sh -c 'kill -9 $$'' was killed by signal 9"
+        );
+        assert!(message("sleep", &["60"]).starts_with("'sleep 60' did not end within 0 s and was killed"));
+        assert!(message("no-such-program", &[]).starts_with("cannot start 'no-such-program': "));
+    }
+
+    #[test]
+    fn a_program_is_not_of_our_process_group_and_speaks_c() {
+        let script = "ps -o pgid= -p $$ 2>/dev/null || cut -d ' ' -f 5 /proc/$$/stat; echo $$ $LC_ALL";
+        let answer = run("sh", ["-c", script], None, SHORT).unwrap();
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        assert_eq!(words[0], words[1], "its own group: {answer}");
+        assert_eq!(words[2], "C");
+    }
+
+    #[test]
+    fn much_output_does_not_hang_it() {
+        let output = run("head", ["-c", "1000000", "/dev/zero"], None, SHORT).unwrap();
+        assert_eq!(output.len() as u64, OUTPUT_BYTES_MAX);
+    }
 }
