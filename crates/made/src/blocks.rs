@@ -90,6 +90,15 @@ pub(crate) fn bring_back(copy: &Path, image: &Path, is_sparse: bool) -> Result<(
     written(&to, image)
 }
 
+/// Overwrites what tells one file system from another, so that mkfs finds a device without one. mkfs.btrfs refuses to make a
+/// file system with an identity that it finds on a device, and be it the same device.
+pub(crate) fn wipe(image: &Path) -> Result<(), MakeError> {
+    let file = open(image, true)?;
+    file.write_all_at(&[0; CHUNK_BYTES], 0)
+        .and_then(|()| file.sync_all())
+        .map_err(|error| MakeError::io("write", image, error))
+}
+
 /// Has all of an image on its device and none of it in the page cache: each run starts alike.
 pub(crate) fn forget(image: &Path) -> Result<(), MakeError> {
     written(&open(image, true)?, image)

@@ -85,7 +85,12 @@ fn found(directory: MadeDirectory) -> Result<Option<FoundMade>, MakeError> {
         Look::Abandoned(manifest, lock) => {
             found.name = Some(manifest.name.clone());
             found.spec = Some(manifest.spec.clone());
-            found.held = Some((Some(manifest), Some(lock)));
+            // A program that the maker started holds the lock of the file system, and uses the journal too.
+            let beside = manifest.other.clone().map(MadeDirectory::new);
+            match beside.as_ref().map(manifest::look).transpose()? {
+                Some(Look::Active(process)) => found.state = MadeState::Active { process },
+                _ => found.held = Some((Some(manifest), Some(lock))),
+            }
         }
     }
     Ok(Some(found))

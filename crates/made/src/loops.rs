@@ -68,15 +68,15 @@ pub(crate) fn backing_file(name: &OsStr) -> Option<PathBuf> {
     Some(OsString::from_vec(plain.unwrap_or(bytes)).into())
 }
 
-/// Gives all devices over an image back, and waits until they are; gives how many there were.
-pub(crate) fn release(image: &Path, around: Around) -> Result<usize, MakeError> {
+/// Gives all devices over an image back, and waits until they are.
+pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
     let mut seen = Vec::new();
     loop {
         let devices = over(image)?;
         let Some(device) = devices.first().cloned() else {
-            return Ok(seen.len());
+            return Ok(());
         };
         let mut cleared = Ok(());
         for device in devices {

@@ -320,7 +320,7 @@ impl Made {
         for at in [self.directory.mount(), self.directory.below()] {
             mounts::unmount(&at, &self.directory)?;
         }
-        for image in [self.directory.image(), self.journal_directory().journal()] {
+        for image in self.image_paths() {
             loops::release(&image, self.around())?;
         }
         Ok(())
@@ -329,6 +329,11 @@ impl Made {
     /// Sets up the loop devices, formats and mounts.
     fn start(&mut self, images: Images, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
         self.facts.mount_commands.clear();
+        if images == Images::New {
+            for image in self.image_paths() {
+                blocks::wipe(&image)?;
+            }
+        }
         let devices = self.attach()?;
         told(MakeStage::LoopDevices);
         if images == Images::New {
@@ -362,13 +367,14 @@ impl Made {
     /// What is written is on the images, and the images are not in the page cache.
     fn forget_pages(&self, root: &Path) -> Result<(), MakeError> {
         filler::sync(root)?;
-        if self.spec.kind.has_image() {
-            blocks::forget(&self.directory.image())?;
-        }
-        if self.spec.journal.is_some() {
-            blocks::forget(&self.journal_directory().journal())?;
-        }
-        Ok(())
+        self.image_paths().iter().try_for_each(|image| blocks::forget(image))
+    }
+
+    /// The image, and the journal's.
+    fn image_paths(&self) -> Vec<PathBuf> {
+        let image = self.spec.kind.has_image().then(|| self.directory.image());
+        let journal = self.spec.journal.as_ref().map(|_| self.journal_directory().journal());
+        image.into_iter().chain(journal).collect()
     }
 
     /// The root of the file system that is filled: of an overlay, of what lies below.
@@ -381,10 +387,7 @@ impl Made {
 
     /// Loop devices over the images, with those: the file system's, then the journal's.
     fn attach(&self) -> Result<Vec<(String, PathBuf)>, MakeError> {
-        let mut images = Vec::new();
-        images.extend(self.spec.kind.has_image().then(|| self.directory.image()));
-        images.extend(self.spec.journal.as_ref().map(|_| self.journal_directory().journal()));
-        let attached = images.into_iter().map(|image| {
+        let attached = self.image_paths().into_iter().map(|image| {
             let device = loops::attach(&image, self.spec.direct, self.around())?;
             Ok((device, image))
         });

@@ -82,12 +82,23 @@ pub(crate) fn remove(main: Option<Held>, journal: Option<Held>) -> MadeRemoved {
     if let Some(held) = main.or(journal) {
         removed.directory = held.directory.path().to_owned();
     }
-    let is_free = main.is_none_or(|held| {
-        unmount(held, &mut removed)
-            && release(held, &held.directory.image(), &mut removed)
-            && release(held, &held.directory.journal(), &mut removed)
-    });
-    if !is_free || !journal.is_none_or(|held| release(held, &held.directory.journal(), &mut removed)) {
+    // Counted before: most go by themselves when the file system is unmounted.
+    let of_main = main.map(|held| (held, [held.directory.image(), held.directory.journal()]));
+    let of_journal = journal.map(|held| (held, [held.directory.image(), held.directory.journal()]));
+    let images: Vec<(Held, PathBuf)> = [of_main, of_journal]
+        .into_iter()
+        .flatten()
+        .flat_map(|(held, images)| images.map(|image| (held, image)))
+        .collect();
+    for (_, image) in &images {
+        match loops::over(image) {
+            Ok(devices) => removed.loop_devices += devices.len(),
+            Err(error) => removed.leave(image, error.to_string()),
+        }
+    }
+    let is_free = main.is_none_or(|held| unmount(held, &mut removed))
+        && images.iter().all(|(held, image)| release(*held, image, &mut removed));
+    if !is_free {
         return removed;
     }
     // The main manifest names the journal's directory: it goes last.
@@ -113,9 +124,8 @@ fn unmount(held: Held, removed: &mut MadeRemoved) -> bool {
 }
 
 fn release(held: Held, image: &Path, removed: &mut MadeRemoved) -> bool {
-    match loops::release(image, held.around()) {
-        Ok(count) => removed.loop_devices += count,
-        Err(error) => removed.leave(image, error.to_string()),
+    if let Err(error) = loops::release(image, held.around()) {
+        removed.leave(image, error.to_string());
     }
     removed.left.is_empty()
 }
