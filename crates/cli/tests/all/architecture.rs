@@ -24,6 +24,7 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
         ],
     ),
     ("campaign", &["workload", "spec", "record", "runner"]),
+    ("made", &["workload", "observe"]),
     ("archive", &["document", "record"]),
     ("study", &["workload", "record"]),
     ("report", &["document", "record", "measure", "study"]),
@@ -42,6 +43,7 @@ const MAY_IMPORT: [(&str, &[&str]); 18] = [
             "rundir",
             "runner",
             "campaign",
+            "made",
             "archive",
             "report",
             "published",
@@ -188,6 +190,7 @@ fn pure_crates_touch_no_system() {
         ("observe", &["println!"][..]),
         ("rundir", &["println!", "storage::", "std::env", "process::exit"][..]),
         ("runner", &["println!"][..]),
+        ("made", &["println!", "process::exit"][..]),
     ] {
         let files = rust_files(&root().join("crates").join(name).join("src"));
         assert!(!files.is_empty(), "crate {name} has files");
