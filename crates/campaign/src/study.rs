@@ -264,16 +264,16 @@ impl<G: Ground> Going<'_, G> {
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// How long the rest will take, by the runs that were made.
-    fn left(&self, runs: u32) -> Option<Duration> {
+    /// How long the rest will take, by the runs that were made: `rest` runs of this block, and all later blocks.
+    fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
         let each = elapsed.checked_div(self.runs)?;
-        let all = match self.course.side {
-            Some(_) => runs,
-            None => design.blocks.saturating_mul(runs),
+        let later = match self.course.side {
+            Some(_) => 0,
+            None => design.blocks - block,
         };
-        let left = each * all.saturating_sub(self.done.len() as u32);
+        let left = each.saturating_mul(rest.saturating_add(later.saturating_mul(runs)));
         Some(
             design
                 .run_for
@@ -296,7 +296,7 @@ impl<G: Ground> Going<'_, G> {
             blocks: course.side.map_or(course.design.blocks, |_| block),
             position,
             runs,
-            left: self.left(runs),
+            left: self.left(block, runs - position + 1, runs),
         };
         if let Some(signal) = self.ground.signal() {
             return Ok(Some(StudyEnd::Interrupted(signal)));
@@ -356,7 +356,7 @@ impl<G: Ground> Going<'_, G> {
         self.done.push(StudyRun { part, observed });
         self.ground.tell(StudyEvent::Measured(
             Progress {
-                left: self.left(runs),
+                left: self.left(block, runs - position, runs),
                 ..progress
             },
             &record,

@@ -72,8 +72,11 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
+            let code = problem.code();
+            tell(format_args!("the study stopped at {}: {problem}", ground.at()));
             tell_how_to_go_on(course.id, &place, runs.len());
-            return Err(problem);
+            // Where something was measured, it is no refusal.
+            return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
     report_of(arguments, &course, &runs)?;

@@ -32,8 +32,8 @@ pub struct CliGround<'a> {
     remarks: Remarks,
     signals: Signals,
     targets: Targets,
-    /// What is shown of a run that goes on, where there is a terminal.
-    display: Option<Display>,
+    /// Where the study is.
+    at: String,
 }
 
 impl<'a> CliGround<'a> {
@@ -58,7 +58,7 @@ impl<'a> CliGround<'a> {
             remarks,
             signals: Signals::default(),
             targets: Targets::new(course.design, course.cells)?,
-            display: None,
+            at: "its beginning".to_owned(),
         })
     }
 
@@ -67,11 +67,13 @@ impl<'a> CliGround<'a> {
         self.targets.needs()
     }
 
+    /// Where the study is, in words.
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+
     /// Removes what was made.
     pub fn finish(&mut self) {
-        if let Some(display) = self.display.take() {
-            display.finish();
-        }
         self.targets.remove();
     }
 
@@ -171,6 +173,7 @@ impl Ground for CliGround<'_> {
             StudyEvent::Next(progress) => {
                 // From now on a signal ends the study, and not the program.
                 let _ = self.signals.take();
+                self.at = place_of(&progress);
                 if std::io::stderr().is_terminal() {
                     self.show(&format!("{}{}", place_of(&progress), left(&progress)));
                 }
