@@ -23,11 +23,12 @@ pub fn add(document: &mut Document, found: &Comparisons) {
         document.item(sentence(row, found.confidence));
     }
     document.gap();
-    if found.rows.iter().filter(|row| interval(row).is_some()).count() > 1 {
-        document.note(format!(
-            "All intervals of the table hold together with {} (Bonferroni).",
-            confidence(found.confidence)
-        ));
+    let intervals = found.rows.iter().filter(|row| interval(row).is_some()).count();
+    if intervals > 1 {
+        let confidence = confidence(found.confidence);
+        document.words(document::units::bound(&format!(
+            "The {intervals} intervals hold together with {confidence} confidence (Bonferroni correction)."
+        )));
     }
     add_doubts(document, found);
 }
@@ -214,7 +215,7 @@ fn noun(metric: Metric) -> String {
         Metric::Operations(action) => format!("{} operations/s", action.name()),
         Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
         Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
-        Metric::Latency(action, statistic) => format!("{} latency of {}", statistic.name(), action.name()),
+        Metric::Latency(action, statistic) => format!("{} {} latency", action.name(), statistic.name()),
         Metric::Cpu => "processor time per transaction".to_owned(),
         Metric::Messages => "messages per transaction".to_owned(),
     }
@@ -288,14 +289,18 @@ fn percent_up(fraction: f64) -> String {
 /// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not the same.
 fn digits(estimate: &Estimate) -> usize {
     let width = estimate.interval.map_or(1.0, |interval| interval.high - interval.low);
-    let from_one = (estimate.ratio - 1.0).abs();
+    let ends = estimate
+        .interval
+        .map_or([0.0; 2], |interval| [interval.low, interval.high]);
+    // An end that would be shown as 1.00 is on one side of 1.
+    let is_near_one = ends.into_iter().any(|end| (end - 1.0).abs() < 0.005);
     let by_size: usize = match estimate.ratio {
         ratio if ratio >= 100.0 => 0,
         ratio if ratio >= 10.0 => 1,
         ratio if ratio >= 0.1 => 2,
         _ => 4,
     };
-    if width < 0.015 || from_one < 0.005 {
+    if width < 0.015 || is_near_one {
         by_size.max(3)
     } else {
         by_size
