@@ -7,6 +7,7 @@ use record::Record;
 use runner::{Events, Refused, Run, RunSpec};
 
 pub mod calibration;
+pub mod study;
 pub mod sweep;
 
 mod loads;

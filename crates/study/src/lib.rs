@@ -6,16 +6,24 @@
 //! sample; [`statistics`] makes intervals and tests of samples. `docs/specification.md`, "Comparisons", defines every estimator
 //! with its source.
 
+pub mod cells;
 pub mod comparison;
+pub mod design;
 pub mod gate;
 pub mod looks;
 pub mod metric;
 pub mod observed;
 pub mod pairs;
+pub mod plan;
 pub mod statistics;
+pub mod tables;
 
+pub use cells::{BlockRun, Cell};
 pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
+pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
 pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
+pub use tables::{StudyRun, tables};
+pub use plan::{PlannedCell, StudyPlan};

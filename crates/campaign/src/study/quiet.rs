@@ -1,0 +1,44 @@
+//! The wait for a quiet machine before a run: until what others have left unwritten is written, and processors are idle.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use observe::counters::SystemCounters;
+use observe::{Fact, Sources};
+use record::QuietTime;
+
+/// So much may be unwritten on a quiet machine, in bytes: logs and the like.
+const UNWRITTEN_MAX: u64 = 16 << 20;
+/// So much of the processors' time may be used on a quiet machine.
+const BUSY_MAX: f64 = 0.1;
+/// Each look lasts so long.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Waits until the machine is quiet, for this long at most, or until something comes up. What is not known keeps nobody waiting.
+pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTime {
+    let (began, sources) = (Instant::now(), Sources::default());
+    let mut before = SystemCounters::read(&sources);
+    loop {
+        thread::sleep(LOOK.min(most.saturating_sub(began.elapsed())));
+        let now = SystemCounters::read(&sources);
+        let unwritten_bytes = match (&now.dirty_bytes, &now.write_back_bytes) {
+            (Fact::Known(dirty), Fact::Known(under_write_back)) => Fact::Known(dirty + under_write_back),
+            (Fact::Known(_), other) | (other, _) => other.clone(),
+        };
+        let busy = now.since(&before).times.and_then(|times| match (times.busy_ns, times.total_ns) {
+            (Fact::Known(busy), Fact::Known(total)) => Fact::Known(busy as f64 / total.max(1) as f64),
+            (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
+        });
+        before = now;
+        let is_quiet = !matches!(unwritten_bytes, Fact::Known(bytes) if bytes > UNWRITTEN_MAX)
+            && !matches!(busy, Fact::Known(busy) if busy > BUSY_MAX);
+        if is_quiet || began.elapsed() >= most || is_stopped() {
+            return QuietTime {
+                waited_ns: u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX),
+                is_quiet,
+                unwritten_bytes,
+                busy,
+            };
+        }
+    }
+}

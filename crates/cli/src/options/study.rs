@@ -1,0 +1,112 @@
+//! The arguments of `study`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use spec::Time;
+
+use super::RemarkArguments;
+
+/// The arguments of `study`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 when all blocks are there; 1 if a run failed, 2 if the study was refused, 130 or
+143 if a signal ended it. 'postmark study --resume' continues a study that did not end.
+
+Examples:
+  postmark study --preset mail --target make:ext4 --target make:xfs
+  postmark study --preset mail --target /mnt/disk --target /mnt/other --for 10m
+  postmark study --preset mail --set files=2000 --axis workers=1,4 --target /mnt/disk
+  postmark study --resume"
+)]
+pub struct StudyArguments {
+    /// Study file in TOML: workloads, axes and targets.
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Run this preset on each target. Repeat the option for more presets.
+    #[arg(long, value_name = "NAME", conflicts_with = "file")]
+    pub preset: Vec<String>,
+    /// A directory, or make:KIND for a file system that the study makes and removes, like make:ext4?size=4GiB (as root). Repeat
+    /// the option for each target; the first one is the baseline.
+    #[arg(long, value_name = "[NAME=]TARGET", conflicts_with = "file")]
+    pub target: Vec<String>,
+    /// An option of all runs, like files=2000 or for=30s. Repeat for more.
+    #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]
+    pub set: Vec<String>,
+    /// An option with several values, each a cell of its own, like workers=1,4. Also age (how many times the pool is churned before the
+    /// measurement) and fullness (of made file systems, in percent).
+    #[arg(long, value_name = "OPTION=VALUES", conflicts_with = "file")]
+    pub axis: Vec<String>,
+    /// Name of the study [default: its presets].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Number of blocks; each has one run of every cell [default: 10].
+    ///
+    /// With fewer than 5 blocks there are no intervals.
+    #[arg(long, value_name = "N")]
+    pub blocks: Option<u32>,
+    /// As many blocks as this time allows.
+    #[arg(long = "for", value_name = "TIME")]
+    pub run_for: Option<Time>,
+    /// Add blocks until every interval is within this percentage of its ratio: at least 10 blocks, and no more than --blocks
+    /// [default: 100] and --for allow.
+    #[arg(long, value_name = "P%")]
+    pub until: Option<String>,
+    /// Seed of the order of runs [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Run baselines once in each block. Otherwise they run twice, which shows how much alike runs are.
+    #[arg(long)]
+    pub no_twin: bool,
+    /// The value that others are compared with: a target, an axis value like files=1000, or a workload [default: the first
+    /// target].
+    #[arg(long, value_name = "VALUE")]
+    pub baseline: Option<String>,
+    /// What is compared, like transactions, create, create.p99 or written [default: transactions]. Repeat for more.
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<String>,
+    /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
+    #[arg(long, value_name = "TIME")]
+    pub quiet_time: Option<Time>,
+    /// Continue a study that did not end: its identity, its name or last [default: last].
+    #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
+        conflicts_with_all = ["file", "preset", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+    pub resume: Option<String>,
+    /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels. Runs are joined by --tag.
+    #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
+    pub side: Option<String>,
+    /// Block of --side.
+    #[arg(long, value_name = "N", requires = "side")]
+    pub block: Option<u32>,
+    /// Show what the study would do, and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// As root, use targets that other users can rename or replace (unsafe).
+    #[arg(long)]
+    pub allow_unsafe_target: bool,
+    /// Format of the report: text, markdown, csv or json.
+    #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
+    pub format: StudyFormat,
+    /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
+    #[arg(long, value_name = "FILE")]
+    pub archive: Option<PathBuf>,
+    /// Tags and note of the archived runs.
+    #[command(flatten)]
+    pub remarks: RemarkArguments,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// The format of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum StudyFormat {
+    /// Tables and sentences to read.
+    Text,
+    /// Markdown, for instance for a pull request.
+    Markdown,
+    /// The tables as comma-separated values.
+    Csv,
+    /// Everything, as JSON.
+    Json,
+}

@@ -1,0 +1,251 @@
+//! `postmark study`: a design of experiments, performed block by block and kept in the archive.
+
+pub mod found;
+mod ground;
+mod words;
+
+use std::path::{Path, PathBuf};
+
+use campaign::study::{Course, StudyEnd, Unchurnable, churn};
+use document::harmless;
+use record::Outcome;
+use runner::Stop;
+use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
+
+use crate::apart::Side;
+use crate::archive::{self, ArchivePlace, Chosen};
+use crate::options::{StudyArguments, StudyFormat};
+use crate::problem::{Problem, tell};
+use crate::run_spec::error::SpecError;
+use crate::screen;
+use ground::CliGround;
+
+/// A run of the study failed.
+const FAILED: u8 = 1;
+
+/// Performs a study, or what is left of it, reports, and gives the exit status.
+///
+/// # Errors
+/// Where what was said is wrong, or something that it needs is not there; or where it cannot go on.
+pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
+    let Chosen::At(place) = archive::chosen_for_run(arguments.archive.as_deref())? else {
+        return Err(contradiction(
+            "a study keeps its runs in an archive, and this one has none (remove --archive none, or use --archive FILE)",
+        ));
+    };
+    let intended = intended(arguments, &place)?;
+    let cells = intended
+        .design
+        .cells()
+        .map_err(|flaw| contradiction(format!("the study is wrong: {flaw}")))?;
+    let directories = intended.design.targets.iter().filter(|target| !target.is_made());
+    let directories: Vec<PathBuf> = directories.map(|target| PathBuf::from(&target.at)).collect();
+    if !arguments.dry_run {
+        if let Some(code) = side.instead(directories.iter().map(PathBuf::as_path)) {
+            return Ok(code);
+        }
+    }
+    judge(&intended.design, &cells)?;
+    let (design, mut runs) = (&intended.design, intended.runs);
+    let side = arguments.side.as_deref().zip(arguments.block);
+    let course = Course {
+        design,
+        cells: &cells,
+        id: &intended.id,
+        side,
+    };
+    let mut ground = CliGround::new(arguments, words, course, &place)?;
+    let plan = plan(&course, &runs, &ground)?;
+    if arguments.format == StudyFormat::Text {
+        let document = report::study::plan(&plan);
+        screen::print(&screen::text(&document, document::WIDTH))?;
+    }
+    if arguments.dry_run {
+        if arguments.format == StudyFormat::Json {
+            screen::print(&document::json(&plan))?;
+        }
+        return Ok(0);
+    }
+    let performed = campaign::study::perform(course, &mut runs, &mut ground);
+    ground.finish();
+    let end = match performed {
+        Ok(end) => end,
+        Err(problem) => {
+            tell_how_to_go_on(course.id, &place, runs.len());
+            return Err(problem);
+        }
+    };
+    report_of(arguments, &course, &runs)?;
+    Ok(match end {
+        StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
+        StudyEnd::Interrupted(signal) => {
+            tell_how_to_go_on(course.id, &place, runs.len());
+            128 + u8::try_from(signal).unwrap_or(0)
+        }
+        StudyEnd::RunFailed { run, why } => {
+            let run = run.map_or_else(String::new, |run| format!(" (run {run})"));
+            tell(format_args!("the study stopped because a run failed{run}: {why}"));
+            tell_how_to_go_on(course.id, &place, runs.len());
+            FAILED
+        }
+    })
+}
+
+/// What is to be performed: a new study, or one that is there.
+struct Intended {
+    id: String,
+    design: Design,
+    runs: Vec<StudyRun>,
+}
+
+fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended, Problem> {
+    if let Some(word) = &arguments.resume {
+        return resumed(arguments, place, word);
+    }
+    let text = match &arguments.file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|cause| contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path))))?;
+            words::changed(&text, arguments).map_err(|error| of_file(path, error))?
+        }
+        None => words::of_words(arguments)?,
+    };
+    let design = Design::parse(&text).map_err(|error| match &arguments.file {
+        Some(path) => of_file(path, error),
+        None => contradiction(format!("cannot make this study: {}", error.flaw)),
+    })?;
+    let joined = match (&arguments.side, arguments.remarks.tag.first()) {
+        (Some(_), Some(tag)) if place.path().exists() => found::find_tagged(&place.open(true)?, tag)?,
+        _ => None,
+    };
+    let Some(found) = joined else {
+        return Ok(Intended {
+            id: new_identity(),
+            design,
+            runs: Vec::new(),
+        });
+    };
+    if found.design.text != design.text {
+        return Err(contradiction(format!(
+            "the tag belongs to the study {} with another design (use the same words as for its other sides, or another --tag)",
+            found.id
+        )));
+    }
+    Ok(Intended {
+        id: found.id,
+        design,
+        runs: found.runs,
+    })
+}
+
+fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Result<Intended, Problem> {
+    let found = found::find(&place.open(false)?, word)?.ok_or_else(|| {
+        contradiction(format!(
+            "there is no study '{word}' in the archive (expected its identity, its name or last; a study without a single run is begun anew)"
+        ))
+    })?;
+    if let Some(run) = found.going {
+        return Err(contradiction(format!(
+            "the study {} is still performed: its run {run} goes on (wait for it, or end it)",
+            found.id
+        )));
+    }
+    let text = words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
+    let design = Design::parse(&text).map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
+    Ok(Intended {
+        id: found.id,
+        design,
+        runs: found.runs,
+    })
+}
+
+/// An identity that no other study has: 12 hexadecimal digits.
+fn new_identity() -> String {
+    let id = runner::new_run_id().to_string();
+    id.chars().take(12).collect()
+}
+
+fn of_file(path: &Path, error: impl std::fmt::Display) -> Problem {
+    contradiction(format!("the study file {} is wrong: {error}", harmless::path(path)))
+}
+
+fn contradiction(why: impl Into<String>) -> Problem {
+    SpecError::Contradiction(why.into()).into()
+}
+
+/// Refuses what would fail later: directories that are not there, options that contradict each other, pools that cannot be
+/// churned.
+fn judge(design: &Design, cells: &[Cell]) -> Result<(), Problem> {
+    for target in design.targets.iter().filter(|target| !target.is_made()) {
+        let facts = std::fs::metadata(&target.at)
+            .map_err(|cause| contradiction(format!("cannot use the target {}: {cause}", harmless::shown(&target.at))))?;
+        if !facts.is_dir() {
+            return Err(contradiction(format!(
+                "cannot use the target {}: it is not a directory",
+                harmless::shown(&target.at)
+            )));
+        }
+    }
+    for cell in cells {
+        let specified = ground::specify(design, cell, Path::new("/"))
+            .map_err(|error| contradiction(format!("cell {}: {error}", cell.label)))?;
+        churn(&specified.spec.workload, cell.age)
+            .map_err(|error: Unchurnable| contradiction(format!("cell {}: {error}", cell.label)))?;
+    }
+    Ok(())
+}
+
+fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Result<StudyPlan, Problem> {
+    let Course { design, cells, .. } = course;
+    let next_block = match course.side {
+        Some((_, block)) => block,
+        None => runs.iter().map(|run| run.part.block).max().unwrap_or(1),
+    };
+    let order = design.block(cells, next_block, 1);
+    let mut measured = Some(0.0);
+    for run in &order {
+        let specified = ground::specify(design, &cells[run.cell], Path::new("/"))?;
+        let drive = &specified.spec.drive;
+        measured = match (measured, drive.stop) {
+            (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
+            _ => None,
+        };
+    }
+    let (room, root) = ground.needs();
+    Ok(StudyPlan {
+        study: (!runs.is_empty()).then(|| course.id.to_owned()),
+        name: design.name.clone(),
+        cells: cells
+            .iter()
+            .enumerate()
+            .map(|(index, cell)| PlannedCell {
+                label: cell.label.clone(),
+                target: design.targets[cell.target].at.clone(),
+                baseline: (cell.baseline != index).then(|| cells[cell.baseline].label.clone()),
+            })
+            .collect(),
+        blocks: design.blocks,
+        until: design.until,
+        run_for_s: design.run_for.map(|limit| limit.as_secs_f64()),
+        seed: design.seed,
+        order: order.iter().map(|run| (cells[run.cell].label.clone(), run.is_twin)).collect(),
+        next_block,
+        done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+        measured_s: measured,
+        quiet_s: design.quiet.as_secs_f64(),
+        room,
+        root,
+        side: course.side.map(|(side, _)| side.to_owned()),
+    })
+}
+
+fn tell_how_to_go_on(id: &str, place: &ArchivePlace, runs: usize) {
+    if runs == 0 {
+        return;
+    }
+    let archive = match place.is_asked() {
+        true => format!(" --archive {}", harmless::path(place.path())),
+        false => String::new(),
+    };
+    tell(format_args!("'postmark study --resume {id}{archive}' continues this study"));
+}

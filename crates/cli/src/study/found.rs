@@ -1,0 +1,125 @@
+//! Studies in the archive: their runs, found by the tag that each of them has.
+
+use archive::{Archive, Filter, Tag};
+use record::{ListedRun, Outcome};
+use study::{Design, Observed, StudyRun};
+
+use crate::archive::is_going;
+use crate::problem::Problem;
+use crate::run_spec::error::SpecError;
+
+/// The tag of all runs of a study begins so; its identity follows.
+const TAG: &str = "study:";
+
+/// A study in the archive.
+pub struct FoundStudy {
+    /// Its identity.
+    pub id: String,
+    /// Its design, as its last run has it.
+    pub design: Design,
+    /// The runs that came to their end, in order.
+    pub runs: Vec<StudyRun>,
+    /// A run of it that goes on.
+    pub going: Option<u64>,
+}
+
+/// The tag of a study's runs.
+///
+/// # Errors
+/// Where it is none; an identity of ours makes one.
+pub fn tag(id: &str) -> Option<Tag> {
+    format!("{TAG}{id}").parse().ok()
+}
+
+/// Which study a run is part of.
+fn study_of(run: &ListedRun) -> Option<&str> {
+    run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
+}
+
+/// A study by its identity, or at least four digits of it, by its name, or `last`; nothing where there is none.
+///
+/// # Errors
+/// Where the archive cannot be read, or a name has several.
+pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Problem> {
+    let all = archive.list(&Filter::default(), &crate::archive::is_alive)?;
+    let mut ids: Vec<&str> = Vec::new();
+    // The newest come first or last, whatever the order of the list: numbers grow.
+    let mut listed: Vec<&ListedRun> = all.iter().filter(|run| study_of(run).is_some()).collect();
+    listed.sort_by_key(|run| run.number);
+    for run in listed.iter().rev() {
+        if let Some(id) = study_of(run).filter(|id| !ids.contains(id)) {
+            ids.push(id);
+        }
+    }
+    let id = match word {
+        "last" => ids.first().copied(),
+        word if word.len() >= 4 && ids.iter().any(|id| id.starts_with(word)) => {
+            ids.iter().find(|id| id.starts_with(word)).copied()
+        }
+        // By its name: the newest that has it.
+        word => ids.iter().copied().find(|id| {
+            let run = listed.iter().rev().find(|run| study_of(run) == Some(id));
+            run.and_then(|run| archive.record(run.number?).ok())
+                .and_then(|record| record.study)
+                .is_some_and(|part| part.name == word)
+        }),
+    };
+    match id {
+        Some(id) => read(archive, id, &listed).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The study of which a run has this tag, and that is measured side by side.
+///
+/// # Errors
+/// Where the archive cannot be read.
+pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, Problem> {
+    let filter = Filter {
+        tags: vec![tag.to_string()],
+        ..Filter::default()
+    };
+    let tagged = archive.list(&filter, &crate::archive::is_alive)?;
+    let id = tagged.iter().max_by_key(|run| run.number).and_then(study_of);
+    match id {
+        Some(id) => find(archive, id),
+        None => Ok(None),
+    }
+}
+
+fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy, Problem> {
+    let mut found = None;
+    let mut runs = Vec::new();
+    let mut going = None;
+    for run in listed.iter().filter(|run| study_of(run) == Some(id)) {
+        let number = run.number.unwrap_or_default();
+        if is_going(run) {
+            going = Some(number);
+            continue;
+        }
+        let record = archive.record(number)?;
+        let Some(part) = record.study.clone() else {
+            continue;
+        };
+        found = Some(part.design.clone());
+        if record.actual.outcome == Outcome::Complete {
+            runs.push((part, record, number));
+        }
+    }
+    let text = found.ok_or_else(|| {
+        SpecError::Contradiction(format!("the study {id} has no run in the archive that tells its design (begin it anew)"))
+    })?;
+    let design = Design::parse(&text).map_err(|error| {
+        SpecError::Contradiction(format!("the study {id} has a design that cannot be read: {error} (begin it anew)"))
+    })?;
+    let runs = runs.into_iter().map(|(part, record, number)| StudyRun {
+        observed: Observed::of(&record, Some(number), &design.metrics),
+        part,
+    });
+    Ok(FoundStudy {
+        id: id.to_owned(),
+        runs: runs.collect(),
+        design,
+        going,
+    })
+}

@@ -1,0 +1,94 @@
+//! What a study is going to do, and how it ended, in words.
+
+use document::Document;
+use document::units::{bytes, counted, grouped};
+use study::StudyPlan;
+
+/// Cells and runs of an order that are named.
+const NAMED: usize = 12;
+
+/// What a study is going to do.
+pub fn plan(plan: &StudyPlan) -> Document {
+    let mut document = Document::default();
+    let runs = plan.order.len() as u64;
+    document.head(format!(
+        "Study {}: {}, {}",
+        plan.name,
+        counted(plan.cells.len() as u64, "cell"),
+        match (&plan.side, plan.run_for_s, plan.until) {
+            (Some(side), ..) => format!("block {} of side {side}", plan.next_block),
+            (None, Some(_), _) | (None, _, Some(_)) => format!("blocks of {}", counted(runs, "run")),
+            (None, None, None) => format!("{} of {}", counted(plan.blocks.into(), "block"), counted(runs, "run")),
+        }
+    ));
+    if let Some(study) = &plan.study {
+        document.pair(0, "Identity", study);
+    }
+    let cell = |cell: &study::PlannedCell| match &cell.baseline {
+        Some(baseline) => format!("{} (compared with {baseline})", cell.label),
+        None => format!("{} (baseline)", cell.label),
+    };
+    let mut cells: Vec<String> = plan.cells.iter().take(NAMED).map(cell).collect();
+    more(&mut cells, plan.cells.len());
+    document.list("Cells", "", &cells);
+    let run = |(label, is_twin): &(String, bool)| match is_twin {
+        true => format!("{label} again"),
+        false => label.clone(),
+    };
+    let mut order: Vec<String> = plan.order.iter().take(NAMED).map(run).collect();
+    more(&mut order, plan.order.len());
+    document.sentence(
+        "Order",
+        format!("drawn for each block from seed {}; block {}: {}", plan.seed, plan.next_block, order.join(", ")),
+    );
+    document.sentence("Time", time(plan));
+    for (directory, size) in &plan.room {
+        document.sentence("Room", format!("{} in {directory}", bytes(*size as f64)));
+    }
+    document.list("Root", "needed for ", &plan.root);
+    if plan.done > 0 {
+        document.sentence(
+            "There",
+            format!("{} of this study are in the archive already", counted(plan.done.into(), "run")),
+        );
+    }
+    document.gap();
+    document
+}
+
+fn more(named: &mut Vec<String>, all: usize) {
+    if all > NAMED {
+        named.push(format!("and {} more", grouped((all - NAMED) as u64)));
+    }
+}
+
+fn time(plan: &StudyPlan) -> String {
+    let quiet = match plan.quiet_s > 0.0 {
+        true => format!(", and up to {} for a quiet machine before each run", length(plan.quiet_s)),
+        false => String::new(),
+    };
+    let block = match plan.measured_s {
+        Some(seconds) => format!("a block measures for {}; pools come on top{quiet}", length(seconds)),
+        None => format!("known after the first block: the number of transactions ends a run{quiet}"),
+    };
+    match (plan.run_for_s, plan.until, plan.measured_s, &plan.side) {
+        (Some(limit), ..) => format!("no block begins that would end after {}; {block}", length(limit)),
+        (None, Some(until), ..) => format!("until all intervals are within {} %; {block}", until * 100.0),
+        (None, None, Some(seconds), None) => format!(
+            "at least {}: {block}",
+            length(seconds * f64::from(plan.blocks.saturating_sub(plan.next_block - 1)))
+        ),
+        _ => block,
+    }
+}
+
+/// A length of time as it is spoken of.
+pub fn length(seconds: f64) -> String {
+    let whole = seconds.round() as u64;
+    match whole {
+        0 => format!("{seconds:.1} s"),
+        1..120 => format!("{whole} s"),
+        120..7200 => format!("{} min", whole.div_ceil(60)),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}

@@ -1,0 +1,201 @@
+//! The cells of a study: every workload at every value of every axis on every target; and which is compared with which.
+
+use record::Coordinate;
+use spec::Options;
+use workload::random::{Key, below};
+
+use crate::design::{CELLS_MAX, Design, Flaw, age, fullness, options_of, word};
+
+/// The dimension of the workloads.
+const WORKLOAD: &str = "workload";
+/// The dimension of the targets.
+const TARGET: &str = "target";
+
+/// A cell: what each of its runs does, and where.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    /// Its coordinates in words.
+    pub label: String,
+    /// A value of each dimension that has several.
+    pub coordinates: Vec<Coordinate>,
+    /// Its workload, counted from 0.
+    pub workload: usize,
+    /// Its target, counted from 0.
+    pub target: usize,
+    /// What its runs are asked for, without a target.
+    pub options: Options,
+    /// How many times the pool is churned before it is measured.
+    pub age: u64,
+    /// How full the file system is before the pool is made, in percent; nothing: as it is.
+    pub fullness: Option<u32>,
+    /// The cell that it is compared with, counted from 0; itself where it is a baseline.
+    pub baseline: usize,
+}
+
+/// A run of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockRun {
+    /// The cell, counted from 0.
+    pub cell: usize,
+    /// Whether it is the second run of a baseline.
+    pub is_twin: bool,
+}
+
+/// A dimension with its values in words.
+struct Dimension {
+    name: String,
+    values: Vec<String>,
+}
+
+impl Design {
+    /// All cells, in order: the last dimension, the targets, varies fastest.
+    ///
+    /// # Errors
+    /// Where there are too many, options contradict each other, or the baseline is none.
+    pub fn cells(&self) -> Result<Vec<Cell>, Flaw> {
+        let dimensions = self.dimensions();
+        let count: u128 = dimensions.iter().map(|dimension| dimension.values.len() as u128).product();
+        if count > u128::from(CELLS_MAX) {
+            return Err(Flaw::TooManyCells(count));
+        }
+        let (compared, base) = self.compared(&dimensions)?;
+        let mut cells = Vec::new();
+        for number in 0..count as usize {
+            let at = places(&dimensions, number);
+            let mut base_at = at.clone();
+            if let Some(place) = base_at.get_mut(compared) {
+                *place = base;
+            }
+            cells.push(self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?);
+        }
+        Ok(cells)
+    }
+
+    fn dimensions(&self) -> Vec<Dimension> {
+        let names = |names: &mut dyn Iterator<Item = &String>| names.cloned().collect();
+        let mut dimensions = vec![Dimension {
+            name: WORKLOAD.to_owned(),
+            values: names(&mut self.workloads.iter().map(|workload| &workload.name)),
+        }];
+        dimensions.extend(self.axes.iter().map(|axis| Dimension {
+            name: axis.name.clone(),
+            values: axis.values.iter().map(word).collect(),
+        }));
+        dimensions.push(Dimension {
+            name: TARGET.to_owned(),
+            values: names(&mut self.targets.iter().map(|target| &target.name)),
+        });
+        dimensions
+    }
+
+    /// Along which dimension cells are compared, and with which of its values: as said; otherwise the first of the targets, of
+    /// the axes in order, of the workloads, whichever has several.
+    fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
+        let Some(said) = &self.baseline else {
+            let last = dimensions.len() - 1;
+            let order = std::iter::once(last).chain(1..last).chain([0]);
+            let compared = order.into_iter().find(|index| dimensions[*index].values.len() > 1);
+            return Ok((compared.unwrap_or(last), 0));
+        };
+        let mut found = Vec::new();
+        for (index, dimension) in dimensions.iter().enumerate() {
+            let value = |value: &String| value == said || format!("{}={value}", dimension.name) == *said;
+            found.extend(dimension.values.iter().position(value).map(|value| (index, value)));
+        }
+        match found[..] {
+            [one] => Ok(one),
+            [] => {
+                let all = dimensions.iter().filter(|dimension| dimension.values.len() > 1);
+                let all: Vec<String> = all.flat_map(|dimension| dimension.values.iter().cloned()).take(20).collect();
+                Err(Flaw::NoBaseline(said.clone(), all.join(", ")))
+            }
+            _ => Err(Flaw::AmbiguousBaseline(said.clone())),
+        }
+    }
+
+    fn cell(&self, dimensions: &[Dimension], at: &[usize], baseline: usize) -> Result<Cell, Flaw> {
+        let (workload, target) = (at[0], at[at.len() - 1]);
+        let design = &self.workloads[workload];
+        let mut table = design.options.clone();
+        let mut cell = Cell {
+            label: String::new(),
+            coordinates: Vec::new(),
+            workload,
+            target,
+            options: Options::default(),
+            age: design.age,
+            fullness: design.fullness,
+            baseline,
+        };
+        for (axis, place) in self.axes.iter().zip(&at[1..]) {
+            let value = &axis.values[*place];
+            match axis.name.as_str() {
+                "age" => cell.age = age(value)?,
+                "fullness" => cell.fullness = Some(fullness(value)?),
+                key => drop(table.insert(key.to_owned(), value.clone())),
+            }
+        }
+        cell.options = options_of(table)?;
+        let mut words = Vec::new();
+        for (dimension, place) in dimensions.iter().zip(at) {
+            if dimension.values.len() < 2 {
+                continue;
+            }
+            let value = dimension.values[*place].clone();
+            words.push(match dimension.name.as_str() {
+                WORKLOAD | TARGET => value.clone(),
+                axis => format!("{axis}={value}"),
+            });
+            cell.coordinates.push(Coordinate {
+                dimension: dimension.name.clone(),
+                value,
+            });
+        }
+        cell.label = match words.is_empty() {
+            true => self.targets[target].name.clone(),
+            false => words.join(" "),
+        };
+        Ok(cell)
+    }
+
+    /// The runs of a block in their order, which is drawn from the study's seed. The same attempt of the same block has the same order for
+    /// ever.
+    pub fn block(&self, cells: &[Cell], block: u32, attempt: u32) -> Vec<BlockRun> {
+        let is_baseline = |index: usize| cells[index].baseline == index;
+        let runs = |is_twin| move |cell| BlockRun { cell, is_twin };
+        let mut order: Vec<BlockRun> = (0..cells.len()).map(runs(false)).collect();
+        if self.twin {
+            order.extend((0..cells.len()).filter(|index| is_baseline(*index)).map(runs(true)));
+        }
+        let key = Key::new(self.seed, "order of a study's block", attempt);
+        for place in (1..order.len()).rev() {
+            let random = key.at(u64::from(block) << 32 | place as u64);
+            order.swap(place, below(random, place as u64 + 1) as usize);
+        }
+        order
+    }
+}
+
+/// The place in each dimension of a cell.
+fn places(dimensions: &[Dimension], mut number: usize) -> Vec<usize> {
+    let mut places: Vec<usize> = dimensions
+        .iter()
+        .rev()
+        .map(|dimension| {
+            let place = number % dimension.values.len();
+            number /= dimension.values.len();
+            place
+        })
+        .collect();
+    places.reverse();
+    places
+}
+
+/// The cell at these places.
+fn number_of(dimensions: &[Dimension], places: &[usize]) -> usize {
+    let mut number = 0;
+    for (dimension, place) in dimensions.iter().zip(places) {
+        number = number * dimension.values.len() + place;
+    }
+    number
+}

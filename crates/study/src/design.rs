@@ -1,0 +1,551 @@
+//! The design of a study: workloads, axes and targets, how often, and in which file that stands.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserialize;
+use spec::{Options, Time};
+use toml::{Spanned, Table, Value};
+
+use crate::metric::Metric;
+
+/// Blocks of a study that says nothing of how many.
+pub const BLOCKS: u32 = 10;
+/// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of how many.
+pub const BLOCKS_UNTIL: u32 = 100;
+/// With fewer blocks there is no interval.
+pub const BLOCKS_MIN: u32 = 5;
+/// More blocks are nobody's wish.
+pub const BLOCKS_MAX: u32 = 10_000;
+/// Cells of a study are no more.
+pub const CELLS_MAX: u64 = 1_000;
+/// So long it is waited for a quiet machine before a run, where nothing else is said.
+pub const QUIET: Duration = Duration::from_secs(10);
+/// The most times that a pool is churned before it is measured.
+pub const AGE_MAX: u64 = 1_000;
+/// The fullest file system that a study begins with, in percent: a pool is to fit in, too.
+pub const FULLNESS_MAX: u32 = 95;
+
+/// Run options that a study decides itself.
+const OWN: [&str; 9] = [
+    "target", "keep", "reuse", "ack-log", "sweep", "fresh", "slo", "working-set", "no-sync-phases",
+];
+
+/// What is done with a study file, in full.
+#[derive(Clone, Debug)]
+pub struct Design {
+    /// Its name.
+    pub name: String,
+    /// What the order of runs is drawn from.
+    pub seed: u64,
+    /// Blocks at most.
+    pub blocks: u32,
+    /// Blocks are added until the interval of every comparison is within this factor around its ratio: 0.02 for 2 %.
+    pub until: Option<f64>,
+    /// No block begins that would end after this time.
+    pub run_for: Option<Duration>,
+    /// Whether each baseline cell runs twice in a block.
+    pub twin: bool,
+    /// The value of a dimension that the others are compared with.
+    pub baseline: Option<String>,
+    /// How long it is waited for a quiet machine before each run.
+    pub quiet: Duration,
+    /// What is compared.
+    pub metrics: Vec<Metric>,
+    /// The layout of a paper in which the results are shown.
+    pub layout: Option<String>,
+    /// What is done.
+    pub workloads: Vec<WorkloadDesign>,
+    /// What is varied.
+    pub axes: Vec<Axis>,
+    /// Where it is done.
+    pub targets: Vec<TargetDesign>,
+    /// The file.
+    pub text: String,
+}
+
+/// A workload of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadDesign {
+    /// Its name in the study.
+    pub name: String,
+    /// The preset that it begins from.
+    pub preset: Option<String>,
+    /// Options of its runs, as in a configuration file.
+    pub options: Table,
+    /// How many times the pool is churned before it is measured.
+    pub age: u64,
+    /// How full the file system is before the pool is made, in percent; nothing: as it is.
+    pub fullness: Option<u32>,
+}
+
+/// A dimension of a study: an option of the runs, `age` or `fullness`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// The option.
+    pub name: String,
+    /// Its values, in order.
+    pub values: Vec<Value>,
+}
+
+/// A target of a study.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetDesign {
+    /// Its name in the study.
+    pub name: String,
+    /// A directory, or `make:KIND?…`.
+    pub at: String,
+}
+
+impl TargetDesign {
+    /// Whether the study makes it.
+    pub fn is_made(&self) -> bool {
+        self.at.starts_with("make:")
+    }
+}
+
+/// A design is wrong: where, what, and what would be right.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct DesignError {
+    /// The line of the study file, from 1; nothing where no line is to blame.
+    pub line: Option<usize>,
+    /// What is wrong.
+    pub flaw: Flaw,
+}
+
+impl fmt::Display for DesignError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "line {line}: {}", self.flaw),
+            None => self.flaw.fmt(f),
+        }
+    }
+}
+
+/// What is wrong with a design.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Flaw {
+    /// The file is no TOML, or has a key that there is not.
+    #[error("{0}")]
+    File(String),
+    /// An option of a run is wrong.
+    #[error("{key}: {why}")]
+    Option {
+        /// The option.
+        key: String,
+        /// Why.
+        why: String,
+    },
+    /// An option that a study decides itself.
+    #[error("{0}: a study decides this for its runs (remove the key)")]
+    Own(String),
+    /// Nothing is done.
+    #[error("there is no workload (add a [[workload]] with a preset, or --preset NAME)")]
+    NoWorkload,
+    /// It is done nowhere.
+    #[error("there is no target (add targets = [\"make:ext4\", \"/mnt/disk\"], or --target DIRECTORY)")]
+    NoTarget,
+    /// An axis without values.
+    #[error("axes.{0}: the axis is empty (give it at least one value, or remove it)")]
+    EmptyAxis(String),
+    /// Two cells would be the same.
+    #[error("{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or on the command line NAME=…)")]
+    Twice {
+        /// The dimension.
+        dimension: String,
+        /// The value that is there twice.
+        value: String,
+    },
+    /// Too many cells.
+    #[error("it has {0} cells, more than {CELLS_MAX} (use fewer values for its axes)")]
+    TooManyCells(u128),
+    /// A number is out of its range.
+    #[error("{key} = {value}: expected {expected}")]
+    Range {
+        /// The key.
+        key: String,
+        /// What it says.
+        value: String,
+        /// What it could say.
+        expected: String,
+    },
+    /// No dimension has this value.
+    #[error("baseline = \"{0}\": no target, workload or axis has this value (expected one of {1})")]
+    NoBaseline(String, String),
+    /// More than one dimension has this value.
+    #[error("baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)")]
+    AmbiguousBaseline(String),
+    /// Only what a study makes can be filled.
+    #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
+    FullDirectory(String),
+    /// A directory depends on where the program is started.
+    #[error("the target {0} is no absolute path (write it from the root: a study may be continued from anywhere)")]
+    RelativeTarget(String),
+    /// A name is none.
+    #[error("{key} = \"{value}\": expected 1 to 60 characters without control characters")]
+    Name {
+        /// The key.
+        key: String,
+        /// What it says.
+        value: String,
+    },
+}
+
+/// A study file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct File {
+    name: Option<Spanned<String>>,
+    seed: Option<u64>,
+    blocks: Option<Spanned<i64>>,
+    until: Option<Spanned<String>>,
+    #[serde(rename = "for")]
+    run_for: Option<Time>,
+    twin: Option<bool>,
+    baseline: Option<Spanned<String>>,
+    quiet_time: Option<Time>,
+    #[serde(default)]
+    metrics: Vec<Spanned<String>>,
+    layout: Option<String>,
+    #[serde(default)]
+    workload: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
+    #[serde(default)]
+    axes: BTreeMap<Spanned<String>, Spanned<Vec<Spanned<Value>>>>,
+    #[serde(default)]
+    targets: Vec<Spanned<TargetInFile>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a directory, make:KIND, or { name = \"…\", at = \"…\" }")]
+enum TargetInFile {
+    Word(String),
+    Named(NamedTarget),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedTarget {
+    name: String,
+    at: String,
+}
+
+/// Puts a line to what is wrong.
+struct Lines<'a>(&'a str);
+
+impl Lines<'_> {
+    fn error(&self, at: usize, flaw: Flaw) -> DesignError {
+        let line = self.0.get(..at).map(|before| before.matches('\n').count() + 1);
+        DesignError { line, flaw }
+    }
+}
+
+impl Design {
+    /// Reads a study file.
+    ///
+    /// # Errors
+    /// What is wrong, in which line, and what would be right. Nothing was made.
+    pub fn parse(text: &str) -> Result<Self, DesignError> {
+        let lines = Lines(text);
+        let file: File = toml::from_str(text).map_err(|error| {
+            let flaw = Flaw::File(error.message().trim_end().to_owned());
+            match error.span() {
+                Some(span) => lines.error(span.start, flaw),
+                None => DesignError { line: None, flaw },
+            }
+        })?;
+        let blocks = in_range(&lines, "blocks", file.blocks.as_ref(), 1..=BLOCKS_MAX)?;
+        let until = file.until.as_ref().map(|until| percent(&lines, until)).transpose()?;
+        let name = match &file.name {
+            Some(name) => named(&lines, "name", name)?,
+            None => String::new(),
+        };
+        let metrics = file.metrics.iter().map(|metric| {
+            let parsed = metric.get_ref().parse();
+            parsed.map_err(|why: crate::metric::UnknownMetric| {
+                let flaw = Flaw::Option {
+                    key: "metrics".to_owned(),
+                    why: why.to_string(),
+                };
+                lines.error(metric.span().start, flaw)
+            })
+        });
+        let mut design = Self {
+            name,
+            seed: file.seed.unwrap_or(1),
+            blocks: blocks.unwrap_or(match (until, file.run_for) {
+                (Some(_), _) => BLOCKS_UNTIL,
+                (None, Some(_)) => BLOCKS_MAX,
+                (None, None) => BLOCKS,
+            }),
+            until,
+            run_for: file.run_for.map(|time| Duration::from_nanos(time.0)),
+            twin: file.twin.unwrap_or(true),
+            baseline: file.baseline.as_ref().map(|baseline| baseline.get_ref().clone()),
+            quiet: file.quiet_time.map_or(QUIET, |time| Duration::from_nanos(time.0)),
+            metrics: metrics.collect::<Result<_, _>>()?,
+            layout: file.layout,
+            workloads: Vec::new(),
+            axes: Vec::new(),
+            targets: Vec::new(),
+            text: text.to_owned(),
+        };
+        if design.metrics.is_empty() {
+            design.metrics.push(Metric::Transactions);
+        }
+        for workload in &file.workload {
+            let workload = workload_of(&lines, workload)?;
+            refuse_twice("workload", &workload.name, design.workloads.iter().map(|other| &other.name))
+                .map_err(|flaw| DesignError { line: None, flaw })?;
+            design.workloads.push(workload);
+        }
+        let mut axes: Vec<_> = file.axes.iter().collect();
+        axes.sort_by_key(|(name, _)| name.span().start);
+        for (name, values) in axes {
+            design.axes.push(axis_of(&lines, name, values)?);
+        }
+        for target in &file.targets {
+            let found = target_of(&lines, target)?;
+            refuse_twice("target", &found.name, design.targets.iter().map(|other| &other.name))
+                .map_err(|flaw| lines.error(target.span().start, flaw))?;
+            design.targets.push(found);
+        }
+        if design.workloads.is_empty() {
+            return Err(DesignError { line: None, flaw: Flaw::NoWorkload });
+        }
+        if design.targets.is_empty() {
+            return Err(DesignError { line: None, flaw: Flaw::NoTarget });
+        }
+        if design.name.is_empty() {
+            let names: Vec<&str> = design.workloads.iter().map(|workload| workload.name.as_str()).collect();
+            design.name = names.join("+").chars().take(60).collect();
+        }
+        let fills = |axis: &Axis| axis.name == "fullness";
+        if design.axes.iter().any(fills) || design.workloads.iter().any(|workload| workload.fullness.is_some()) {
+            if let Some(target) = design.targets.iter().find(|target| !target.is_made()) {
+                let flaw = Flaw::FullDirectory(target.name.clone());
+                return Err(DesignError { line: None, flaw });
+            }
+        }
+        design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
+            (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => lines.error(baseline.span().start, flaw),
+            _ => DesignError { line: None, flaw },
+        })?;
+        Ok(design)
+    }
+}
+
+fn refuse_twice<'a>(dimension: &str, value: &str, mut others: impl Iterator<Item = &'a String>) -> Result<(), Flaw> {
+    match others.any(|other| other == value) {
+        true => Err(Flaw::Twice {
+            dimension: dimension.to_owned(),
+            value: value.to_owned(),
+        }),
+        false => Ok(()),
+    }
+}
+
+fn in_range(
+    lines: &Lines<'_>,
+    key: &str,
+    said: Option<&Spanned<i64>>,
+    range: std::ops::RangeInclusive<u32>,
+) -> Result<Option<u32>, DesignError> {
+    let Some(said) = said else {
+        return Ok(None);
+    };
+    let value = u32::try_from(*said.get_ref()).ok().filter(|value| range.contains(value));
+    match value {
+        Some(value) => Ok(Some(value)),
+        None => Err(lines.error(said.span().start, out_of_range(key, said.get_ref(), *range.start(), *range.end()))),
+    }
+}
+
+fn out_of_range(key: &str, value: &dyn fmt::Display, least: u32, most: u32) -> Flaw {
+    Flaw::Range {
+        key: key.to_owned(),
+        value: value.to_string(),
+        expected: format!("a whole number from {least} to {most}"),
+    }
+}
+
+/// A percentage like `2%` as a fraction.
+fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError> {
+    let number = said.get_ref().trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number.filter(|number| (0.1..=50.0).contains(number)) {
+        Some(number) => Ok(number / 100.0),
+        None => {
+            let flaw = Flaw::Range {
+                key: "until".to_owned(),
+                value: format!("\"{}\"", said.get_ref()),
+                expected: "a percentage from 0.1% to 50%, like \"2%\"".to_owned(),
+            };
+            Err(lines.error(said.span().start, flaw))
+        }
+    }
+}
+
+fn named(lines: &Lines<'_>, key: &str, said: &Spanned<String>) -> Result<String, DesignError> {
+    is_name(said.get_ref()).then(|| said.get_ref().clone()).ok_or_else(|| {
+        let flaw = Flaw::Name {
+            key: key.to_owned(),
+            value: said.get_ref().chars().take(60).collect(),
+        };
+        lines.error(said.span().start, flaw)
+    })
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=60).contains(&text.chars().count()) && !text.contains(char::is_control)
+}
+
+fn workload_of(
+    lines: &Lines<'_>,
+    said: &Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>,
+) -> Result<WorkloadDesign, DesignError> {
+    let mut workload = WorkloadDesign {
+        name: String::new(),
+        preset: None,
+        options: Table::new(),
+        age: 0,
+        fullness: None,
+    };
+    for (key, value) in said.get_ref() {
+        let wrong = |flaw| lines.error(key.span().start, flaw);
+        match (key.get_ref().as_str(), value.get_ref()) {
+            ("name", Value::String(name)) if is_name(name) => workload.name.clone_from(name),
+            ("preset", Value::String(preset)) => workload.preset = Some(preset.clone()),
+            (key @ ("name" | "preset"), value) => {
+                return Err(wrong(Flaw::Name {
+                    key: key.to_owned(),
+                    value: value.to_string(),
+                }));
+            }
+            ("age", value) => workload.age = age(value).map_err(wrong)?,
+            ("fullness", value) => workload.fullness = Some(fullness(value).map_err(wrong)?),
+            (key, value) => {
+                check_option(key, value).map_err(wrong)?;
+                workload.options.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+    if workload.name.is_empty() {
+        workload.name = workload.preset.clone().unwrap_or_else(|| "classic".to_owned());
+    }
+    Ok(workload)
+}
+
+fn axis_of(
+    lines: &Lines<'_>,
+    name: &Spanned<String>,
+    said: &Spanned<Vec<Spanned<Value>>>,
+) -> Result<Axis, DesignError> {
+    let mut values: Vec<Value> = Vec::new();
+    for spanned in said.get_ref() {
+        let value = spanned.get_ref();
+        let wrong = |flaw| lines.error(spanned.span().start, flaw);
+        match name.get_ref().as_str() {
+            "age" => drop(age(value).map_err(wrong)?),
+            "fullness" => drop(fullness(value).map_err(wrong)?),
+            key => check_option(key, value).map_err(wrong)?,
+        }
+        if values.contains(value) {
+            return Err(wrong(Flaw::Twice {
+                dimension: format!("axes.{}", name.get_ref()),
+                value: word(value),
+            }));
+        }
+        values.push(value.clone());
+    }
+    if values.is_empty() {
+        return Err(lines.error(name.span().start, Flaw::EmptyAxis(name.get_ref().clone())));
+    }
+    Ok(Axis {
+        name: name.get_ref().clone(),
+        values,
+    })
+}
+
+fn target_of(lines: &Lines<'_>, said: &Spanned<TargetInFile>) -> Result<TargetDesign, DesignError> {
+    let target = match said.get_ref() {
+        TargetInFile::Word(at) => TargetDesign {
+            name: name_of(at),
+            at: at.clone(),
+        },
+        TargetInFile::Named(NamedTarget { name, at }) => TargetDesign {
+            name: name.clone(),
+            at: at.clone(),
+        },
+    };
+    if !is_name(&target.name) {
+        return Err(lines.error(
+            said.span().start,
+            Flaw::Name {
+                key: "target".to_owned(),
+                value: target.name.chars().take(60).collect(),
+            },
+        ));
+    }
+    let is_url = target.at.split_once(':').is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
+    if !is_url && !target.at.starts_with('/') {
+        return Err(lines.error(said.span().start, Flaw::RelativeTarget(target.at)));
+    }
+    Ok(target)
+}
+
+/// What a target is called that has no name: its kind, or its path.
+fn name_of(at: &str) -> String {
+    match at.strip_prefix("make:") {
+        Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
+        None if at.chars().count() <= 60 => at.to_owned(),
+        None => {
+            let from = at.char_indices().rev().nth(57).map_or(0, |(index, _)| index);
+            format!("…{}", &at[from..])
+        }
+    }
+}
+
+/// A value in words.
+pub(crate) fn word(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// How many times a pool is churned.
+pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
+    let age = value.as_integer().and_then(|age| u64::try_from(age).ok());
+    age.filter(|age| *age <= AGE_MAX)
+        .ok_or_else(|| out_of_range("age", &word(value), 0, AGE_MAX as u32))
+}
+
+/// How full a file system is, in percent.
+pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
+    let percent = value.as_integer().and_then(|percent| u32::try_from(percent).ok());
+    percent
+        .filter(|percent| *percent <= FULLNESS_MAX)
+        .ok_or_else(|| out_of_range("fullness", &word(value), 0, FULLNESS_MAX))
+}
+
+/// Whether an option of a run can be this.
+fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
+    if OWN.contains(&key) {
+        return Err(Flaw::Own(key.to_owned()));
+    }
+    options_of(Table::from_iter([(key.to_owned(), value.clone())])).map(drop)
+}
+
+/// The options of a table.
+pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
+    let keys = table.keys().cloned().collect::<Vec<_>>().join(", ");
+    Options::deserialize(Value::Table(table)).map_err(|error| {
+        let message = error.message().trim_end().to_owned();
+        // The options are many; the specification lists them.
+        let why = match message.starts_with("unknown field") {
+            true => "runs have no such option ('postmark run --help' lists all; a study adds age and fullness)".to_owned(),
+            false => message,
+        };
+        Flaw::Option { key: keys, why }
+    })
+}
