@@ -19,16 +19,23 @@ use crate::run_spec::error::SpecError;
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
+pub use mark::is_alive;
 pub use place::{ArchivePlace, Chosen, chosen_for_run};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.
-fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
+///
+/// # Errors
+/// Where there is none, or it cannot be opened.
+pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place::place_of_one(said.archive.as_deref())?.open(false)?)
 }
 
 /// The run that a word names.
-fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
+///
+/// # Errors
+/// Where there is none or several, or the archive cannot be read.
+pub fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
     let name = RunName::parse(word).ok_or_else(|| not_a_name(word))?;
     Ok(archive.find(&name, &mark::is_alive)?)
 }
@@ -38,6 +45,11 @@ fn not_a_name(word: &str) -> Problem {
         "invalid run '{word}': expected its number, at least four hexadecimal digits of its identity, or last ('postmark list' shows the numbers)"
     );
     SpecError::Contradiction(told).into()
+}
+
+/// Whether a run goes on.
+pub fn is_going(entry: &ListedRun) -> bool {
+    entry.headline.state == record::State::Going
 }
 
 /// The number of a run in an archive. All that come out of one have it.

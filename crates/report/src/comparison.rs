@@ -308,7 +308,7 @@ fn digits(estimate: &Estimate) -> usize {
 }
 
 /// A row for each comparison, for spreadsheets (RFC 4180).
-pub fn as_csv(found: &Comparisons) -> String {
+pub fn as_csv(tables: &[Comparisons]) -> String {
     let mut table = Table::new(
         4,
         &[
@@ -332,7 +332,10 @@ pub fn as_csv(found: &Comparisons) -> String {
             "unlike",
         ],
     );
-    for row in &found.rows {
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(move |row| (row, table.confidence)));
+    for (row, confidence) in rows {
         let estimate = row.estimate();
         let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, 6)));
         let count = |value: u32| Cell::from(Number::Ordinal(value.into()));
@@ -354,7 +357,7 @@ pub fn as_csv(found: &Comparisons) -> String {
             number(estimate.map(|estimate| estimate.ratio)),
             number(interval.map(|interval| interval.low)),
             number(interval.map(|interval| interval.high)),
-            number(Some(found.confidence)),
+            number(Some(confidence)),
             number(estimate.and_then(|estimate| estimate.spread)),
             Cell::ours(estimate.map_or("", |estimate| if estimate.is_shown { "true" } else { "false" })),
             number(estimate.and_then(|estimate| estimate.smallest_shown)),

@@ -17,25 +17,28 @@ pub fn document(gate: &Gate) -> Document {
     document.table(table(gate));
     document.gap();
     for judged in &gate.requirements {
-        document.item(sentence(judged, &gate.baseline));
+        document.item(sentence(judged));
     }
     document.gap();
     document.words(bound(
         "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, with an error probability of 1 % for the \
          whole gate (Holm's procedure). Undecided: neither is shown.",
     ));
-    add_doubts(&mut document, &gate.comparisons);
+    for comparisons in &gate.comparisons {
+        add_doubts(&mut document, comparisons);
+    }
     document
 }
 
 fn sides(gate: &Gate) -> String {
-    let mut sides: Vec<&str> = Vec::new();
-    for judged in &gate.requirements {
-        if !sides.contains(&&*judged.side) {
-            sides.push(&judged.side);
-        }
-    }
-    format!("{} against {}", sides.join(", "), gate.baseline)
+    let tables = gate.requirements.chunk_by(|one, other| one.baseline == other.baseline);
+    let of_table = |table: &[Judged]| {
+        let mut sides: Vec<&str> = table.iter().map(|judged| &*judged.side).collect();
+        sides.dedup();
+        format!("{} against {}", sides.join(", "), table[0].baseline)
+    };
+    let tables: Vec<String> = tables.map(of_table).collect();
+    tables.join("; ")
 }
 
 const fn tone(decision: Decision) -> Tone {
@@ -93,9 +96,10 @@ fn table(gate: &Gate) -> Table {
 }
 
 /// A requirement in one sentence.
-pub fn sentence(judged: &Judged, baseline: &str) -> String {
+pub fn sentence(judged: &Judged) -> String {
     let Judged {
         side,
+        baseline,
         requirement,
         ratio,
         count,

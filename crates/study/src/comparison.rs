@@ -23,6 +23,15 @@ pub struct Baseline {
     pub twin: Option<Side>,
 }
 
+/// A baseline with the sides that are held against it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What they are compared with.
+    pub baseline: Baseline,
+    /// What is compared with it.
+    pub sides: Vec<Side>,
+}
+
 /// How runs were put side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -180,7 +189,27 @@ impl Baseline {
     }
 }
 
+impl Group {
+    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
+    #[must_use]
+    pub fn after_block(self, number: u32) -> Self {
+        Self {
+            baseline: Baseline {
+                side: self.baseline.side.after_block(number),
+                twin: self.baseline.twin.map(|twin| twin.after_block(number)),
+            },
+            sides: self.sides.into_iter().map(|side| side.after_block(number)).collect(),
+        }
+    }
+}
+
 impl Comparisons {
+    /// A table for each group; the intervals of each table hold together.
+    pub fn of_groups(groups: &[Group], metrics: &[Metric], alpha: f64) -> Vec<Self> {
+        let table = |group: &Group| Self::of(&group.baseline, &group.sides, metrics, alpha);
+        groups.iter().map(table).collect()
+    }
+
     /// Every side against the baseline in every metric, with the error of all intervals together ([`ALPHA`], or that of a look:
     /// [`crate::Looks`]).
     pub fn of(baseline: &Baseline, sides: &[Side], metrics: &[Metric], alpha: f64) -> Self {

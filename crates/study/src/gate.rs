@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Baseline, Comparisons, Method, Missing, Samples};
+use crate::comparison::{ALPHA, Baseline, Comparisons, Group, Method, Missing, Samples};
 use crate::metric::{Better, Metric, UnknownMetric};
 use crate::observed::{InvalidRun, Side, Unlike, unlike};
 use crate::statistics::{BLOCKS_MIN, Errors, Mean};
@@ -276,6 +276,8 @@ impl Decision {
 pub struct Judged {
     /// The side's name.
     pub side: String,
+    /// The baseline's name.
+    pub baseline: String,
     /// What was required.
     pub requirement: Requirement,
     /// Whether it is met.
@@ -302,8 +304,6 @@ pub struct Judged {
 /// A gate: sides, requirements, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// The baseline's name.
-    pub baseline: String,
     /// What it came to.
     pub decision: Decision,
     /// Its requirements, side after side.
@@ -312,8 +312,8 @@ pub struct Gate {
     pub blocks_needed: Option<u32>,
     /// The blocks behind this one alone were looked at; nothing where all were.
     pub confirmed_after: Option<u32>,
-    /// The comparisons of the same sides in the required metrics, with what a twin showed.
-    pub comparisons: Comparisons,
+    /// The comparisons of the same sides in the required metrics, with what twins showed: a table for each baseline.
+    pub comparisons: Vec<Comparisons>,
 }
 
 /// A gate cannot be decided at all: an error, never a pass.
@@ -323,12 +323,9 @@ pub enum GateError {
     /// Nothing is required.
     #[error("a gate needs a requirement (add --require 'transactions >= 0.97')")]
     NoRequirements,
-    /// There is nothing to hold against the baseline.
-    #[error("a gate needs a side beside the baseline '{baseline}'")]
-    NoSides {
-        /// The baseline's name.
-        baseline: String,
-    },
+    /// There is nothing to hold against a baseline.
+    #[error("a gate needs a baseline and a side to hold against it")]
+    NoSides,
     /// A side, or the baseline, has no runs.
     #[error("'{side}' has no runs{}", behind(*after))]
     Missing {
@@ -384,41 +381,31 @@ fn behind(after: Option<u32>) -> String {
 }
 
 impl Gate {
-    /// Judges every side by every requirement. `after`: on the blocks behind this one alone.
+    /// Judges every side of every group by every requirement. `after`: on the blocks behind this one alone.
     ///
     /// # Errors
     /// Where something is missing or INVALID, so that there is nothing to decide on.
-    pub fn of(
-        baseline: Baseline,
-        sides: Vec<Side>,
-        requirements: &[Requirement],
-        after: Option<u32>,
-    ) -> Result<Self, GateError> {
-        let (baseline, sides) = match after {
-            Some(after) => (
-                Baseline {
-                    side: baseline.side.after_block(after),
-                    twin: baseline.twin.map(|twin| twin.after_block(after)),
-                },
-                sides.into_iter().map(|side| side.after_block(after)).collect(),
-            ),
-            None => (baseline, sides),
-        };
+    pub fn of(groups: Vec<Group>, requirements: &[Requirement], after: Option<u32>) -> Result<Self, GateError> {
+        let mut groups: Vec<Group> = groups.into_iter().filter(|group| !group.sides.is_empty()).collect();
+        if let Some(after) = after {
+            groups = groups.into_iter().map(|group| group.after_block(after)).collect();
+        }
         if requirements.is_empty() {
             return Err(GateError::NoRequirements);
         }
-        if sides.is_empty() {
-            let baseline = baseline.side.label;
-            return Err(GateError::NoSides { baseline });
+        if groups.is_empty() {
+            return Err(GateError::NoSides);
         }
-        for side in baseline.sides().chain(&sides) {
-            has_counted(side, after)?;
-        }
-        let all = sides.len() * requirements.len();
+        let all = requirements.len() * groups.iter().map(|group| group.sides.len()).sum::<usize>();
         let mut judged = Vec::with_capacity(all);
-        for side in &sides {
-            for requirement in requirements {
-                judged.push(judge(side, &baseline, requirement, all)?);
+        for Group { baseline, sides } in &groups {
+            for side in baseline.sides().chain(sides) {
+                has_counted(side, after)?;
+            }
+            for side in sides {
+                for requirement in requirements {
+                    judged.push(judge(side, baseline, requirement, all)?);
+                }
             }
         }
         fail_by_holm(&mut judged);
@@ -430,12 +417,11 @@ impl Gate {
             }
         }
         Ok(Self {
-            baseline: baseline.side.label.clone(),
             decision: decision(&judged),
             requirements: judged,
             blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
             confirmed_after: after,
-            comparisons: Comparisons::of(&baseline, &sides, &metrics, crate::comparison::ALPHA),
+            comparisons: Comparisons::of_groups(&groups, &metrics, ALPHA),
         })
     }
 }
@@ -487,7 +473,8 @@ fn judge(side: &Side, baseline: &Baseline, requirement: &Requirement, all: usize
     let is_inside = tested.is_some_and(|(bound, least, _)| bound >= least);
     let sign = if requirement.bound == Bound::AtLeast { 1.0 } else { -1.0 };
     Ok(Judged {
-        side: side.label.clone(),
+        side: name(),
+        baseline: base(),
         requirement: *requirement,
         decision: if is_inside {
             Decision::Passed

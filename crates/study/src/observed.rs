@@ -11,7 +11,7 @@ use crate::metric::Metric;
 /// Which block of a study a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Block {
-    /// The study's identity; of a side that was measured by itself the study's name, which its sides have in common.
+    /// The study's identity.
     pub study: String,
     /// Whether all cells of the block were run together, in random order.
     pub is_interleaved: bool,
@@ -88,12 +88,8 @@ impl UnlikeWhat {
 
 impl From<&StudyPart> for Block {
     fn from(part: &StudyPart) -> Self {
-        let study = match part.side {
-            Some(_) => &part.name,
-            None => &part.study,
-        };
         Self {
-            study: study.clone(),
+            study: part.study.clone(),
             is_interleaved: part.side.is_none(),
             number: part.block,
             attempt: part.attempt,

@@ -23,13 +23,19 @@ pub(crate) struct Blocks {
     pub without: u32,
 }
 
-/// Whether all runs belong to blocks and the sides have one in common, so that there are pairs.
+/// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a block in common: then there are
+/// pairs.
 pub(crate) fn are_in_blocks(side: &Side, baseline: &Baseline) -> bool {
-    let mut sides = [side].into_iter().chain(baseline.sides());
-    let runs = || [side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs);
-    let first = sides.next().map(keys).unwrap_or_default();
-    let common = sides.fold(first, |common, side| &common & &keys(side));
-    runs().all(|run| run.block.is_some()) && !common.is_empty()
+    let sides = || [side].into_iter().chain(baseline.sides());
+    let common = sides().map(keys).reduce(|common, keys| &common & &keys);
+    sides().all(has_one_run_an_attempt) && common.is_some_and(|common| !common.is_empty())
+}
+
+fn has_one_run_an_attempt(side: &Side) -> bool {
+    let mut seen = BTreeSet::new();
+    side.runs
+        .iter()
+        .all(|run| run.block.as_ref().is_some_and(|block| seen.insert(block)))
 }
 
 fn keys(side: &Side) -> BTreeSet<Key<'_>> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use document::Rendering;
 use record::Level;
 use study::comparison::ALPHA;
-use study::{Baseline, Block, Comparisons, Gate, Metric, Observed, Requirement, Side, UnlikeWhat};
+use study::{Baseline, Block, Comparisons, Gate, Group, Metric, Observed, Requirement, Side, UnlikeWhat};
 
 fn metric(word: &str) -> Metric {
     word.parse().unwrap()
@@ -86,7 +86,7 @@ fn comparisons_are_a_table_and_sentences() {
     compare("comparison.txt", include_str!("../golden/comparison.txt"), &text);
     let markdown = Rendering::Markdown.show(&report::comparison::document(&found), document::WIDTH);
     compare("comparison.md", include_str!("../golden/comparison.md"), &markdown);
-    let csv = report::comparison::as_csv(&found);
+    let csv = report::comparison::as_csv(std::slice::from_ref(&found));
     compare("comparison.csv", include_str!("../golden/comparison.csv"), &csv);
 }
 
@@ -159,12 +159,28 @@ fn gates_say_what_they_need_and_decide() {
         .to_vec();
     let mut all = String::new();
     for rate in [10_000.0, 9_000.0, 9_720.0] {
-        let gate = Gate::of(with_twin(), vec![side("new", rate, 1, 10)], &requirements, None).unwrap();
+        let gate = Gate::of(
+            vec![Group {
+                baseline: with_twin(),
+                sides: vec![side("new", rate, 1, 10)],
+            }],
+            &requirements,
+            None,
+        )
+        .unwrap();
         all += &document::text(&report::gate::document(&gate), document::WIDTH);
         all.push('\n');
     }
     compare("gates.txt", include_str!("../golden/gates.txt"), &all);
-    let confirmed = Gate::of(with_twin(), vec![side("new", 9_000.0, 1, 10)], &requirements, Some(6)).unwrap();
+    let confirmed = Gate::of(
+        vec![Group {
+            baseline: with_twin(),
+            sides: vec![side("new", 9_000.0, 1, 10)],
+        }],
+        &requirements,
+        Some(6),
+    )
+    .unwrap();
     let markdown = Rendering::Markdown.show(&report::gate::document(&confirmed), document::WIDTH);
     compare("gate.md", include_str!("../golden/gate.md"), &markdown);
 }

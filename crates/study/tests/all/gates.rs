@@ -1,7 +1,7 @@
 //! Gates over runs whose numbers are known.
 
 use record::Level;
-use study::{Baseline, Decision, Gate, GateError, Metric, Requirement, Side};
+use study::{Baseline, Decision, Gate, GateError, Group, Metric, Requirement, Side};
 
 use crate::made::{apart, in_blocks, run};
 
@@ -21,7 +21,14 @@ fn base() -> Baseline {
 
 fn gate(side: Side, baseline: Baseline, requirements: &[&str]) -> Result<Gate, GateError> {
     let requirements: Vec<Requirement> = requirements.iter().map(|text| requirement(text)).collect();
-    Gate::of(baseline, vec![side], &requirements, None)
+    Gate::of(
+        vec![Group {
+            baseline,
+            sides: vec![side],
+        }],
+        &requirements,
+        None,
+    )
 }
 
 #[test]
@@ -135,7 +142,15 @@ fn failing_is_decided_by_all_tests_together() {
     assert!(p < 0.05 && alone.decision != Decision::Passed, "{p}");
     let mut sides = vec![side()];
     sides.extend((1..10).map(|number| around(&number.to_string(), 100.0)));
-    let ten = Gate::of(base(), sides, &[requirement("transactions >= 0.9")], None).unwrap();
+    let ten = Gate::of(
+        vec![Group {
+            baseline: base(),
+            sides,
+        }],
+        &[requirement("transactions >= 0.9")],
+        None,
+    )
+    .unwrap();
     assert_eq!(ten.decision == Decision::Failed, p <= 0.001, "{p}");
     assert_eq!(alone.decision == Decision::Failed, p <= 0.01, "{p}");
     assert!(
@@ -198,8 +213,15 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
         Err(GateError::NotMeasured { .. })
     ));
     assert!(matches!(
-        Gate::of(base(), Vec::new(), &[requirement("transactions >= 0.9")], None),
-        Err(GateError::NoSides { .. })
+        Gate::of(
+            vec![Group {
+                baseline: base(),
+                sides: Vec::new()
+            }],
+            &[requirement("transactions >= 0.9")],
+            None
+        ),
+        Err(GateError::NoSides)
     ));
     assert!(matches!(
         gate(around("new", 100.0), base(), &[]),
@@ -215,7 +237,16 @@ fn a_confirmation_has_new_blocks_alone() {
         .extend((11..=20).map(|block| run(Some(block), &[(Metric::Transactions, 100.0 + f64::from(block % 2))])));
     let baseline = || Baseline::alone(in_blocks("base", &[100.0; 20]));
     let requirements = [requirement("transactions >= 0.97")];
-    let gate = |after| Gate::of(baseline(), vec![side.clone()], &requirements, after);
+    let gate = |after| {
+        Gate::of(
+            vec![Group {
+                baseline: baseline(),
+                sides: vec![side.clone()],
+            }],
+            &requirements,
+            after,
+        )
+    };
     assert_ne!(gate(None).unwrap().decision, Decision::Passed);
     let confirmed = gate(Some(10)).unwrap();
     assert_eq!(

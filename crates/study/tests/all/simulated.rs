@@ -1,7 +1,7 @@
 //! What intervals and gates promise, held against studies of which the truth is known. Seeds are fixed.
 
 use study::comparison::ALPHA;
-use study::{Comparisons, Decision, Gate, Looks, Metric, Requirement};
+use study::{Comparisons, Decision, Gate, Group, Looks, Metric, Requirement};
 
 use crate::made::{Machine, Noisy, empty};
 
@@ -116,7 +116,15 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
 }
 
 fn gate((baseline, side): &(study::Baseline, study::Side), requirements: &[Requirement]) -> Gate {
-    Gate::of(baseline.clone(), vec![side.clone()], requirements, None).unwrap()
+    Gate::of(
+        vec![Group {
+            baseline: baseline.clone(),
+            sides: vec![side.clone()],
+        }],
+        requirements,
+        None,
+    )
+    .unwrap()
 }
 
 #[test]
