@@ -177,7 +177,7 @@ impl Baseline {
 
     fn noise(&self, metric: Metric, alpha: f64) -> Option<Noise> {
         let twin = self.twin.as_ref()?;
-        let blocks = pairs(twin, &Self::alone(self.side.clone()), metric);
+        let blocks = pairs(twin, std::iter::once(&self.side), metric);
         let logs = &blocks.log_ratios;
         (!logs.is_empty()).then(|| Noise {
             metric,
@@ -284,7 +284,7 @@ impl Samples {
             } else {
                 Method::BlocksApart
             };
-            Self::of_blocks(method, &pairs(side, baseline, metric))
+            Self::of_blocks(method, &pairs(side, baseline.sides(), metric))
         } else {
             // Nothing is known of when they ran: the twin's runs are runs of the baseline.
             let mut all = baseline.side.clone();

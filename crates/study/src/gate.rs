@@ -48,38 +48,22 @@ pub struct Requirement {
 #[non_exhaustive]
 pub enum RequirementError {
     /// It does not have the form.
-    #[error(
-        "invalid requirement '{text}': expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.97' or 'create.p99 <= 1.10'"
-    )]
-    Form {
-        /// What was given.
-        text: String,
-    },
+    #[error("expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.97' or 'create.p99 <= 1.10'")]
+    Form,
     /// The metric is none.
-    #[error("invalid requirement '{text}': {cause}")]
-    Metric {
-        /// What was given.
-        text: String,
-        /// Which it is not.
-        cause: UnknownMetric,
-    },
+    #[error(transparent)]
+    Metric(#[from] UnknownMetric),
     /// The threshold is no ratio.
-    #[error(
-        "invalid requirement '{text}': '{threshold}' is not a positive ratio to the baseline (use one like {example})"
-    )]
+    #[error("'{threshold}' is not a positive ratio to the baseline (use one like {example})")]
     Threshold {
-        /// What was given.
-        text: String,
         /// What stands for the threshold.
         threshold: String,
         /// A threshold that would do.
         example: &'static str,
     },
     /// The bound allows what is worse, and not what is better.
-    #[error("invalid requirement '{text}': {better} {metric} is better (write '{metric} {right}')")]
+    #[error("{better} {metric} is better (write '{metric} {right}')")]
     Direction {
-        /// What was given.
-        text: String,
         /// The metric.
         metric: Metric,
         /// `higher` or `lower`.
@@ -88,12 +72,8 @@ pub enum RequirementError {
         right: &'static str,
     },
     /// The threshold has no margin, so that identical systems would not pass.
-    #[error(
-        "invalid requirement '{text}': identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')"
-    )]
+    #[error("identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')")]
     NoMargin {
-        /// What was given.
-        text: String,
         /// The metric.
         metric: Metric,
         /// A bound that would do.
@@ -176,17 +156,14 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, RequirementError> {
         let text = text.trim();
-        let owned = || text.to_owned();
         let split = |bound: Bound| {
             text.split_once(bound.sign())
                 .map(|(metric, rest)| (metric, bound, rest.trim()))
         };
         let (metric, bound, threshold_word) = split(Bound::AtLeast)
             .or_else(|| split(Bound::AtMost))
-            .ok_or_else(|| RequirementError::Form { text: owned() })?;
-        let metric: Metric = metric
-            .parse()
-            .map_err(|cause| RequirementError::Metric { text: owned(), cause })?;
+            .ok_or_else(|| RequirementError::Form)?;
+        let metric: Metric = metric.parse()?;
         let (right, better) = match metric.better() {
             Better::Higher => (Bound::AtLeast, "higher"),
             Better::Lower => (Bound::AtMost, "lower"),
@@ -194,13 +171,11 @@ impl FromStr for Requirement {
         let threshold = threshold_word.parse::<f64>().ok();
         let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
         let threshold = threshold.ok_or_else(|| RequirementError::Threshold {
-            text: owned(),
             threshold: threshold_word.to_owned(),
             example: if bound == Bound::AtLeast { "0.97" } else { "1.10" },
         })?;
         if bound != right {
             return Err(RequirementError::Direction {
-                text: owned(),
                 metric,
                 better,
                 right: right.example(),
@@ -212,7 +187,6 @@ impl FromStr for Requirement {
         };
         if !has_margin {
             return Err(RequirementError::NoMargin {
-                text: owned(),
                 metric,
                 right: right.example(),
             });

@@ -52,9 +52,9 @@ pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a Side>) -> 
     blocks.all(|block| block.is_interleaved)
 }
 
-/// The pairs of a side and the baseline. With a twin the baseline is the geometric mean of both, in each block.
-pub(crate) fn pairs(side: &Side, baseline: &Baseline, metric: Metric) -> Blocks {
-    let sides: Vec<&Side> = [side].into_iter().chain(baseline.sides()).collect();
+/// The pairs of a side and a baseline. With a twin the baseline is the geometric mean of both, in each block.
+pub(crate) fn pairs<'a>(side: &'a Side, baseline: impl Iterator<Item = &'a Side>, metric: Metric) -> Blocks {
+    let sides: Vec<&Side> = [side].into_iter().chain(baseline).collect();
     let mut blocks = Blocks::default();
     for (attempts, is_invalid) in attempts(&sides) {
         // The last attempt is the one that was meant to stand.

@@ -65,7 +65,7 @@ fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
         ("create.p99 >= 0.9", "lower create.p99 is better"),
     ] {
         let error = text.parse::<Requirement>().unwrap_err().to_string();
-        assert!(error.contains(told) && error.contains(text), "{text}: {error}");
+        assert!(error.contains(told), "{text}: {error}");
         assert!(!error.contains('\n'));
     }
 }

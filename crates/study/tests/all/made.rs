@@ -8,6 +8,19 @@ use study::{Baseline, Block, Metric, Observed, Side, UnlikeWhat};
 /// A run with this value, in this block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
+        conditions: BTreeMap::from([
+            (UnlikeWhat::Fingerprint, "f".to_owned()),
+            (UnlikeWhat::DurabilityTier, "page-cache".to_owned()),
+            (UnlikeWhat::CacheState, "as-is".to_owned()),
+            (UnlikeWhat::Host, "h".to_owned()),
+        ]),
+        ..bare(block, values)
+    }
+}
+
+/// The same of which nothing else is known, for simulations of many.
+fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
+    Observed {
         run: None,
         block: block.map(|number| Block {
             study: "s".to_owned(),
@@ -17,12 +30,7 @@ pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         }),
         level: Level::Valid,
         values: values.iter().copied().collect(),
-        conditions: BTreeMap::from([
-            (UnlikeWhat::Fingerprint, "f".to_owned()),
-            (UnlikeWhat::DurabilityTier, "page-cache".to_owned()),
-            (UnlikeWhat::CacheState, "as-is".to_owned()),
-            (UnlikeWhat::Host, "h".to_owned()),
-        ]),
+        conditions: BTreeMap::new(),
     }
 }
 
@@ -151,7 +159,7 @@ impl Machine {
                     .zip(logs)
                     .map(|(metric, log)| (*metric, 1000.0 * factor * log.exp()))
                     .collect();
-                sides[cell].runs.push(run(Some(block), &values));
+                sides[cell].runs.push(bare(Some(block), &values));
             }
         }
     }

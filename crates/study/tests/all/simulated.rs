@@ -51,7 +51,7 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
 
 #[test]
 fn intervals_of_ten_blocks_have_the_truth_as_often_as_they_say() {
-    const STUDIES: u32 = 4_000;
+    const STUDIES: u32 = 2_000;
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let mut held = 0;
         for seed in 0..STUDIES {
@@ -171,7 +171,7 @@ fn a_loss_is_found_and_never_passed() {
 
 #[test]
 fn studies_that_end_when_they_are_sure_hold_what_they_say() {
-    const STUDIES: u32 = 1_500;
+    const STUDIES: u32 = 1_000;
     let looks = Looks::new(40);
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let (mut held, mut early) = (0, 0);
@@ -202,7 +202,7 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
 
 #[test]
 fn differences_are_shown_as_often_as_the_smallest_one_says() {
-    const STUDIES: u32 = 2_000;
+    const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
     // What ten blocks would have shown, by the true spread of a side against two runs of the baseline.
     let spread = noisy.spread * 0.75_f64.sqrt();
