@@ -8,7 +8,7 @@ use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::run_spec::error::SpecError;
-use crate::sides::SidesError;
+use crate::sides::error::SidesError;
 use crate::width;
 
 /// What was said is wrong; nothing was touched.

@@ -1,5 +1,7 @@
 //! Sides of comparisons out of the archive: what a word of `compare` and `gate` stands for.
 
+pub mod error;
+
 use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName};
@@ -9,75 +11,10 @@ use study::{Baseline, Group, Metric, Observed, Side, StudyRun, Unlike, unlike};
 use crate::archive::{find, is_alive, is_going};
 use crate::problem::Problem;
 use crate::study::found::{self, FoundStudy};
-
-/// More runs of one word are a mistake.
-const RUNS_MAX: u64 = 10_000;
+use error::{RUNS_MAX, SidesError};
 
 /// The word for what began last.
 const LAST: &str = "last";
-
-/// Why words do not stand for sides that can be compared. Nothing was touched.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SidesError {
-    /// One word alone, and no study has the name.
-    #[error(
-        "there is no study '{0}' in the archive (use its name, its identity or last, or give two sides to compare)"
-    )]
-    NoStudy(String),
-    /// A study of the archive has a flaw.
-    #[error("cannot compare the study {id}: {flaw}")]
-    Study {
-        /// Its identity.
-        id: String,
-        /// What is wrong with it.
-        flaw: study::Flaw,
-    },
-    /// A study has nothing that is compared.
-    #[error("the study {0} has one cell: nothing to compare it with (give two sides)")]
-    OneCell(String),
-    /// A study has no such cell.
-    #[error("there is no cell '{cell}' in the study {study} (it has {})", .cells.join(", "))]
-    NoCell {
-        /// The study's name.
-        study: String,
-        /// What was asked for.
-        cell: String,
-        /// The cells that it has.
-        cells: Vec<String>,
-    },
-    /// A word is nothing that is known.
-    #[error(
-        "there is nothing called '{0}' in the archive: no run, no cell of the last study, no tag ('postmark list' shows runs and tags)"
-    )]
-    Unknown(String),
-    /// A range that has no runs, or too many.
-    #[error("invalid runs '{0}': expected numbers like 3,5,7 or 3..9, at most {RUNS_MAX} of them")]
-    Range(String),
-    /// A run goes on.
-    #[error("run {0} has not ended (wait for it, or leave it out)")]
-    Going(u64),
-    /// The same run on both sides.
-    #[error("run {run} is on both sides, '{side}' and '{baseline}' (give each run to one side)")]
-    OnBothSides {
-        /// Its number.
-        run: u64,
-        /// The one.
-        side: String,
-        /// The other.
-        baseline: String,
-    },
-    /// What is compared is not alike.
-    #[error("'{side}' and '{baseline}' differ in {differences} (add --unlike to compare them)")]
-    Unlike {
-        /// The one.
-        side: String,
-        /// The other.
-        baseline: String,
-        /// In what.
-        differences: String,
-    },
-}
 
 /// Sides that are compared, and in what.
 pub struct Found {
@@ -163,14 +100,14 @@ fn with_metrics(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -> Re
 }
 
 /// A side with what tells of each run whether it is a twin's.
-struct Called {
+struct CalledSide {
     label: String,
     runs: Vec<(Observed, bool)>,
 }
 
 /// The side and its twin; a side that has nothing but runs of a twin is one without a twin.
-fn halves(called: Called) -> (Side, Option<Side>) {
-    let Called { label, runs } = called;
+fn halves(called: CalledSide) -> (Side, Option<Side>) {
+    let CalledSide { label, runs } = called;
     let has_both = runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
     let (twins, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(_, is_twin)| has_both && *is_twin);
     let side = |runs: Vec<(Observed, bool)>| Side {
@@ -182,7 +119,7 @@ fn halves(called: Called) -> (Side, Option<Side>) {
 }
 
 /// What a word stands for: numbers first, then cells, then tags, then identities.
-fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Called, Problem> {
+fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Problem> {
     if let Some(runs) = numbered(archive, word)? {
         return of_runs(archive, word, &runs, metrics);
     }
@@ -246,7 +183,7 @@ fn find_number(archive: &Archive, word: &str) -> Result<u64, Problem> {
     }
 }
 
-fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]) -> Result<Called, Problem> {
+fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]) -> Result<CalledSide, Problem> {
     let read = |run: &ListedRun| {
         let number = run.number.unwrap_or_default();
         if is_going(run) {
@@ -258,7 +195,7 @@ fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]
     };
     let runs: Result<Vec<(Observed, bool)>, Problem> = runs.iter().map(read).collect();
     let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
-    Ok(Called {
+    Ok(CalledSide {
         label: match is_number {
             true if word.bytes().all(|byte| byte.is_ascii_digit()) => format!("run {word}"),
             true => format!("runs {word}"),
@@ -269,7 +206,7 @@ fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]
 }
 
 /// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have colons, too.
-fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<Called>, Problem> {
+fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Problem> {
     if let Some((name, cell)) = word.split_once(':') {
         if let Some(found) = found::find(archive, name)? {
             return match of_cell(archive, &found, cell, metrics)? {
@@ -289,10 +226,15 @@ fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<Call
     }
 }
 
-fn of_cell(archive: &Archive, found: &FoundStudy, cell: &str, metrics: &[Metric]) -> Result<Option<Called>, Problem> {
+fn of_cell(
+    archive: &Archive,
+    found: &FoundStudy,
+    cell: &str,
+    metrics: &[Metric],
+) -> Result<Option<CalledSide>, Problem> {
     let mut runs = with_metrics(archive, found, metrics)?;
     runs.retain(|run| run.part.cell == cell);
-    Ok((!runs.is_empty()).then(|| Called {
+    Ok((!runs.is_empty()).then(|| CalledSide {
         label: cell.to_owned(),
         runs: runs.into_iter().map(|run| (run.observed, run.part.is_twin)).collect(),
     }))

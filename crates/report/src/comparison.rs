@@ -3,8 +3,8 @@
 use document::units::counted;
 use document::{Cell, Document, Number, Table, csv};
 use study::{
-    Better, Block, Comparison, Comparisons, Estimate, Interval, InvalidRun, Method, Metric, Noise, Outcome, Statistic,
-    Unlike, UnlikeWhat,
+    Better, BlockAttempt, Comparison, Comparisons, Estimate, Interval, InvalidRun, Method, Metric, Noise, Outcome,
+    Statistic, Unlike, UnlikeWhat,
 };
 
 /// The whole document.
@@ -258,7 +258,9 @@ fn noise_sentence(noise: &Noise, baseline: &str) -> String {
 fn invalid(run: &InvalidRun) -> String {
     let name = run.run.map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
     match &run.block {
-        Some(Block { number, attempt, .. }) => format!("{name} ({}, block {number}, attempt {attempt})", run.side),
+        Some(BlockAttempt { number, attempt, .. }) => {
+            format!("{name} ({}, block {number}, attempt {attempt})", run.side)
+        }
         None => format!("{name} ({})", run.side),
     }
 }

@@ -7,30 +7,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
-use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::observed::{Baseline, Group, InvalidRun, Side, Unlike, unlike};
 use crate::pairs::{Blocks, are_in_blocks, are_interleaved, are_too_many, logarithms, pairs};
 use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
 
 /// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
 pub const ALPHA: f64 = 0.05;
-
-/// What sides are compared with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Baseline {
-    /// Its runs.
-    pub side: Side,
-    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
-    pub twin: Option<Side>,
-}
-
-/// A baseline with the sides that are held against it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Group {
-    /// What they are compared with.
-    pub baseline: Baseline,
-    /// What is compared with it.
-    pub sides: Vec<Side>,
-}
 
 /// How runs were put side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -165,42 +147,18 @@ pub struct Comparisons {
     pub invalid: Vec<InvalidRun>,
 }
 
-impl Baseline {
-    /// One without a twin.
-    pub fn alone(side: Side) -> Self {
-        Self { side, twin: None }
-    }
-
-    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
-        [&self.side].into_iter().chain(&self.twin)
-    }
-
-    fn noise(&self, metric: Metric, alpha: f64) -> Option<Noise> {
-        let twin = self.twin.as_ref()?;
-        let blocks = pairs(twin, std::iter::once(&self.side), metric);
-        let logs = &blocks.log_ratios;
-        (!logs.is_empty()).then(|| Noise {
-            metric,
-            count: count(logs),
-            ratio: statistics::mean(logs).exp(),
-            interval: interval(count(logs), Mean::of(logs), alpha),
-            spread: statistics::standard_deviation(logs),
-        })
-    }
-}
-
-impl Group {
-    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
-    #[must_use]
-    pub fn after_block(self, number: u32) -> Self {
-        Self {
-            baseline: Baseline {
-                side: self.baseline.side.after_block(number),
-                twin: self.baseline.twin.map(|twin| twin.after_block(number)),
-            },
-            sides: self.sides.into_iter().map(|side| side.after_block(number)).collect(),
-        }
-    }
+/// What the twin of a baseline shows; nothing where there is none, or no block with both.
+fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<Noise> {
+    let twin = baseline.twin.as_ref()?;
+    let blocks = pairs(twin, std::iter::once(&baseline.side), metric);
+    let logs = &blocks.log_ratios;
+    (!logs.is_empty()).then(|| Noise {
+        metric,
+        count: count(logs),
+        ratio: statistics::mean(logs).exp(),
+        interval: interval(count(logs), Mean::of(logs), alpha),
+        spread: statistics::standard_deviation(logs),
+    })
 }
 
 impl Comparisons {
@@ -224,7 +182,7 @@ impl Comparisons {
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let noise: Vec<Noise> = metrics
             .iter()
-            .filter_map(|metric| baseline.noise(*metric, of_twin))
+            .filter_map(|metric| noise(baseline, *metric, of_twin))
             .collect();
         Self {
             baseline: baseline.side.label.clone(),

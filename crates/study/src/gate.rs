@@ -10,9 +10,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{ALPHA, Baseline, Comparisons, Group, Method, Missing, Samples};
+use crate::comparison::{ALPHA, Comparisons, Method, Missing, Samples};
 use crate::metric::{Better, Metric, UnknownMetric};
-use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::observed::{Baseline, Group, InvalidRun, Side, Unlike, unlike};
 use crate::statistics::{BLOCKS_MIN, Errors, Mean};
 
 /// A requirement that is not met is passed with this probability at most.

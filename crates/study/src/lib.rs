@@ -19,11 +19,11 @@ pub mod statistics;
 pub mod tables;
 
 pub use cells::{BlockRun, Cell};
-pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Group, Interval, Method, Noise, Outcome};
+pub use comparison::{Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
 pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
 pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
-pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
+pub use observed::{Baseline, BlockAttempt, Group, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
 pub use plan::{PlannedCell, StudyPlan};
 pub use tables::{StudyRun, groups, tables};

@@ -10,7 +10,7 @@ use crate::metric::Metric;
 
 /// Which block of a study a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Block {
+pub struct BlockAttempt {
     /// The study's identity.
     pub study: String,
     /// Whether all cells of the block were run together, in random order.
@@ -27,7 +27,7 @@ pub struct Observed {
     /// Its number in the archive; nothing of a record that is in none.
     pub run: Option<u64>,
     /// Its block; nothing of a run that belongs to no study.
-    pub block: Option<Block>,
+    pub block: Option<BlockAttempt>,
     /// Its verdict. INVALID runs are listed and never counted.
     pub level: Level,
     /// Its metrics, as far as it has them.
@@ -45,6 +45,24 @@ pub struct Side {
     pub runs: Vec<Observed>,
 }
 
+/// What sides are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Its runs.
+    pub side: Side,
+    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
+    pub twin: Option<Side>,
+}
+
+/// A baseline with the sides that are held against it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// What they are compared with.
+    pub baseline: Baseline,
+    /// What is compared with it.
+    pub sides: Vec<Side>,
+}
+
 /// A run that is not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidRun {
@@ -53,7 +71,7 @@ pub struct InvalidRun {
     /// The side that it belongs to.
     pub side: String,
     /// Its block; nothing of a run that belongs to no study.
-    pub block: Option<Block>,
+    pub block: Option<BlockAttempt>,
 }
 
 /// What has to be the same for two runs to be compared.
@@ -86,7 +104,7 @@ impl UnlikeWhat {
     pub const ALL: [Self; 4] = [Self::Fingerprint, Self::DurabilityTier, Self::CacheState, Self::Host];
 }
 
-impl From<&StudyPart> for Block {
+impl From<&StudyPart> for BlockAttempt {
     fn from(part: &StudyPart) -> Self {
         Self {
             study: part.study.clone(),
@@ -109,7 +127,7 @@ impl Observed {
         };
         Self {
             run,
-            block: record.study.as_ref().map(Block::from),
+            block: record.study.as_ref().map(BlockAttempt::from),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
             conditions: BTreeMap::from([
@@ -143,9 +161,8 @@ impl Side {
         })
     }
 
-    /// The runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
     #[must_use]
-    pub fn after_block(mut self, number: u32) -> Self {
+    fn after_block(mut self, number: u32) -> Self {
         self.runs
             .retain(|run| run.block.as_ref().is_some_and(|block| block.number > number));
         self
@@ -154,6 +171,32 @@ impl Side {
     fn conditions(&self, what: UnlikeWhat) -> BTreeSet<&str> {
         let conditions = self.counted().filter_map(|run| run.conditions.get(&what));
         conditions.map(String::as_str).collect()
+    }
+}
+
+impl Baseline {
+    /// One without a twin.
+    pub fn alone(side: Side) -> Self {
+        Self { side, twin: None }
+    }
+
+    /// Itself and its twin.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
+        [&self.side].into_iter().chain(&self.twin)
+    }
+}
+
+impl Group {
+    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
+    #[must_use]
+    pub fn after_block(self, number: u32) -> Self {
+        Self {
+            baseline: Baseline {
+                side: self.baseline.side.after_block(number),
+                twin: self.baseline.twin.map(|twin| twin.after_block(number)),
+            },
+            sides: self.sides.into_iter().map(|side| side.after_block(number)).collect(),
+        }
     }
 }
 

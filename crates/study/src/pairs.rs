@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::comparison::Baseline;
 use crate::metric::Metric;
-use crate::observed::{Observed, Side};
+use crate::observed::{Baseline, Observed, Side};
 
 /// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond it there is no comparison.
 pub const INVALID_MAX: f64 = 0.2;

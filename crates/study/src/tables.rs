@@ -3,9 +3,9 @@
 use record::StudyPart;
 
 use crate::cells::Cell;
-use crate::comparison::{Baseline, Comparisons, Group};
+use crate::comparison::Comparisons;
 use crate::metric::Metric;
-use crate::observed::{Observed, Side};
+use crate::observed::{Baseline, Group, Observed, Side};
 
 /// A run of a study that came to its end.
 #[derive(Clone, Debug)]

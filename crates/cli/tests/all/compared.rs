@@ -137,13 +137,31 @@ fn one_line(text: &str) -> String {
 fn a_study_is_compared_by_its_blocks() {
     let mut archived = Archived::new();
     archived.study(0.7, 10);
-    for words in [&["compare", "last"][..], &["compare", "pair"], &["compare", "0123"], &["compare", "old", "new"], &["compare", "pair:old", "new"]] {
+    for words in [
+        &["compare", "last"][..],
+        &["compare", "pair"],
+        &["compare", "0123"],
+        &["compare", "old", "new"],
+        &["compare", "pair:old", "new"],
+    ] {
         let told = one_line(&archived.answer(words));
         assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
         assert!(told.contains("of old's transactions/s (95 % interval 0."), "{told}");
-        assert!(told.contains(", 10 blocks)") && told.contains("Noise of transactions/s: 0."), "{told}");
+        assert!(
+            told.contains(", 10 blocks)") && told.contains("Noise of transactions/s: 0."),
+            "{told}"
+        );
     }
-    let csv = archived.answer(&["compare", "pair", "--format", "csv", "--metric", "transactions", "--metric", "cpu"]);
+    let csv = archived.answer(&[
+        "compare",
+        "pair",
+        "--format",
+        "csv",
+        "--metric",
+        "transactions",
+        "--metric",
+        "cpu",
+    ]);
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let json: Value = serde_json::from_str(&archived.answer(&["compare", "pair", "--format", "json"])).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 10);
@@ -159,14 +177,19 @@ fn a_gate_passes_fails_or_does_not_know() {
         archived.study(factor, 10);
         let ended = archived.says(&["gate", "last", requirement[0], requirement[1]]);
         ended.code(code);
-        assert!(ended.output.starts_with(&format!("Gate {word}: new against old")), "{}", ended.output);
+        assert!(
+            ended.output.starts_with(&format!("Gate {word}: new against old")),
+            "{}",
+            ended.output
+        );
         assert!(ended.output.contains("these requirements need"), "{}", ended.output);
         let ended = archived.says(&["gate", "old", "new", requirement[0], requirement[1], "--format", "json"]);
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
         // Five new blocks are enough to decide what is clear, and two decide nothing.
-        let confirm = |after: &str| archived.says(&["gate", "last", requirement[0], requirement[1], "--confirm", after]);
+        let confirm =
+            |after: &str| archived.says(&["gate", "last", requirement[0], requirement[1], "--confirm", after]);
         confirm("5").code(code);
         confirm("8").code(5);
         confirm("10").code(2);
@@ -180,7 +203,7 @@ fn a_gate_without_a_baseline_is_an_error() {
     archived.tagged("next", 1.0, 6);
     let gate = |archived: &Archived, sides: [&str; 2]| {
         let ended = archived.says(&["gate", sides[0], sides[1], "--require", "transactions >= 0.9"]);
-        (ended.code, ended.errors)
+        (ended.status.code(), ended.errors)
     };
     assert_eq!(gate(&archived, ["base", "next"]).0, Some(0));
     let (code, told) = gate(&archived, ["before", "next"]);
@@ -191,9 +214,17 @@ fn a_gate_without_a_baseline_is_an_error() {
         archived.add(&record, "broken");
     }
     let (code, told) = gate(&archived, ["broken", "next"]);
-    assert!(code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"), "{told}");
-    assert_eq!(archived.says(&["gate", "base", "next"]).code, Some(2));
-    for wrong in ["transactions >= 1.0", "transactions <= 1.1", "speed >= 0.9", "transactions"] {
+    assert!(
+        code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"),
+        "{told}"
+    );
+    archived.says(&["gate", "base", "next"]).code(2);
+    for wrong in [
+        "transactions >= 1.0",
+        "transactions <= 1.1",
+        "speed >= 0.9",
+        "transactions",
+    ] {
         archived.says(&["gate", "base", "next", "--require", wrong]).code(2);
     }
 }
@@ -204,7 +235,10 @@ fn archived_runs_are_compared_where_they_are_alike() {
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 2.0, 6);
     let told = one_line(&archived.answer(&["compare", "base", "next"]));
-    assert!(told.contains("next makes 2.0") && told.contains("6 and 6 runs, not interleaved"), "{told}");
+    assert!(
+        told.contains("next makes 2.0") && told.contains("6 and 6 runs, not interleaved"),
+        "{told}"
+    );
     let told = one_line(&archived.answer(&["compare", "1..6", "7,8,9"]));
     assert!(told.contains("no interval: that needs 5 runs of each"), "{told}");
     let told = one_line(&archived.answer(&["compare", "1", "last"]));
@@ -214,10 +248,19 @@ fn archived_runs_are_compared_where_they_are_alike() {
     archived.add(&cold, "warm");
     let ended = archived.says(&["compare", "base", "warm"]);
     ended.code(2);
-    assert!(ended.errors.contains("differ in cache state (warm, as-is)"), "{}", ended.errors);
+    assert!(
+        ended.errors.contains("differ in cache state (warm, as-is)"),
+        "{}",
+        ended.errors
+    );
     let told = one_line(&archived.answer(&["compare", "base", "warm", "--unlike"]));
     assert!(told.contains("the sides differ in cache state (warm, as-is)"), "{told}");
-    for wrong in [&["compare", "base"][..], &["compare", "1..3", "2"], &["compare", "90..99", "1"], &["compare", "base", "99"]] {
+    for wrong in [
+        &["compare", "base"][..],
+        &["compare", "1..3", "2"],
+        &["compare", "90..99", "1"],
+        &["compare", "base", "99"],
+    ] {
         archived.says(wrong).code(2);
     }
 }

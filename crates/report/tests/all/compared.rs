@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use document::Rendering;
 use record::Level;
 use study::comparison::ALPHA;
-use study::{Baseline, Block, Comparisons, Gate, Group, Metric, Observed, Requirement, Side, UnlikeWhat};
+use study::{Baseline, BlockAttempt, Comparisons, Gate, Group, Metric, Observed, Requirement, Side, UnlikeWhat};
 
 fn metric(word: &str) -> Metric {
     word.parse().unwrap()
@@ -20,7 +20,7 @@ fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> Side {
         let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
         Observed {
             run: Some(u64::from(number) * 10 + shift as u64),
-            block: Some(Block {
+            block: Some(BlockAttempt {
                 study: "s".to_owned(),
                 is_interleaved: true,
                 number,

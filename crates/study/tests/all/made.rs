@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use record::Level;
-use study::{Baseline, Block, Metric, Observed, Side, UnlikeWhat};
+use study::{Baseline, BlockAttempt, Metric, Observed, Side, UnlikeWhat};
 
 /// A run with this value, in this block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
@@ -22,7 +22,7 @@ pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
 fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         run: None,
-        block: block.map(|number| Block {
+        block: block.map(|number| BlockAttempt {
             study: "s".to_owned(),
             is_interleaved: true,
             number,
