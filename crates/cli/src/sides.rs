@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName};
 use record::ListedRun;
-use study::{Baseline, Group, Metric, Observed, Side, StudyRun, Unlike, unlike};
+use study::{Baseline, ComparedSide, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
 
 use crate::archive::{find, is_alive, is_going};
 use crate::problem::Problem;
@@ -19,7 +19,7 @@ const LAST: &str = "last";
 /// Sides that are compared, and in what.
 pub struct Found {
     /// A baseline with its sides; of a study, all of them.
-    pub groups: Vec<Group>,
+    pub groups: Vec<SideGroup>,
     /// What is compared.
     pub metrics: Vec<Metric>,
 }
@@ -56,7 +56,7 @@ pub fn sides(
         sides.push(side);
     }
     Ok(Found {
-        groups: vec![Group { baseline, sides }],
+        groups: vec![SideGroup { baseline, sides }],
         metrics,
     })
 }
@@ -74,7 +74,7 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
         metrics.to_vec()
     };
     let runs = with_metrics(archive, &found, &metrics)?;
-    let groups: Vec<Group> = study::groups(&cells, &runs)
+    let groups: Vec<SideGroup> = study::groups(&cells, &runs)
         .into_iter()
         .filter(|group| !group.sides.is_empty())
         .collect();
@@ -106,11 +106,11 @@ struct CalledSide {
 }
 
 /// The side and its twin; a side that has nothing but runs of a twin is one without a twin.
-fn halves(called: CalledSide) -> (Side, Option<Side>) {
+fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     let CalledSide { label, runs } = called;
     let has_both = runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
     let (twins, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(_, is_twin)| has_both && *is_twin);
-    let side = |runs: Vec<(Observed, bool)>| Side {
+    let side = |runs: Vec<(Observed, bool)>| ComparedSide {
         label: label.clone(),
         runs: runs.into_iter().map(|(run, _)| run).collect(),
     };
@@ -245,8 +245,8 @@ fn cells(found: &FoundStudy) -> Vec<String> {
     cells.into_iter().map(str::to_owned).collect()
 }
 
-fn are_apart(side: &Side, baseline: &Baseline) -> Result<(), SidesError> {
-    let runs = |side: &Side| -> BTreeSet<u64> { side.runs.iter().filter_map(|run| run.run).collect() };
+fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), SidesError> {
+    let runs = |side: &ComparedSide| -> BTreeSet<u64> { side.runs.iter().filter_map(|run| run.run).collect() };
     match runs(side).intersection(&runs(&baseline.side)).next() {
         Some(run) => Err(SidesError::OnBothSides {
             run: *run,
@@ -258,7 +258,7 @@ fn are_apart(side: &Side, baseline: &Baseline) -> Result<(), SidesError> {
 }
 
 /// Whether two sides are of one study: what they differ in is what it is about.
-fn is_planned(side: &Side, baseline: &Side) -> bool {
+fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
     let studies: BTreeSet<Option<&str>> = [side, baseline]
         .iter()
         .flat_map(|side| &side.runs)
@@ -267,7 +267,7 @@ fn is_planned(side: &Side, baseline: &Side) -> bool {
     studies.len() == 1 && !studies.contains(&None)
 }
 
-fn not_alike(side: &Side, baseline: &Side, differences: &[Unlike]) -> SidesError {
+fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> SidesError {
     let differences: Vec<String> = differences.iter().map(report::comparison::unlike_words).collect();
     SidesError::Unlike {
         side: side.label.clone(),

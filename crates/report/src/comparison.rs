@@ -3,8 +3,8 @@
 use document::units::counted;
 use document::{Cell, Document, Number, Table, csv};
 use study::{
-    Better, BlockAttempt, Comparison, Comparisons, Estimate, Interval, InvalidRun, Method, Metric, Noise, Outcome,
-    Statistic, Unlike, UnlikeWhat,
+    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, InvalidRun, Method, Metric,
+    RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
 };
 
 /// The whole document.
@@ -79,15 +79,15 @@ fn table(found: &Comparisons) -> Table {
 /// A comparison in a few words.
 fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
-        Outcome::Estimated(Estimate { interval: None, .. }) => "no interval",
-        Outcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
-        Outcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
+        ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",
+        ComparisonOutcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
+        ComparisonOutcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
             (Better::Higher, true) | (Better::Lower, false) => "better",
             (Better::Higher, false) | (Better::Lower, true) => "worse",
         },
-        Outcome::TooManyInvalid => "too many INVALID",
-        Outcome::NotMeasured => "not measured",
-        Outcome::NoRuns => "no runs in common",
+        ComparisonOutcome::TooManyInvalid => "too many INVALID",
+        ComparisonOutcome::NotMeasured => "not measured",
+        ComparisonOutcome::NoRuns => "no runs in common",
     }
 }
 
@@ -96,7 +96,7 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
     let what = noun(row.metric);
     let mut text = match &row.outcome {
-        Outcome::Estimated(estimate) => match estimate.interval {
+        ComparisonOutcome::Estimated(estimate) => match estimate.interval {
             Some(interval) if estimate.is_shown => format!(
                 "{} ({})",
                 ratio(row, estimate),
@@ -105,7 +105,7 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             Some(interval) => undecided(row, estimate, basis(row, Some((interval, level)), digits(estimate))),
             None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
         },
-        Outcome::TooManyInvalid => format!(
+        ComparisonOutcome::TooManyInvalid => format!(
             "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold 20 %)",
             row.invalid,
             match row.method {
@@ -117,14 +117,14 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
                 ),
             }
         ),
-        Outcome::NotMeasured => format!(
+        ComparisonOutcome::NotMeasured => format!(
             "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
             match row.metric {
                 Metric::Latency(..) => " (a percentile needs ten samples beyond it: run longer)",
                 _ => "",
             }
         ),
-        Outcome::NoRuns => {
+        ComparisonOutcome::NoRuns => {
             format!("no comparison of {side} with {baseline} in {what}: no complete block in common")
         }
     };
@@ -181,7 +181,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
 }
 
 /// What a ratio is based on: interval, blocks or runs.
-fn basis(row: &Comparison, interval: Option<(Interval, f64)>, digits: usize) -> String {
+fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize) -> String {
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
         Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
@@ -193,7 +193,7 @@ fn basis(row: &Comparison, interval: Option<(Interval, f64)>, digits: usize) -> 
         ),
     };
     match interval {
-        Some((Interval { low, high }, level)) => {
+        Some((RatioInterval { low, high }, level)) => {
             format!(
                 "{} interval {low:.digits$} to {high:.digits$}, {runs}",
                 confidence(level)
@@ -235,7 +235,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 }
 
 /// What a twin shows.
-fn noise_sentence(noise: &Noise, baseline: &str) -> String {
+fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let what = noun(noise.metric);
     let spread = noise.spread.map_or_else(String::new, |spread| {
         format!(
@@ -245,7 +245,7 @@ fn noise_sentence(noise: &Noise, baseline: &str) -> String {
         )
     });
     let text = match (noise.is_doubtful(), noise.interval) {
-        (true, Some(Interval { low, high })) => format!(
+        (true, Some(RatioInterval { low, high })) => format!(
             "{baseline} and its twin are the same system, but the twin has {} the {what} (95 % interval {low:.3} to {high:.3}): something \
              other than the systems changes the results. {spread}.",
             ratio_of(noise.ratio, 3),
@@ -265,7 +265,7 @@ fn invalid(run: &InvalidRun) -> String {
     }
 }
 
-fn interval(row: &Comparison) -> Option<Interval> {
+fn interval(row: &Comparison) -> Option<RatioInterval> {
     row.estimate()?.interval
 }
 

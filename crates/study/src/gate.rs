@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::comparison::{ALPHA, Comparisons, Method, Missing, Samples};
 use crate::metric::{Better, Metric, UnknownMetric};
-use crate::observed::{Baseline, Group, InvalidRun, Side, Unlike, unlike};
+use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
 use crate::statistics::{BLOCKS_MIN, Errors, Mean};
 
 /// A requirement that is not met is passed with this probability at most.
@@ -162,7 +162,7 @@ impl FromStr for Requirement {
         };
         let (metric, bound, threshold_word) = split(Bound::AtLeast)
             .or_else(|| split(Bound::AtMost))
-            .ok_or_else(|| RequirementError::Form)?;
+            .ok_or(RequirementError::Form)?;
         let metric: Metric = metric.parse()?;
         let (right, better) = match metric.better() {
             Better::Higher => (Bound::AtLeast, "higher"),
@@ -359,8 +359,8 @@ impl Gate {
     ///
     /// # Errors
     /// Where something is missing or INVALID, so that there is nothing to decide on.
-    pub fn of(groups: Vec<Group>, requirements: &[Requirement], after: Option<u32>) -> Result<Self, GateError> {
-        let mut groups: Vec<Group> = groups.into_iter().filter(|group| !group.sides.is_empty()).collect();
+    pub fn of(groups: Vec<SideGroup>, requirements: &[Requirement], after: Option<u32>) -> Result<Self, GateError> {
+        let mut groups: Vec<SideGroup> = groups.into_iter().filter(|group| !group.sides.is_empty()).collect();
         if let Some(after) = after {
             groups = groups.into_iter().map(|group| group.after_block(after)).collect();
         }
@@ -372,7 +372,7 @@ impl Gate {
         }
         let all = requirements.len() * groups.iter().map(|group| group.sides.len()).sum::<usize>();
         let mut judged = Vec::with_capacity(all);
-        for Group { baseline, sides } in &groups {
+        for SideGroup { baseline, sides } in &groups {
             for side in baseline.sides().chain(sides) {
                 has_counted(side, after)?;
             }
@@ -401,7 +401,7 @@ impl Gate {
 }
 
 /// Whether there is something to decide on.
-fn has_counted(side: &Side, after: Option<u32>) -> Result<(), GateError> {
+fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
     let label = || side.label.clone();
     if side.runs.is_empty() {
         return Err(GateError::Missing { side: label(), after });
@@ -416,7 +416,7 @@ fn has_counted(side: &Side, after: Option<u32>) -> Result<(), GateError> {
 }
 
 /// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
-fn judge(side: &Side, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
+fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
     let metric = requirement.metric;
     let samples = Samples::of(side, baseline, metric);
     let (name, base) = (|| side.label.clone(), || baseline.side.label.clone());

@@ -38,7 +38,7 @@ pub struct Observed {
 
 /// The runs of one system under one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Side {
+pub struct ComparedSide {
     /// What it is called: a cell, a tag, numbers of runs.
     pub label: String,
     /// Its runs, in any order.
@@ -49,18 +49,18 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
     /// Its runs.
-    pub side: Side,
+    pub side: ComparedSide,
     /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
-    pub twin: Option<Side>,
+    pub twin: Option<ComparedSide>,
 }
 
 /// A baseline with the sides that are held against it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Group {
+pub struct SideGroup {
     /// What they are compared with.
     pub baseline: Baseline,
     /// What is compared with it.
-    pub sides: Vec<Side>,
+    pub sides: Vec<ComparedSide>,
 }
 
 /// A run that is not counted.
@@ -145,7 +145,7 @@ impl Observed {
     }
 }
 
-impl Side {
+impl ComparedSide {
     /// The runs that are counted.
     pub fn counted(&self) -> impl Iterator<Item = &Observed> {
         self.runs.iter().filter(|run| run.is_counted())
@@ -176,17 +176,17 @@ impl Side {
 
 impl Baseline {
     /// One without a twin.
-    pub fn alone(side: Side) -> Self {
+    pub fn alone(side: ComparedSide) -> Self {
         Self { side, twin: None }
     }
 
     /// Itself and its twin.
-    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &ComparedSide> {
         [&self.side].into_iter().chain(&self.twin)
     }
 }
 
-impl Group {
+impl SideGroup {
     /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
     #[must_use]
     pub fn after_block(self, number: u32) -> Self {
@@ -201,7 +201,7 @@ impl Group {
 }
 
 /// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are not counted do not matter.
-pub fn unlike(side: &Side, baseline: &Side) -> Vec<Unlike> {
+pub fn unlike(side: &ComparedSide, baseline: &ComparedSide) -> Vec<Unlike> {
     let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
     let differs = |what| {
         let (one, other) = (side.conditions(what), baseline.conditions(what));

@@ -5,7 +5,7 @@ use record::StudyPart;
 use crate::cells::Cell;
 use crate::comparison::Comparisons;
 use crate::metric::Metric;
-use crate::observed::{Baseline, Group, Observed, Side};
+use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 
 /// A run of a study that came to its end.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub fn tables(cells: &[Cell], runs: &[StudyRun], metrics: &[Metric], alpha: f64)
 
 /// The sides of a study. Cells are compared as the design says; sides that were measured apart, with the side that was measured
 /// first.
-pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<Group> {
+pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for run in runs {
         if let Some(side) = run.part.side.as_deref().filter(|side| !sides.contains(side)) {
@@ -39,7 +39,7 @@ pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<Group> {
             .iter()
             .map(|cell| {
                 let label = |side: &str| cell.label_of_side(side);
-                Group {
+                SideGroup {
                     baseline: baseline(&label(first)),
                     sides: others.iter().map(|side| of(runs, &label(side), false)).collect(),
                 }
@@ -50,7 +50,7 @@ pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<Group> {
             .map(|index| {
                 let compared = cells.iter().enumerate();
                 let compared = compared.filter(|(other, cell)| cell.baseline == index && *other != index);
-                Group {
+                SideGroup {
                     baseline: baseline(&cells[index].label),
                     sides: compared.map(|(_, cell)| of(runs, &cell.label, false)).collect(),
                 }
@@ -69,17 +69,17 @@ impl Cell {
     }
 }
 
-fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> Side {
+fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> ComparedSide {
     let runs = runs
         .iter()
         .filter(|run| run.part.cell == label && run.part.is_twin == is_twin);
-    Side {
+    ComparedSide {
         label: label.to_owned(),
         runs: runs.map(|run| run.observed.clone()).collect(),
     }
 }
 
-fn twin(runs: &[StudyRun], label: &str) -> Option<Side> {
+fn twin(runs: &[StudyRun], label: &str) -> Option<ComparedSide> {
     let twin = of(runs, label, true);
     (!twin.runs.is_empty()).then_some(twin)
 }

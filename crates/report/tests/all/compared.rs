@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use document::Rendering;
 use record::Level;
 use study::comparison::ALPHA;
-use study::{Baseline, BlockAttempt, Comparisons, Gate, Group, Metric, Observed, Requirement, Side, UnlikeWhat};
+use study::{
+    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, Metric, Observed, Requirement, SideGroup, UnlikeWhat,
+};
 
 fn metric(word: &str) -> Metric {
     word.parse().unwrap()
@@ -15,7 +17,7 @@ fn metric(word: &str) -> Metric {
 const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
 /// A side of so many blocks, with transactions/s and a latency; its noise begins at another place than that of others.
-fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> Side {
+fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
     let runs = (1..=blocks).map(|number| {
         let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
         Observed {
@@ -34,7 +36,7 @@ fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> Side {
             conditions: BTreeMap::from([(UnlikeWhat::CacheState, "as-is".to_owned())]),
         }
     });
-    Side {
+    ComparedSide {
         label: label.to_owned(),
         runs: runs.collect(),
     }
@@ -47,7 +49,7 @@ fn with_twin() -> Baseline {
     }
 }
 
-fn without_blocks(mut side: Side, runs: usize) -> Side {
+fn without_blocks(mut side: ComparedSide, runs: usize) -> ComparedSide {
     side.runs.truncate(runs);
     for run in &mut side.runs {
         run.block = None;
@@ -160,7 +162,7 @@ fn gates_say_what_they_need_and_decide() {
     let mut all = String::new();
     for rate in [10_000.0, 9_000.0, 9_720.0] {
         let gate = Gate::of(
-            vec![Group {
+            vec![SideGroup {
                 baseline: with_twin(),
                 sides: vec![side("new", rate, 1, 10)],
             }],
@@ -173,7 +175,7 @@ fn gates_say_what_they_need_and_decide() {
     }
     compare("gates.txt", include_str!("../golden/gates.txt"), &all);
     let confirmed = Gate::of(
-        vec![Group {
+        vec![SideGroup {
             baseline: with_twin(),
             sides: vec![side("new", 9_000.0, 1, 10)],
         }],

@@ -3,11 +3,13 @@
 use record::Level;
 use study::comparison::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
-use study::{Baseline, Comparison, Comparisons, Looks, Method, Metric, Outcome, Side, UnlikeWhat, unlike};
+use study::{
+    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Looks, Method, Metric, UnlikeWhat, unlike,
+};
 
 use crate::made::{apart, in_blocks, run};
 
-fn compared(side: Side, baseline: Baseline) -> Comparison {
+fn compared(side: ComparedSide, baseline: Baseline) -> Comparison {
     let mut found = Comparisons::of(&baseline, &[side], &[Metric::Transactions], ALPHA);
     found.rows.pop().unwrap()
 }
@@ -55,7 +57,7 @@ fn an_interval_is_that_of_the_log_ratios_of_pairs() {
 fn rows_of_a_table_share_its_error() {
     let base = in_blocks("b", &[100.0, 101.0, 99.0, 102.0, 98.0, 100.0]);
     let side = in_blocks("a", &[99.0, 103.0, 98.0, 100.0, 101.0, 100.0]);
-    let width = |sides: &[Side]| {
+    let width = |sides: &[ComparedSide]| {
         let found = Comparisons::of(&Baseline::alone(base.clone()), sides, &[Metric::Transactions], ALPHA);
         let interval = found.rows[0].estimate().unwrap().interval.unwrap();
         (interval.high / interval.low).ln()
@@ -168,14 +170,17 @@ fn invalid_runs_are_listed_and_never_counted() {
     assert_eq!(found.invalid[1].block.as_ref().unwrap().number, 6);
     // A third one is too many.
     side.runs[7].level = Level::Invalid;
-    assert_eq!(compared(side.clone(), baseline()).outcome, Outcome::TooManyInvalid);
+    assert_eq!(
+        compared(side.clone(), baseline()).outcome,
+        ComparisonOutcome::TooManyInvalid
+    );
     // Unless the block was repeated.
     let mut again = run(Some(8), &[(Metric::Transactions, 90.0)]);
     again.block.as_mut().unwrap().attempt = 2;
     side.runs.push(again.clone());
     assert_eq!(
         compared(side.clone(), baseline()).outcome,
-        Outcome::TooManyInvalid,
+        ComparisonOutcome::TooManyInvalid,
         "half a block"
     );
     let mut base = baseline();
@@ -194,7 +199,7 @@ fn invalid_runs_are_listed_and_never_counted() {
     side.runs[1].level = Level::Invalid;
     side.runs[2].level = Level::Invalid;
     let found = compared(side, Baseline::alone(apart("b", &[1.0; 5])));
-    assert_eq!(found.outcome, Outcome::TooManyInvalid);
+    assert_eq!(found.outcome, ComparisonOutcome::TooManyInvalid);
 }
 
 #[test]
@@ -209,13 +214,13 @@ fn what_was_not_measured_or_not_run_is_told_apart() {
     );
     assert_eq!(
         (found.rows[0].outcome, found.rows[0].without),
-        (Outcome::NotMeasured, 6)
+        (ComparisonOutcome::NotMeasured, 6)
     );
-    let none = Side {
+    let none = ComparedSide {
         runs: Vec::new(),
         ..side.clone()
     };
-    assert_eq!(compared(none, base()).outcome, Outcome::NoRuns);
+    assert_eq!(compared(none, base()).outcome, ComparisonOutcome::NoRuns);
     // A study that was killed in a block: that one is not complete, and not INVALID.
     let mut short = side;
     short.runs.pop();

@@ -1,7 +1,7 @@
 //! Gates over runs whose numbers are known.
 
 use record::Level;
-use study::{Baseline, Decision, Gate, GateError, Group, Metric, Requirement, Side};
+use study::{Baseline, ComparedSide, Decision, Gate, GateError, Metric, Requirement, SideGroup};
 
 use crate::made::{apart, in_blocks, run};
 
@@ -10,7 +10,7 @@ fn requirement(text: &str) -> Requirement {
 }
 
 /// Of ten blocks with a spread of 1 %.
-fn around(label: &str, rate: f64) -> Side {
+fn around(label: &str, rate: f64) -> ComparedSide {
     let rates: Vec<f64> = (0..10).map(|block| rate * [0.99, 1.0, 1.01][block % 3]).collect();
     in_blocks(label, &rates)
 }
@@ -19,10 +19,10 @@ fn base() -> Baseline {
     Baseline::alone(in_blocks("base", &[100.0; 10]))
 }
 
-fn gate(side: Side, baseline: Baseline, requirements: &[&str]) -> Result<Gate, GateError> {
+fn gate(side: ComparedSide, baseline: Baseline, requirements: &[&str]) -> Result<Gate, GateError> {
     let requirements: Vec<Requirement> = requirements.iter().map(|text| requirement(text)).collect();
     Gate::of(
-        vec![Group {
+        vec![SideGroup {
             baseline,
             sides: vec![side],
         }],
@@ -84,7 +84,7 @@ fn gates_pass_fail_or_do_not_know() {
         assert!(judged.bound.unwrap() < judged.ratio);
     }
     // Of what is better the lower, the bound lies on the other side.
-    let latencies = |mut side: Side| {
+    let latencies = |mut side: ComparedSide| {
         for run in &mut side.runs {
             let value = run.values[&Metric::Transactions];
             run.values = [("create.p99".parse().unwrap(), value)].into();
@@ -143,7 +143,7 @@ fn failing_is_decided_by_all_tests_together() {
     let mut sides = vec![side()];
     sides.extend((1..10).map(|number| around(&number.to_string(), 100.0)));
     let ten = Gate::of(
-        vec![Group {
+        vec![SideGroup {
             baseline: base(),
             sides,
         }],
@@ -181,7 +181,7 @@ fn too_few_blocks_decide_nothing() {
 #[test]
 fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
     let requirements = ["transactions >= 0.97"];
-    let without = |runs: fn(&mut Side)| {
+    let without = |runs: fn(&mut ComparedSide)| {
         let mut side = in_blocks("base", &[100.0; 10]);
         runs(&mut side);
         side
@@ -214,7 +214,7 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
     ));
     assert!(matches!(
         Gate::of(
-            vec![Group {
+            vec![SideGroup {
                 baseline: base(),
                 sides: Vec::new()
             }],
@@ -239,7 +239,7 @@ fn a_confirmation_has_new_blocks_alone() {
     let requirements = [requirement("transactions >= 0.97")];
     let gate = |after| {
         Gate::of(
-            vec![Group {
+            vec![SideGroup {
                 baseline: baseline(),
                 sides: vec![side.clone()],
             }],

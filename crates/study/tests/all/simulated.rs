@@ -1,7 +1,7 @@
 //! What intervals and gates promise, held against studies of which the truth is known. Seeds are fixed.
 
 use study::comparison::ALPHA;
-use study::{Comparisons, Decision, Gate, Group, Looks, Metric, Requirement};
+use study::{Comparisons, Decision, Gate, Looks, Metric, Requirement, SideGroup};
 
 use crate::made::{Machine, Noisy, empty};
 
@@ -115,9 +115,9 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
     assert!(f64::from(passed) >= 0.90 * all, "{passed} passed");
 }
 
-fn gate((baseline, side): &(study::Baseline, study::Side), requirements: &[Requirement]) -> Gate {
+fn gate((baseline, side): &(study::Baseline, study::ComparedSide), requirements: &[Requirement]) -> Gate {
     Gate::of(
-        vec![Group {
+        vec![SideGroup {
             baseline: baseline.clone(),
             sides: vec![side.clone()],
         }],
