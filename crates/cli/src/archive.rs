@@ -24,12 +24,18 @@ pub use place::{ArchivePlace, Chosen, chosen_for_run};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.
-fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
+///
+/// # Errors
+/// Where there is none, or it cannot be opened.
+pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place::place_of_one(said.archive.as_deref())?.open(false)?)
 }
 
 /// The run that a word names.
-fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
+///
+/// # Errors
+/// Where there is none or several, or the archive cannot be read.
+pub fn find(archive: &Archive, word: &str) -> Result<ListedRun, Problem> {
     let name = RunName::parse(word).ok_or_else(|| not_a_name(word))?;
     Ok(archive.find(&name, &mark::is_alive)?)
 }

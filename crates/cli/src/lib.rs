@@ -12,6 +12,7 @@ pub mod calibration;
 pub mod check;
 pub mod classic;
 pub mod clean;
+pub mod compare;
 pub mod earlier;
 pub mod engine;
 pub mod live;
@@ -28,6 +29,7 @@ pub mod published;
 pub mod run;
 pub mod run_spec;
 pub mod screen;
+pub mod sides;
 pub mod signals;
 pub mod sizing;
 pub mod study;
@@ -146,6 +148,8 @@ fn program(side: &Side) -> u8 {
         Some(Command::Delete(arguments)) => archive::delete(&arguments),
         Some(Command::Export(arguments)) => archive::export(&arguments),
         Some(Command::Import(arguments)) => archive::import(&arguments),
+        Some(Command::Compare(arguments)) => compare::compare(&arguments),
+        Some(Command::Gate(arguments)) => compare::gate(&arguments),
         Some(Command::Schema) => print(&record::schema::document()).map(|()| 0),
         Some(Command::Published(arguments)) => published::published(&arguments),
         Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),

@@ -2,6 +2,7 @@
 
 mod archive;
 mod check;
+mod compare;
 mod manual;
 mod observe;
 mod published;
@@ -23,10 +24,11 @@ pub use self::archive::{
     NoteArguments, RemarkArguments, ShowArguments, TagArguments,
 };
 pub use self::check::CheckArguments;
+pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateFormat};
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
-pub use self::study::{StudyArguments, StudyFormat};
+pub use self::study::StudyArguments;
 pub use refused::refuse;
 pub use similar::{command_meant, similar};
 
@@ -124,6 +126,10 @@ pub enum Command {
     Export(ExportArguments),
     /// Import records from other machines into the archive.
     Import(ImportArguments),
+    /// Compare archived runs, or the cells of a study: by how much they differ, and how sure that is.
+    Compare(CompareArguments),
+    /// Decide whether runs meet requirements, relative to a baseline: passed, failed or undecided.
+    Gate(GateArguments),
     /// Print the JSON Schema of the output of 'run --format json'.
     Schema,
     /// Show published results (1997 to 2004) and submissions of other users.

@@ -8,6 +8,7 @@ use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
 use crate::run_spec::error::SpecError;
+use crate::sides::error::SidesError;
 use crate::width;
 
 /// What was said is wrong; nothing was touched.
@@ -41,6 +42,12 @@ pub enum Problem {
     /// Nothing can be said of what was published or submitted.
     #[error(transparent)]
     Published(#[from] PublishedProblem),
+    /// Words stand for nothing that can be compared.
+    #[error(transparent)]
+    Sides(#[from] SidesError),
+    /// A gate has nothing to decide on.
+    #[error(transparent)]
+    Gate(#[from] study::GateError),
     /// The short run before the run did not come to its end.
     #[error("the calibration for --working-set {why}")]
     Calibration { why: String, code: u8 },
@@ -67,7 +74,9 @@ impl Problem {
             | Self::Workload(_)
             | Self::Verify(_)
             | Self::Archive(_)
-            | Self::Published(_) => WRONG,
+            | Self::Published(_)
+            | Self::Sides(_)
+            | Self::Gate(_) => WRONG,
             Self::Calibration { code, .. } => *code,
             Self::Study(_) | Self::Report { .. } => 1,
         }

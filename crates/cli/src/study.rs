@@ -9,13 +9,14 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use document::{Document, harmless};
+use document::harmless;
 use spec::Stop;
 use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
 
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
-use crate::options::{StudyArguments, StudyFormat};
+use crate::compare;
+use crate::options::{CompareFormat, StudyArguments};
 use crate::problem::{Problem, tell};
 use crate::run_spec::error::SpecError;
 use crate::screen;
@@ -57,12 +58,12 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     };
     let mut ground = CliGround::new(arguments, words, course, &place)?;
     let plan = plan(&course, &runs, &ground)?;
-    if arguments.format == StudyFormat::Text {
+    if arguments.format == CompareFormat::Text {
         let document = report::study::plan(&plan);
         screen::print(&screen::text(&document, document::WIDTH))?;
     }
     if arguments.dry_run {
-        if arguments.format == StudyFormat::Json {
+        if arguments.format == CompareFormat::Json {
             screen::print(&document::json(&plan))?;
         }
         return Ok(0);
@@ -98,23 +99,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
 /// Shows what the study came to.
 fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let tables = study::tables(course.cells, runs, &course.design.metrics, study::comparison::ALPHA);
-    match arguments.format {
-        StudyFormat::Json => screen::print(&document::json(&tables)),
-        StudyFormat::Csv => tables
-            .iter()
-            .try_for_each(|table| screen::print(&report::comparison::as_csv(table))),
-        StudyFormat::Text | StudyFormat::Markdown => {
-            let mut whole = Document::default();
-            for table in &tables {
-                report::comparison::add(&mut whole, table);
-            }
-            let text = match arguments.format {
-                StudyFormat::Markdown => document::markdown(&whole),
-                _ => screen::text(&whole, document::WIDTH),
-            };
-            screen::print(&text)
-        }
-    }
+    compare::show(&tables, arguments.format)
 }
 
 /// What is to be performed: a new study, or one that is there.

@@ -3,8 +3,8 @@
 use document::units::counted;
 use document::{Cell, Document, Number, Table, csv};
 use study::{
-    Better, Block, Comparison, Comparisons, Estimate, Interval, InvalidRun, Method, Metric, Noise, Outcome, Statistic,
-    Unlike, UnlikeWhat,
+    Better, BlockAttempt, Comparison, ComparisonOutcome, Comparisons, Estimate, InvalidRun, Method, Metric,
+    RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
 };
 
 /// The whole document.
@@ -23,11 +23,12 @@ pub fn add(document: &mut Document, found: &Comparisons) {
         document.item(sentence(row, found.confidence));
     }
     document.gap();
-    if found.rows.iter().filter(|row| interval(row).is_some()).count() > 1 {
-        document.note(format!(
-            "All intervals of the table hold together with {} (Bonferroni).",
-            confidence(found.confidence)
-        ));
+    let intervals = found.rows.iter().filter(|row| interval(row).is_some()).count();
+    if intervals > 1 {
+        let confidence = confidence(found.confidence);
+        document.words(document::units::bound(&format!(
+            "The {intervals} intervals hold together with {confidence} confidence (Bonferroni correction)."
+        )));
     }
     add_doubts(document, found);
 }
@@ -78,15 +79,15 @@ fn table(found: &Comparisons) -> Table {
 /// A comparison in a few words.
 fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
-        Outcome::Estimated(Estimate { interval: None, .. }) => "no interval",
-        Outcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
-        Outcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
+        ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",
+        ComparisonOutcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
+        ComparisonOutcome::Estimated(estimate) => match (row.metric.better(), estimate.ratio > 1.0) {
             (Better::Higher, true) | (Better::Lower, false) => "better",
             (Better::Higher, false) | (Better::Lower, true) => "worse",
         },
-        Outcome::TooManyInvalid => "too many INVALID",
-        Outcome::NotMeasured => "not measured",
-        Outcome::NoRuns => "no runs in common",
+        ComparisonOutcome::TooManyInvalid => "too many INVALID",
+        ComparisonOutcome::NotMeasured => "not measured",
+        ComparisonOutcome::NoRuns => "no runs in common",
     }
 }
 
@@ -95,7 +96,7 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
     let what = noun(row.metric);
     let mut text = match &row.outcome {
-        Outcome::Estimated(estimate) => match estimate.interval {
+        ComparisonOutcome::Estimated(estimate) => match estimate.interval {
             Some(interval) if estimate.is_shown => format!(
                 "{} ({})",
                 ratio(row, estimate),
@@ -104,7 +105,7 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             Some(interval) => undecided(row, estimate, basis(row, Some((interval, level)), digits(estimate))),
             None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
         },
-        Outcome::TooManyInvalid => format!(
+        ComparisonOutcome::TooManyInvalid => format!(
             "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold 20 %)",
             row.invalid,
             match row.method {
@@ -116,14 +117,14 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
                 ),
             }
         ),
-        Outcome::NotMeasured => format!(
+        ComparisonOutcome::NotMeasured => format!(
             "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
             match row.metric {
                 Metric::Latency(..) => " (a percentile needs ten samples beyond it: run longer)",
                 _ => "",
             }
         ),
-        Outcome::NoRuns => {
+        ComparisonOutcome::NoRuns => {
             format!("no comparison of {side} with {baseline} in {what}: no complete block in common")
         }
     };
@@ -180,7 +181,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
 }
 
 /// What a ratio is based on: interval, blocks or runs.
-fn basis(row: &Comparison, interval: Option<(Interval, f64)>, digits: usize) -> String {
+fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize) -> String {
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
         Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
@@ -192,7 +193,7 @@ fn basis(row: &Comparison, interval: Option<(Interval, f64)>, digits: usize) -> 
         ),
     };
     match interval {
-        Some((Interval { low, high }, level)) => {
+        Some((RatioInterval { low, high }, level)) => {
             format!(
                 "{} interval {low:.digits$} to {high:.digits$}, {runs}",
                 confidence(level)
@@ -214,7 +215,7 @@ fn noun(metric: Metric) -> String {
         Metric::Operations(action) => format!("{} operations/s", action.name()),
         Metric::Latency(action, Statistic::Mean) => format!("mean {} latency", action.name()),
         Metric::Latency(action, Statistic::Max) => format!("maximum {} latency", action.name()),
-        Metric::Latency(action, statistic) => format!("{} latency of {}", statistic.name(), action.name()),
+        Metric::Latency(action, statistic) => format!("{} {} latency", action.name(), statistic.name()),
         Metric::Cpu => "processor time per transaction".to_owned(),
         Metric::Messages => "messages per transaction".to_owned(),
     }
@@ -234,7 +235,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 }
 
 /// What a twin shows.
-fn noise_sentence(noise: &Noise, baseline: &str) -> String {
+fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let what = noun(noise.metric);
     let spread = noise.spread.map_or_else(String::new, |spread| {
         format!(
@@ -244,7 +245,7 @@ fn noise_sentence(noise: &Noise, baseline: &str) -> String {
         )
     });
     let text = match (noise.is_doubtful(), noise.interval) {
-        (true, Some(Interval { low, high })) => format!(
+        (true, Some(RatioInterval { low, high })) => format!(
             "{baseline} and its twin are the same system, but the twin has {} the {what} (95 % interval {low:.3} to {high:.3}): something \
              other than the systems changes the results. {spread}.",
             ratio_of(noise.ratio, 3),
@@ -257,12 +258,14 @@ fn noise_sentence(noise: &Noise, baseline: &str) -> String {
 fn invalid(run: &InvalidRun) -> String {
     let name = run.run.map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
     match &run.block {
-        Some(Block { number, attempt, .. }) => format!("{name} ({}, block {number}, attempt {attempt})", run.side),
+        Some(BlockAttempt { number, attempt, .. }) => {
+            format!("{name} ({}, block {number}, attempt {attempt})", run.side)
+        }
         None => format!("{name} ({})", run.side),
     }
 }
 
-fn interval(row: &Comparison) -> Option<Interval> {
+fn interval(row: &Comparison) -> Option<RatioInterval> {
     row.estimate()?.interval
 }
 
@@ -288,14 +291,18 @@ fn percent_up(fraction: f64) -> String {
 /// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not the same.
 fn digits(estimate: &Estimate) -> usize {
     let width = estimate.interval.map_or(1.0, |interval| interval.high - interval.low);
-    let from_one = (estimate.ratio - 1.0).abs();
+    let ends = estimate
+        .interval
+        .map_or([0.0; 2], |interval| [interval.low, interval.high]);
+    // An end that would be shown as 1.00 is on one side of 1.
+    let is_near_one = ends.into_iter().any(|end| (end - 1.0).abs() < 0.005);
     let by_size: usize = match estimate.ratio {
         ratio if ratio >= 100.0 => 0,
         ratio if ratio >= 10.0 => 1,
         ratio if ratio >= 0.1 => 2,
         _ => 4,
     };
-    if width < 0.015 || from_one < 0.005 {
+    if width < 0.015 || is_near_one {
         by_size.max(3)
     } else {
         by_size
@@ -303,7 +310,7 @@ fn digits(estimate: &Estimate) -> usize {
 }
 
 /// A row for each comparison, for spreadsheets (RFC 4180).
-pub fn as_csv(found: &Comparisons) -> String {
+pub fn as_csv(tables: &[Comparisons]) -> String {
     let mut table = Table::new(
         4,
         &[
@@ -327,7 +334,10 @@ pub fn as_csv(found: &Comparisons) -> String {
             "unlike",
         ],
     );
-    for row in &found.rows {
+    let rows = tables
+        .iter()
+        .flat_map(|table| table.rows.iter().map(move |row| (row, table.confidence)));
+    for (row, confidence) in rows {
         let estimate = row.estimate();
         let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, 6)));
         let count = |value: u32| Cell::from(Number::Ordinal(value.into()));
@@ -349,7 +359,7 @@ pub fn as_csv(found: &Comparisons) -> String {
             number(estimate.map(|estimate| estimate.ratio)),
             number(interval.map(|interval| interval.low)),
             number(interval.map(|interval| interval.high)),
-            number(Some(found.confidence)),
+            number(Some(confidence)),
             number(estimate.and_then(|estimate| estimate.spread)),
             Cell::ours(estimate.map_or("", |estimate| if estimate.is_shown { "true" } else { "false" })),
             number(estimate.and_then(|estimate| estimate.smallest_shown)),

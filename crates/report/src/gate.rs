@@ -17,25 +17,28 @@ pub fn document(gate: &Gate) -> Document {
     document.table(table(gate));
     document.gap();
     for judged in &gate.requirements {
-        document.item(sentence(judged, &gate.baseline));
+        document.item(sentence(judged));
     }
     document.gap();
-    document.note(
-        "passed: all requirements are met with 95 % confidence each. failed: at least one is not, with an error of 1 % for the whole \
-         gate (Holm). undecided: neither.",
-    );
-    add_doubts(&mut document, &gate.comparisons);
+    document.words(bound(
+        "Passed: each requirement is met with 95 % confidence. Failed: at least one is not met, with an error probability of 1 % for the \
+         whole gate (Holm's procedure). Undecided: neither is shown.",
+    ));
+    for comparisons in &gate.comparisons {
+        add_doubts(&mut document, comparisons);
+    }
     document
 }
 
 fn sides(gate: &Gate) -> String {
-    let mut sides: Vec<&str> = Vec::new();
-    for judged in &gate.requirements {
-        if !sides.contains(&&*judged.side) {
-            sides.push(&judged.side);
-        }
-    }
-    format!("{} against {}", sides.join(", "), gate.baseline)
+    let tables = gate.requirements.chunk_by(|one, other| one.baseline == other.baseline);
+    let of_table = |table: &[Judged]| {
+        let mut sides: Vec<&str> = table.iter().map(|judged| &*judged.side).collect();
+        sides.dedup();
+        format!("{} against {}", sides.join(", "), table[0].baseline)
+    };
+    let tables: Vec<String> = tables.map(of_table).collect();
+    tables.join("; ")
 }
 
 const fn tone(decision: Decision) -> Tone {
@@ -83,7 +86,7 @@ fn table(gate: &Gate) -> Table {
             Cell::ours(judged.requirement.to_string()),
             number(Some(judged.ratio), 3),
             number(judged.bound, 3),
-            number(judged.p, 4),
+            judged.p.map(|p| Cell::ours(probability(p))).unwrap_or(Cell::Missing),
             Number::Count(judged.count.into()).into(),
             judged.blocks_needed.map(|blocks| Number::Count(blocks.into())).into(),
             Cell::ours(judged.decision.name()),
@@ -93,9 +96,10 @@ fn table(gate: &Gate) -> Table {
 }
 
 /// A requirement in one sentence.
-pub fn sentence(judged: &Judged, baseline: &str) -> String {
+pub fn sentence(judged: &Judged) -> String {
     let Judged {
         side,
+        baseline,
         requirement,
         ratio,
         count,
@@ -109,19 +113,24 @@ pub fn sentence(judged: &Judged, baseline: &str) -> String {
             false,
         ),
     };
-    let (least, opposite) = match requirement.bound() {
-        Bound::AtLeast => ("at least", "below"),
-        Bound::AtMost => ("at most", "above"),
+    let least = match requirement.bound() {
+        Bound::AtLeast => "at least",
+        Bound::AtMost => "at most",
     };
-    let threshold = requirement.threshold();
     let mut text = match (judged.decision, judged.bound) {
         (Decision::Passed, Some(bound)) => format!(
             "{side} meets {requirement}: {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % confidence ({runs})"
         ),
         (Decision::Failed, _) => format!(
-            "{side} does not meet {requirement}: {ratio:.3} of {baseline} ({runs}; a ratio this far {opposite} {threshold} has a \
-             probability of {} by chance)",
-            judged.p.map_or_else(|| "0".to_owned(), probability)
+            "{side} does not meet {requirement}: {ratio:.3} of {baseline} ({runs}, {})",
+            judged.p.map_or_else(String::new, |p| format!(
+                "p {}",
+                if p < 0.000_1 {
+                    probability(p)
+                } else {
+                    format!("= {}", probability(p))
+                }
+            ))
         ),
         (_, Some(bound)) => format!(
             "{side}, {requirement}: not shown; {ratio:.3} of {baseline}, {least} {bound:.3} with 95 % confidence ({runs})"
@@ -140,7 +149,7 @@ pub fn sentence(judged: &Judged, baseline: &str) -> String {
 
 fn probability(p: f64) -> String {
     if p < 0.000_1 {
-        "less than 0.0001".to_owned()
+        "< 0.0001".to_owned()
     } else {
         format!("{p:.4}")
     }

@@ -7,21 +7,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::metric::Metric;
-use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
 use crate::pairs::{Blocks, are_in_blocks, are_interleaved, are_too_many, logarithms, pairs};
 use crate::statistics::{self, BLOCKS_MIN, Errors, Mean};
 
 /// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
 pub const ALPHA: f64 = 0.05;
-
-/// What sides are compared with.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Baseline {
-    /// Its runs.
-    pub side: Side,
-    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
-    pub twin: Option<Side>,
-}
 
 /// How runs were put side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,14 +28,14 @@ pub enum Method {
 
 /// From where to where something lies, with the confidence of the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub struct RatioInterval {
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
 }
 
-impl Interval {
+impl RatioInterval {
     /// Whether it does not have 1: the two are not the same.
     pub fn excludes_one(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
@@ -64,7 +55,7 @@ pub struct Estimate {
     /// Side over baseline: the geometric mean of the blocks' ratios.
     pub ratio: f64,
     /// Where the true ratio lies.
-    pub interval: Option<Interval>,
+    pub interval: Option<RatioInterval>,
     /// The standard deviation of the log ratio of a block (0.03 is 3 %); not interleaved, of the two samples together. Nothing of
     /// fewer than two blocks or runs of a side.
     pub spread: Option<f64>,
@@ -81,7 +72,7 @@ pub struct Estimate {
 /// What came of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub enum ComparisonOutcome {
     /// A ratio.
     Estimated(Estimate),
     /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks, are INVALID.
@@ -114,12 +105,12 @@ pub struct Comparison {
     /// What the sides are not alike in.
     pub unlike: Vec<Unlike>,
     /// What came of it.
-    pub outcome: Outcome,
+    pub outcome: ComparisonOutcome,
 }
 
 /// The baseline's twin against it in one metric: the same system twice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Noise {
+pub struct TwinNoise {
     /// What is compared.
     pub metric: Metric,
     /// Blocks.
@@ -127,15 +118,15 @@ pub struct Noise {
     /// Twin over baseline: the geometric mean.
     pub ratio: f64,
     /// Where the true ratio lies; nothing of fewer than five blocks.
-    pub interval: Option<Interval>,
+    pub interval: Option<RatioInterval>,
     /// The noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %). Nothing of fewer than two blocks.
     pub spread: Option<f64>,
 }
 
-impl Noise {
+impl TwinNoise {
     /// Whether the same system seems to differ from itself.
     pub fn is_doubtful(&self) -> bool {
-        self.interval.as_ref().is_some_and(Interval::excludes_one)
+        self.interval.as_ref().is_some_and(RatioInterval::excludes_one)
     }
 }
 
@@ -149,41 +140,37 @@ pub struct Comparisons {
     /// Its rows: side after side, in each of them metric after metric.
     pub rows: Vec<Comparison>,
     /// What the twin showed, for each metric; empty where there is none.
-    pub noise: Vec<Noise>,
+    pub noise: Vec<TwinNoise>,
     /// Whether the same system seems to differ from itself, so that every row is to be doubted.
     pub is_doubtful: bool,
     /// The runs that are not counted.
     pub invalid: Vec<InvalidRun>,
 }
 
-impl Baseline {
-    /// One without a twin.
-    pub fn alone(side: Side) -> Self {
-        Self { side, twin: None }
-    }
-
-    pub(crate) fn sides(&self) -> impl Iterator<Item = &Side> {
-        [&self.side].into_iter().chain(&self.twin)
-    }
-
-    fn noise(&self, metric: Metric, alpha: f64) -> Option<Noise> {
-        let twin = self.twin.as_ref()?;
-        let blocks = pairs(twin, &Self::alone(self.side.clone()), metric);
-        let logs = &blocks.log_ratios;
-        (!logs.is_empty()).then(|| Noise {
-            metric,
-            count: count(logs),
-            ratio: statistics::mean(logs).exp(),
-            interval: interval(count(logs), Mean::of(logs), alpha),
-            spread: statistics::standard_deviation(logs),
-        })
-    }
+/// What the twin of a baseline shows; nothing where there is none, or no block with both.
+fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
+    let twin = baseline.twin.as_ref()?;
+    let blocks = pairs(twin, std::iter::once(&baseline.side), metric);
+    let logs = &blocks.log_ratios;
+    (!logs.is_empty()).then(|| TwinNoise {
+        metric,
+        count: count(logs),
+        ratio: statistics::mean(logs).exp(),
+        interval: interval(count(logs), Mean::of(logs), alpha),
+        spread: statistics::standard_deviation(logs),
+    })
 }
 
 impl Comparisons {
+    /// A table for each group; the intervals of each table hold together.
+    pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
+        let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
+        groups.iter().map(table).collect()
+    }
+
     /// Every side against the baseline in every metric, with the error of all intervals together ([`ALPHA`], or that of a look:
     /// [`crate::Looks`]).
-    pub fn of(baseline: &Baseline, sides: &[Side], metrics: &[Metric], alpha: f64) -> Self {
+    pub fn of(baseline: &Baseline, sides: &[ComparedSide], metrics: &[Metric], alpha: f64) -> Self {
         let rows_number = (sides.len() * metrics.len()).max(1);
         let each = alpha / rows_number as f64;
         let row = |side, metric| Comparison::of(side, baseline, metric, each);
@@ -193,17 +180,17 @@ impl Comparisons {
             .collect();
         // The twin is a table of its own: whether the others can be trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
-        let noise: Vec<Noise> = metrics
+        let noise: Vec<TwinNoise> = metrics
             .iter()
-            .filter_map(|metric| baseline.noise(*metric, of_twin))
+            .filter_map(|metric| noise(baseline, *metric, of_twin))
             .collect();
         Self {
             baseline: baseline.side.label.clone(),
             confidence: 1.0 - alpha,
             rows,
-            is_doubtful: noise.iter().any(Noise::is_doubtful),
+            is_doubtful: noise.iter().any(TwinNoise::is_doubtful),
             noise,
-            invalid: baseline.sides().chain(sides).flat_map(Side::invalid).collect(),
+            invalid: baseline.sides().chain(sides).flat_map(ComparedSide::invalid).collect(),
         }
     }
 
@@ -248,14 +235,14 @@ pub(crate) enum Missing {
 }
 
 impl Samples {
-    pub(crate) fn of(side: &Side, baseline: &Baseline, metric: Metric) -> Self {
+    pub(crate) fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric) -> Self {
         if are_in_blocks(side, baseline) {
             let method = if are_interleaved([side].into_iter().chain(baseline.sides())) {
                 Method::Blocks
             } else {
                 Method::BlocksApart
             };
-            Self::of_blocks(method, &pairs(side, baseline, metric))
+            Self::of_blocks(method, &pairs(side, baseline.sides(), metric))
         } else {
             // Nothing is known of when they ran: the twin's runs are runs of the baseline.
             let mut all = baseline.side.clone();
@@ -319,13 +306,13 @@ impl Samples {
 
 impl Comparison {
     /// A side against the baseline, with the error of this interval alone.
-    fn of(side: &Side, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
+    fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
         let samples = Samples::of(side, baseline, metric);
         let outcome = match (samples.missing(), samples.log_ratio) {
-            (Some(Missing::TooManyInvalid), _) => Outcome::TooManyInvalid,
-            (Some(Missing::NotMeasured), _) => Outcome::NotMeasured,
-            (Some(Missing::NoRuns), _) | (None, None) => Outcome::NoRuns,
-            (None, Some(log_ratio)) => Outcome::Estimated(Estimate::of(&samples, log_ratio, alpha)),
+            (Some(Missing::TooManyInvalid), _) => ComparisonOutcome::TooManyInvalid,
+            (Some(Missing::NotMeasured), _) => ComparisonOutcome::NotMeasured,
+            (Some(Missing::NoRuns), _) | (None, None) => ComparisonOutcome::NoRuns,
+            (None, Some(log_ratio)) => ComparisonOutcome::Estimated(Estimate::of(&samples, log_ratio, alpha)),
         };
         Self {
             side: side.label.clone(),
@@ -344,8 +331,8 @@ impl Comparison {
     /// Its estimate; nothing where no comparison is made.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
-            Outcome::Estimated(estimate) => Some(estimate),
-            Outcome::TooManyInvalid | Outcome::NotMeasured | Outcome::NoRuns => None,
+            ComparisonOutcome::Estimated(estimate) => Some(estimate),
+            ComparisonOutcome::TooManyInvalid | ComparisonOutcome::NotMeasured | ComparisonOutcome::NoRuns => None,
         }
     }
 }
@@ -353,7 +340,7 @@ impl Comparison {
 impl Estimate {
     fn of(samples: &Samples, log_ratio: f64, alpha: f64) -> Self {
         let interval = interval(samples.count_min(), samples.mean, alpha);
-        let is_shown = interval.as_ref().is_some_and(Interval::excludes_one);
+        let is_shown = interval.as_ref().is_some_and(RatioInterval::excludes_one);
         let errors = Errors::of_interval(alpha);
         let known = samples.mean.filter(|_| interval.is_some());
         let smallest = known.map(|mean| errors.smallest_shown(mean.standard_error, mean.degrees));
@@ -370,9 +357,9 @@ impl Estimate {
 }
 
 /// Nothing of fewer than [`BLOCKS_MIN`].
-fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<Interval> {
+fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
-    Some(Interval::of_logarithms(mean.interval(alpha)))
+    Some(RatioInterval::of_logarithms(mean.interval(alpha)))
 }
 
 fn count(samples: &[f64]) -> u32 {

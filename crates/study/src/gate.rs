@@ -10,9 +10,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::comparison::{Baseline, Comparisons, Method, Missing, Samples};
+use crate::comparison::{ALPHA, Comparisons, Method, Missing, Samples};
 use crate::metric::{Better, Metric, UnknownMetric};
-use crate::observed::{InvalidRun, Side, Unlike, unlike};
+use crate::observed::{Baseline, ComparedSide, InvalidRun, SideGroup, Unlike, unlike};
 use crate::statistics::{BLOCKS_MIN, Errors, Mean};
 
 /// A requirement that is not met is passed with this probability at most.
@@ -48,38 +48,22 @@ pub struct Requirement {
 #[non_exhaustive]
 pub enum RequirementError {
     /// It does not have the form.
-    #[error(
-        "invalid requirement '{text}': expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.97' or 'create.p99 <= 1.10'"
-    )]
-    Form {
-        /// What was given.
-        text: String,
-    },
+    #[error("expected METRIC >= RATIO or METRIC <= RATIO, like 'transactions >= 0.97' or 'create.p99 <= 1.10'")]
+    Form,
     /// The metric is none.
-    #[error("invalid requirement '{text}': {cause}")]
-    Metric {
-        /// What was given.
-        text: String,
-        /// Which it is not.
-        cause: UnknownMetric,
-    },
+    #[error(transparent)]
+    Metric(#[from] UnknownMetric),
     /// The threshold is no ratio.
-    #[error(
-        "invalid requirement '{text}': '{threshold}' is not a positive ratio to the baseline (use one like {example})"
-    )]
+    #[error("'{threshold}' is not a positive ratio to the baseline (use one like {example})")]
     Threshold {
-        /// What was given.
-        text: String,
         /// What stands for the threshold.
         threshold: String,
         /// A threshold that would do.
         example: &'static str,
     },
     /// The bound allows what is worse, and not what is better.
-    #[error("invalid requirement '{text}': {better} {metric} is better (write '{metric} {right}')")]
+    #[error("{better} {metric} is better (write '{metric} {right}')")]
     Direction {
-        /// What was given.
-        text: String,
         /// The metric.
         metric: Metric,
         /// `higher` or `lower`.
@@ -88,12 +72,8 @@ pub enum RequirementError {
         right: &'static str,
     },
     /// The threshold has no margin, so that identical systems would not pass.
-    #[error(
-        "invalid requirement '{text}': identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')"
-    )]
+    #[error("identical systems cannot be shown to meet it (leave a margin, like '{metric} {right}')")]
     NoMargin {
-        /// What was given.
-        text: String,
         /// The metric.
         metric: Metric,
         /// A bound that would do.
@@ -176,17 +156,14 @@ impl FromStr for Requirement {
 
     fn from_str(text: &str) -> Result<Self, RequirementError> {
         let text = text.trim();
-        let owned = || text.to_owned();
         let split = |bound: Bound| {
             text.split_once(bound.sign())
                 .map(|(metric, rest)| (metric, bound, rest.trim()))
         };
         let (metric, bound, threshold_word) = split(Bound::AtLeast)
             .or_else(|| split(Bound::AtMost))
-            .ok_or_else(|| RequirementError::Form { text: owned() })?;
-        let metric: Metric = metric
-            .parse()
-            .map_err(|cause| RequirementError::Metric { text: owned(), cause })?;
+            .ok_or(RequirementError::Form)?;
+        let metric: Metric = metric.parse()?;
         let (right, better) = match metric.better() {
             Better::Higher => (Bound::AtLeast, "higher"),
             Better::Lower => (Bound::AtMost, "lower"),
@@ -194,13 +171,11 @@ impl FromStr for Requirement {
         let threshold = threshold_word.parse::<f64>().ok();
         let threshold = threshold.filter(|threshold| threshold.is_finite() && *threshold > 0.0);
         let threshold = threshold.ok_or_else(|| RequirementError::Threshold {
-            text: owned(),
             threshold: threshold_word.to_owned(),
             example: if bound == Bound::AtLeast { "0.97" } else { "1.10" },
         })?;
         if bound != right {
             return Err(RequirementError::Direction {
-                text: owned(),
                 metric,
                 better,
                 right: right.example(),
@@ -212,7 +187,6 @@ impl FromStr for Requirement {
         };
         if !has_margin {
             return Err(RequirementError::NoMargin {
-                text: owned(),
                 metric,
                 right: right.example(),
             });
@@ -276,6 +250,8 @@ impl Decision {
 pub struct Judged {
     /// The side's name.
     pub side: String,
+    /// The baseline's name.
+    pub baseline: String,
     /// What was required.
     pub requirement: Requirement,
     /// Whether it is met.
@@ -302,8 +278,6 @@ pub struct Judged {
 /// A gate: sides, requirements, and what came of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// The baseline's name.
-    pub baseline: String,
     /// What it came to.
     pub decision: Decision,
     /// Its requirements, side after side.
@@ -312,8 +286,8 @@ pub struct Gate {
     pub blocks_needed: Option<u32>,
     /// The blocks behind this one alone were looked at; nothing where all were.
     pub confirmed_after: Option<u32>,
-    /// The comparisons of the same sides in the required metrics, with what a twin showed.
-    pub comparisons: Comparisons,
+    /// The comparisons of the same sides in the required metrics, with what twins showed: a table for each baseline.
+    pub comparisons: Vec<Comparisons>,
 }
 
 /// A gate cannot be decided at all: an error, never a pass.
@@ -323,12 +297,9 @@ pub enum GateError {
     /// Nothing is required.
     #[error("a gate needs a requirement (add --require 'transactions >= 0.97')")]
     NoRequirements,
-    /// There is nothing to hold against the baseline.
-    #[error("a gate needs a side beside the baseline '{baseline}'")]
-    NoSides {
-        /// The baseline's name.
-        baseline: String,
-    },
+    /// There is nothing to hold against a baseline.
+    #[error("a gate needs a baseline and a side to hold against it")]
+    NoSides,
     /// A side, or the baseline, has no runs.
     #[error("'{side}' has no runs{}", behind(*after))]
     Missing {
@@ -384,41 +355,31 @@ fn behind(after: Option<u32>) -> String {
 }
 
 impl Gate {
-    /// Judges every side by every requirement. `after`: on the blocks behind this one alone.
+    /// Judges every side of every group by every requirement. `after`: on the blocks behind this one alone.
     ///
     /// # Errors
     /// Where something is missing or INVALID, so that there is nothing to decide on.
-    pub fn of(
-        baseline: Baseline,
-        sides: Vec<Side>,
-        requirements: &[Requirement],
-        after: Option<u32>,
-    ) -> Result<Self, GateError> {
-        let (baseline, sides) = match after {
-            Some(after) => (
-                Baseline {
-                    side: baseline.side.after_block(after),
-                    twin: baseline.twin.map(|twin| twin.after_block(after)),
-                },
-                sides.into_iter().map(|side| side.after_block(after)).collect(),
-            ),
-            None => (baseline, sides),
-        };
+    pub fn of(groups: Vec<SideGroup>, requirements: &[Requirement], after: Option<u32>) -> Result<Self, GateError> {
+        let mut groups: Vec<SideGroup> = groups.into_iter().filter(|group| !group.sides.is_empty()).collect();
+        if let Some(after) = after {
+            groups = groups.into_iter().map(|group| group.after_block(after)).collect();
+        }
         if requirements.is_empty() {
             return Err(GateError::NoRequirements);
         }
-        if sides.is_empty() {
-            let baseline = baseline.side.label;
-            return Err(GateError::NoSides { baseline });
+        if groups.is_empty() {
+            return Err(GateError::NoSides);
         }
-        for side in baseline.sides().chain(&sides) {
-            has_counted(side, after)?;
-        }
-        let all = sides.len() * requirements.len();
+        let all = requirements.len() * groups.iter().map(|group| group.sides.len()).sum::<usize>();
         let mut judged = Vec::with_capacity(all);
-        for side in &sides {
-            for requirement in requirements {
-                judged.push(judge(side, &baseline, requirement, all)?);
+        for SideGroup { baseline, sides } in &groups {
+            for side in baseline.sides().chain(sides) {
+                has_counted(side, after)?;
+            }
+            for side in sides {
+                for requirement in requirements {
+                    judged.push(judge(side, baseline, requirement, all)?);
+                }
             }
         }
         fail_by_holm(&mut judged);
@@ -430,18 +391,17 @@ impl Gate {
             }
         }
         Ok(Self {
-            baseline: baseline.side.label.clone(),
             decision: decision(&judged),
             requirements: judged,
             blocks_needed: needed.and_then(|needed| needed.into_iter().max()),
             confirmed_after: after,
-            comparisons: Comparisons::of(&baseline, &sides, &metrics, crate::comparison::ALPHA),
+            comparisons: Comparisons::of_groups(&groups, &metrics, ALPHA),
         })
     }
 }
 
 /// Whether there is something to decide on.
-fn has_counted(side: &Side, after: Option<u32>) -> Result<(), GateError> {
+fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
     let label = || side.label.clone();
     if side.runs.is_empty() {
         return Err(GateError::Missing { side: label(), after });
@@ -456,7 +416,7 @@ fn has_counted(side: &Side, after: Option<u32>) -> Result<(), GateError> {
 }
 
 /// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
-fn judge(side: &Side, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
+fn judge(side: &ComparedSide, baseline: &Baseline, requirement: &Requirement, all: usize) -> Result<Judged, GateError> {
     let metric = requirement.metric;
     let samples = Samples::of(side, baseline, metric);
     let (name, base) = (|| side.label.clone(), || baseline.side.label.clone());
@@ -487,7 +447,8 @@ fn judge(side: &Side, baseline: &Baseline, requirement: &Requirement, all: usize
     let is_inside = tested.is_some_and(|(bound, least, _)| bound >= least);
     let sign = if requirement.bound == Bound::AtLeast { 1.0 } else { -1.0 };
     Ok(Judged {
-        side: side.label.clone(),
+        side: name(),
+        baseline: base(),
         requirement: *requirement,
         decision: if is_inside {
             Decision::Passed

@@ -2,7 +2,7 @@
 //! ([`Comparisons`]), and whether that meets requirements ([`Gate`]).
 //!
 //! Pure: no file system, no clock, no sentence. How it works: an archived run is reduced to what is compared
-//! ([`Observed`]); runs of one system are a [`Side`]; the runs of two sides in one block are a pair, whose log ratio is one
+//! ([`Observed`]); runs of one system are a [`ComparedSide`]; the runs of two sides in one block are a pair, whose log ratio is one
 //! sample; [`statistics`] makes intervals and tests of samples. `docs/specification.md`, "Comparisons", defines every estimator
 //! with its source.
 
@@ -19,11 +19,11 @@ pub mod statistics;
 pub mod tables;
 
 pub use cells::{BlockRun, Cell};
-pub use comparison::{Baseline, Comparison, Comparisons, Estimate, Interval, Method, Noise, Outcome};
+pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
 pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
-pub use metric::{Better, Metric, Statistic, Unit, UnknownMetric};
-pub use observed::{Block, InvalidRun, Observed, Side, Unlike, UnlikeWhat, unlike};
+pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
+pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
 pub use plan::{PlannedCell, StudyPlan};
-pub use tables::{StudyRun, tables};
+pub use tables::{StudyRun, groups, tables};

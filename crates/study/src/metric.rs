@@ -62,7 +62,7 @@ pub enum Better {
 /// What one of a metric is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Unit {
+pub enum MetricUnit {
     /// Things done a second.
     PerSecond,
     /// Bytes a second.
@@ -134,12 +134,12 @@ impl Metric {
     }
 
     /// What one of it is.
-    pub const fn unit(self) -> Unit {
+    pub const fn unit(self) -> MetricUnit {
         match self {
-            Self::Transactions | Self::Operations(_) => Unit::PerSecond,
-            Self::Read | Self::Written => Unit::BytesPerSecond,
-            Self::Latency(..) | Self::Cpu => Unit::Nanoseconds,
-            Self::Messages => Unit::PerTransaction,
+            Self::Transactions | Self::Operations(_) => MetricUnit::PerSecond,
+            Self::Read | Self::Written => MetricUnit::BytesPerSecond,
+            Self::Latency(..) | Self::Cpu => MetricUnit::Nanoseconds,
+            Self::Messages => MetricUnit::PerTransaction,
         }
     }
 

@@ -10,8 +10,8 @@ use crate::metric::Metric;
 
 /// Which block of a study a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Block {
-    /// The study's identity; of a side that was measured by itself the study's name, which its sides have in common.
+pub struct BlockAttempt {
+    /// The study's identity.
     pub study: String,
     /// Whether all cells of the block were run together, in random order.
     pub is_interleaved: bool,
@@ -27,7 +27,7 @@ pub struct Observed {
     /// Its number in the archive; nothing of a record that is in none.
     pub run: Option<u64>,
     /// Its block; nothing of a run that belongs to no study.
-    pub block: Option<Block>,
+    pub block: Option<BlockAttempt>,
     /// Its verdict. INVALID runs are listed and never counted.
     pub level: Level,
     /// Its metrics, as far as it has them.
@@ -38,11 +38,29 @@ pub struct Observed {
 
 /// The runs of one system under one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Side {
+pub struct ComparedSide {
     /// What it is called: a cell, a tag, numbers of runs.
     pub label: String,
     /// Its runs, in any order.
     pub runs: Vec<Observed>,
+}
+
+/// What sides are compared with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Baseline {
+    /// Its runs.
+    pub side: ComparedSide,
+    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
+    pub twin: Option<ComparedSide>,
+}
+
+/// A baseline with the sides that are held against it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideGroup {
+    /// What they are compared with.
+    pub baseline: Baseline,
+    /// What is compared with it.
+    pub sides: Vec<ComparedSide>,
 }
 
 /// A run that is not counted.
@@ -53,7 +71,7 @@ pub struct InvalidRun {
     /// The side that it belongs to.
     pub side: String,
     /// Its block; nothing of a run that belongs to no study.
-    pub block: Option<Block>,
+    pub block: Option<BlockAttempt>,
 }
 
 /// What has to be the same for two runs to be compared.
@@ -86,14 +104,10 @@ impl UnlikeWhat {
     pub const ALL: [Self; 4] = [Self::Fingerprint, Self::DurabilityTier, Self::CacheState, Self::Host];
 }
 
-impl From<&StudyPart> for Block {
+impl From<&StudyPart> for BlockAttempt {
     fn from(part: &StudyPart) -> Self {
-        let study = match part.side {
-            Some(_) => &part.name,
-            None => &part.study,
-        };
         Self {
-            study: study.clone(),
+            study: part.study.clone(),
             is_interleaved: part.side.is_none(),
             number: part.block,
             attempt: part.attempt,
@@ -113,7 +127,7 @@ impl Observed {
         };
         Self {
             run,
-            block: record.study.as_ref().map(Block::from),
+            block: record.study.as_ref().map(BlockAttempt::from),
             level: summary.verdict.level,
             values: metrics.iter().filter_map(value).collect(),
             conditions: BTreeMap::from([
@@ -131,7 +145,7 @@ impl Observed {
     }
 }
 
-impl Side {
+impl ComparedSide {
     /// The runs that are counted.
     pub fn counted(&self) -> impl Iterator<Item = &Observed> {
         self.runs.iter().filter(|run| run.is_counted())
@@ -147,9 +161,8 @@ impl Side {
         })
     }
 
-    /// The runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
     #[must_use]
-    pub fn after_block(mut self, number: u32) -> Self {
+    fn after_block(mut self, number: u32) -> Self {
         self.runs
             .retain(|run| run.block.as_ref().is_some_and(|block| block.number > number));
         self
@@ -161,8 +174,34 @@ impl Side {
     }
 }
 
+impl Baseline {
+    /// One without a twin.
+    pub fn alone(side: ComparedSide) -> Self {
+        Self { side, twin: None }
+    }
+
+    /// Itself and its twin.
+    pub(crate) fn sides(&self) -> impl Iterator<Item = &ComparedSide> {
+        [&self.side].into_iter().chain(&self.twin)
+    }
+}
+
+impl SideGroup {
+    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was seen before has a part in.
+    #[must_use]
+    pub fn after_block(self, number: u32) -> Self {
+        Self {
+            baseline: Baseline {
+                side: self.baseline.side.after_block(number),
+                twin: self.baseline.twin.map(|twin| twin.after_block(number)),
+            },
+            sides: self.sides.into_iter().map(|side| side.after_block(number)).collect(),
+        }
+    }
+}
+
 /// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are not counted do not matter.
-pub fn unlike(side: &Side, baseline: &Side) -> Vec<Unlike> {
+pub fn unlike(side: &ComparedSide, baseline: &ComparedSide) -> Vec<Unlike> {
     let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
     let differs = |what| {
         let (one, other) = (side.conditions(what), baseline.conditions(what));

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::comparison::Baseline;
 use crate::metric::Metric;
-use crate::observed::{Observed, Side};
+use crate::observed::{Baseline, ComparedSide, Observed};
 
 /// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond it there is no comparison.
 pub const INVALID_MAX: f64 = 0.2;
@@ -23,22 +22,28 @@ pub(crate) struct Blocks {
     pub without: u32,
 }
 
-/// Whether all runs belong to blocks and the sides have one in common, so that there are pairs.
-pub(crate) fn are_in_blocks(side: &Side, baseline: &Baseline) -> bool {
-    let mut sides = [side].into_iter().chain(baseline.sides());
-    let runs = || [side].into_iter().chain(baseline.sides()).flat_map(|side| &side.runs);
-    let first = sides.next().map(keys).unwrap_or_default();
-    let common = sides.fold(first, |common, side| &common & &keys(side));
-    runs().all(|run| run.block.is_some()) && !common.is_empty()
+/// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a block in common: then there are
+/// pairs.
+pub(crate) fn are_in_blocks(side: &ComparedSide, baseline: &Baseline) -> bool {
+    let sides = || [side].into_iter().chain(baseline.sides());
+    let common = sides().map(keys).reduce(|common, keys| &common & &keys);
+    sides().all(has_one_run_an_attempt) && common.is_some_and(|common| !common.is_empty())
 }
 
-fn keys(side: &Side) -> BTreeSet<Key<'_>> {
+fn has_one_run_an_attempt(side: &ComparedSide) -> bool {
+    let mut seen = BTreeSet::new();
+    side.runs
+        .iter()
+        .all(|run| run.block.as_ref().is_some_and(|block| seen.insert(block)))
+}
+
+fn keys(side: &ComparedSide) -> BTreeSet<Key<'_>> {
     let blocks = side.runs.iter().filter_map(|run| run.block.as_ref());
     blocks.map(|block| (block.study.as_str(), block.number)).collect()
 }
 
 /// Whether all of those blocks were run as a whole, in random order.
-pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a Side>) -> bool {
+pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSide>) -> bool {
     let mut blocks = sides
         .into_iter()
         .flat_map(|side| &side.runs)
@@ -46,9 +51,13 @@ pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a Side>) -> 
     blocks.all(|block| block.is_interleaved)
 }
 
-/// The pairs of a side and the baseline. With a twin the baseline is the geometric mean of both, in each block.
-pub(crate) fn pairs(side: &Side, baseline: &Baseline, metric: Metric) -> Blocks {
-    let sides: Vec<&Side> = [side].into_iter().chain(baseline.sides()).collect();
+/// The pairs of a side and a baseline. With a twin the baseline is the geometric mean of both, in each block.
+pub(crate) fn pairs<'a>(
+    side: &'a ComparedSide,
+    baseline: impl Iterator<Item = &'a ComparedSide>,
+    metric: Metric,
+) -> Blocks {
+    let sides: Vec<&ComparedSide> = [side].into_iter().chain(baseline).collect();
     let mut blocks = Blocks::default();
     for (attempts, is_invalid) in attempts(&sides) {
         // The last attempt is the one that was meant to stand.
@@ -67,7 +76,7 @@ pub(crate) fn pairs(side: &Side, baseline: &Baseline, metric: Metric) -> Blocks 
 
 /// Of each block, in order: the attempts at it that have a counted run of every side, those runs in the order of the sides; and
 /// whether any of its runs is INVALID.
-fn attempts<'a>(sides: &[&'a Side]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
+fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
     let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> = BTreeMap::new();
     let mut invalid: BTreeSet<Key<'a>> = BTreeSet::new();
     for (place, side) in sides.iter().enumerate() {
@@ -103,7 +112,7 @@ fn log_ratio(runs: &[&Observed], metric: Metric) -> Option<f64> {
 }
 
 /// The logarithms of a side's runs, and how many of its runs are INVALID and do not have the metric.
-pub(crate) fn logarithms(side: &Side, metric: Metric) -> Blocks {
+pub(crate) fn logarithms(side: &ComparedSide, metric: Metric) -> Blocks {
     let value = |run: &Observed| run.values.get(&metric).map(|value| value.ln());
     let logs: Vec<f64> = side.counted().filter_map(value).collect();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);

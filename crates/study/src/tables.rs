@@ -3,9 +3,9 @@
 use record::StudyPart;
 
 use crate::cells::Cell;
-use crate::comparison::{Baseline, Comparisons};
+use crate::comparison::Comparisons;
 use crate::metric::Metric;
-use crate::observed::{Observed, Side};
+use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 
 /// A run of a study that came to its end.
 #[derive(Clone, Debug)]
@@ -16,56 +16,47 @@ pub struct StudyRun {
     pub observed: Observed,
 }
 
-/// The comparisons of a study at an error of `alpha` for all tables together. Cells are compared as the design says; sides that were measured
-/// apart, with the side that was measured first.
+/// The comparisons of a study, at an error of `alpha` for each table.
 pub fn tables(cells: &[Cell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
+    Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
+}
+
+/// The sides of a study. Cells are compared as the design says; sides that were measured apart, with the side that was measured
+/// first.
+pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for run in runs {
         if let Some(side) = run.part.side.as_deref().filter(|side| !sides.contains(side)) {
             sides.push(side);
         }
     }
-    let groups: Vec<(Baseline, Vec<Side>)> = match sides.split_first() {
+    let baseline = |label: &str| Baseline {
+        side: of(runs, label, false),
+        twin: twin(runs, label),
+    };
+    match sides.split_first() {
         Some((first, others)) => cells
             .iter()
             .map(|cell| {
                 let label = |side: &str| cell.label_of_side(side);
-                let baseline = of(runs, &label(first), false);
-                let others = others.iter().map(|side| of(runs, &label(side), false)).collect();
-                (
-                    Baseline {
-                        side: baseline,
-                        twin: twin(runs, &label(first)),
-                    },
-                    others,
-                )
+                SideGroup {
+                    baseline: baseline(&label(first)),
+                    sides: others.iter().map(|side| of(runs, &label(side), false)).collect(),
+                }
             })
             .collect(),
         None => (0..cells.len())
             .filter(|index| cells[*index].baseline == *index)
             .map(|index| {
-                let label = &cells[index].label;
-                let others = cells
-                    .iter()
-                    .enumerate()
-                    .filter(|(other, cell)| cell.baseline == index && *other != index);
-                let baseline = Baseline {
-                    side: of(runs, label, false),
-                    twin: twin(runs, label),
-                };
-                (baseline, others.map(|(_, cell)| of(runs, &cell.label, false)).collect())
+                let compared = cells.iter().enumerate();
+                let compared = compared.filter(|(other, cell)| cell.baseline == index && *other != index);
+                SideGroup {
+                    baseline: baseline(&cells[index].label),
+                    sides: compared.map(|(_, cell)| of(runs, &cell.label, false)).collect(),
+                }
             })
             .collect(),
-    };
-    let all: usize = groups.iter().map(|(_, sides)| sides.len()).sum();
-    groups
-        .iter()
-        .map(|(baseline, sides)| {
-            let share = sides.len() as f64 / all.max(1) as f64;
-            let share = if share > 0.0 { share } else { 1.0 };
-            Comparisons::of(baseline, sides, metrics, alpha * share)
-        })
-        .collect()
+    }
 }
 
 impl Cell {
@@ -78,17 +69,17 @@ impl Cell {
     }
 }
 
-fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> Side {
+fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> ComparedSide {
     let runs = runs
         .iter()
         .filter(|run| run.part.cell == label && run.part.is_twin == is_twin);
-    Side {
+    ComparedSide {
         label: label.to_owned(),
         runs: runs.map(|run| run.observed.clone()).collect(),
     }
 }
 
-fn twin(runs: &[StudyRun], label: &str) -> Option<Side> {
+fn twin(runs: &[StudyRun], label: &str) -> Option<ComparedSide> {
     let twin = of(runs, label, true);
     (!twin.runs.is_empty()).then_some(twin)
 }

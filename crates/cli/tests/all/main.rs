@@ -6,6 +6,7 @@ mod architecture;
 mod archived;
 mod check;
 mod circles;
+mod compared;
 mod differential;
 mod documents;
 mod evidence;

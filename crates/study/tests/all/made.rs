@@ -3,13 +3,26 @@
 use std::collections::BTreeMap;
 
 use record::Level;
-use study::{Baseline, Block, Metric, Observed, Side, UnlikeWhat};
+use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 
 /// A run with this value, in this block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
+        conditions: BTreeMap::from([
+            (UnlikeWhat::Fingerprint, "f".to_owned()),
+            (UnlikeWhat::DurabilityTier, "page-cache".to_owned()),
+            (UnlikeWhat::CacheState, "as-is".to_owned()),
+            (UnlikeWhat::Host, "h".to_owned()),
+        ]),
+        ..bare(block, values)
+    }
+}
+
+/// The same of which nothing else is known, for simulations of many.
+fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
+    Observed {
         run: None,
-        block: block.map(|number| Block {
+        block: block.map(|number| BlockAttempt {
             study: "s".to_owned(),
             is_interleaved: true,
             number,
@@ -17,19 +30,14 @@ pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
         }),
         level: Level::Valid,
         values: values.iter().copied().collect(),
-        conditions: BTreeMap::from([
-            (UnlikeWhat::Fingerprint, "f".to_owned()),
-            (UnlikeWhat::DurabilityTier, "page-cache".to_owned()),
-            (UnlikeWhat::CacheState, "as-is".to_owned()),
-            (UnlikeWhat::Host, "h".to_owned()),
-        ]),
+        conditions: BTreeMap::new(),
     }
 }
 
 /// A side with these transactions/s, block after block.
-pub fn in_blocks(label: &str, rates: &[f64]) -> Side {
+pub fn in_blocks(label: &str, rates: &[f64]) -> ComparedSide {
     let runs = (1..).zip(rates);
-    Side {
+    ComparedSide {
         label: label.to_owned(),
         runs: runs
             .map(|(block, rate)| run(Some(block), &[(Metric::Transactions, *rate)]))
@@ -38,7 +46,7 @@ pub fn in_blocks(label: &str, rates: &[f64]) -> Side {
 }
 
 /// The same without blocks.
-pub fn apart(label: &str, rates: &[f64]) -> Side {
+pub fn apart(label: &str, rates: &[f64]) -> ComparedSide {
     let mut side = in_blocks(label, rates);
     for run in &mut side.runs {
         run.block = None;
@@ -47,9 +55,9 @@ pub fn apart(label: &str, rates: &[f64]) -> Side {
 }
 
 /// A sequence of SplitMix64.
-pub struct Noise(u64);
+pub struct Randomness(u64);
 
-impl Noise {
+impl Randomness {
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -82,7 +90,7 @@ impl Noise {
 
 /// A machine on which successive runs are alike: the logarithm of what it measures is an autoregressive sequence.
 pub struct Machine {
-    noise: Noise,
+    noise: Randomness,
     metrics: Vec<Metric>,
     /// How much of a run's deviation the next one has, from 0 to below 1.
     correlation: f64,
@@ -117,7 +125,7 @@ impl Machine {
             probability * noisy.correlation.powi(gap as i32)
         });
         let correlation_in_block: f64 = gaps.sum();
-        let mut noise = Noise::new(seed);
+        let mut noise = Randomness::new(seed);
         let state = metrics.iter().map(|_| noise.normal()).collect();
         Self {
             noise,
@@ -137,9 +145,9 @@ impl Machine {
     }
 
     /// Adds blocks to a study whose side makes so much of the baseline's, in every metric.
-    pub fn blocks(&mut self, study: &mut (Baseline, Side), blocks: std::ops::RangeInclusive<u32>, ratio: f64) {
+    pub fn blocks(&mut self, study: &mut (Baseline, ComparedSide), blocks: std::ops::RangeInclusive<u32>, ratio: f64) {
         let (baseline, side) = study;
-        let mut sides: Vec<&mut Side> = vec![side, &mut baseline.side];
+        let mut sides: Vec<&mut ComparedSide> = vec![side, &mut baseline.side];
         sides.extend(&mut baseline.twin);
         for block in blocks {
             for cell in self.noise.order(sides.len()) {
@@ -151,15 +159,15 @@ impl Machine {
                     .zip(logs)
                     .map(|(metric, log)| (*metric, 1000.0 * factor * log.exp()))
                     .collect();
-                sides[cell].runs.push(run(Some(block), &values));
+                sides[cell].runs.push(bare(Some(block), &values));
             }
         }
     }
 }
 
 /// A study without runs.
-pub fn empty(noisy: Noisy) -> (Baseline, Side) {
-    let side = |label: &str| Side {
+pub fn empty(noisy: Noisy) -> (Baseline, ComparedSide) {
+    let side = |label: &str| ComparedSide {
         label: label.to_owned(),
         runs: Vec::new(),
     };

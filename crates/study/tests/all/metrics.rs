@@ -1,22 +1,22 @@
 //! Metrics by their words, and what they are of a run.
 
 use proptest::prelude::*;
-use study::{Better, Metric, Unit};
+use study::{Better, Metric, MetricUnit};
 
 #[test]
 fn words_are_metrics_and_come_back() {
     for (word, better, unit) in [
-        ("transactions", Better::Higher, Unit::PerSecond),
-        ("read", Better::Higher, Unit::BytesPerSecond),
-        ("written", Better::Higher, Unit::BytesPerSecond),
-        ("create", Better::Higher, Unit::PerSecond),
-        ("deliver", Better::Higher, Unit::PerSecond),
-        ("create.p50", Better::Lower, Unit::Nanoseconds),
-        ("read.p99", Better::Lower, Unit::Nanoseconds),
-        ("delete.p99.9", Better::Lower, Unit::Nanoseconds),
-        ("stat.max", Better::Lower, Unit::Nanoseconds),
-        ("cpu", Better::Lower, Unit::Nanoseconds),
-        ("messages", Better::Lower, Unit::PerTransaction),
+        ("transactions", Better::Higher, MetricUnit::PerSecond),
+        ("read", Better::Higher, MetricUnit::BytesPerSecond),
+        ("written", Better::Higher, MetricUnit::BytesPerSecond),
+        ("create", Better::Higher, MetricUnit::PerSecond),
+        ("deliver", Better::Higher, MetricUnit::PerSecond),
+        ("create.p50", Better::Lower, MetricUnit::Nanoseconds),
+        ("read.p99", Better::Lower, MetricUnit::Nanoseconds),
+        ("delete.p99.9", Better::Lower, MetricUnit::Nanoseconds),
+        ("stat.max", Better::Lower, MetricUnit::Nanoseconds),
+        ("cpu", Better::Lower, MetricUnit::Nanoseconds),
+        ("messages", Better::Lower, MetricUnit::PerTransaction),
     ] {
         let metric: Metric = word.parse().unwrap();
         assert_eq!(metric.to_string(), word);

@@ -1,7 +1,7 @@
 //! What intervals and gates promise, held against studies of which the truth is known. Seeds are fixed.
 
 use study::comparison::ALPHA;
-use study::{Comparisons, Decision, Gate, Looks, Metric, Requirement};
+use study::{Comparisons, Decision, Gate, Looks, Metric, Requirement, SideGroup};
 
 use crate::made::{Machine, Noisy, empty};
 
@@ -51,7 +51,7 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
 
 #[test]
 fn intervals_of_ten_blocks_have_the_truth_as_often_as_they_say() {
-    const STUDIES: u32 = 4_000;
+    const STUDIES: u32 = 2_000;
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let mut held = 0;
         for seed in 0..STUDIES {
@@ -115,8 +115,16 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
     assert!(f64::from(passed) >= 0.90 * all, "{passed} passed");
 }
 
-fn gate((baseline, side): &(study::Baseline, study::Side), requirements: &[Requirement]) -> Gate {
-    Gate::of(baseline.clone(), vec![side.clone()], requirements, None).unwrap()
+fn gate((baseline, side): &(study::Baseline, study::ComparedSide), requirements: &[Requirement]) -> Gate {
+    Gate::of(
+        vec![SideGroup {
+            baseline: baseline.clone(),
+            sides: vec![side.clone()],
+        }],
+        requirements,
+        None,
+    )
+    .unwrap()
 }
 
 #[test]
@@ -163,7 +171,7 @@ fn a_loss_is_found_and_never_passed() {
 
 #[test]
 fn studies_that_end_when_they_are_sure_hold_what_they_say() {
-    const STUDIES: u32 = 1_500;
+    const STUDIES: u32 = 1_000;
     let looks = Looks::new(40);
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let (mut held, mut early) = (0, 0);
@@ -194,7 +202,7 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
 
 #[test]
 fn differences_are_shown_as_often_as_the_smallest_one_says() {
-    const STUDIES: u32 = 2_000;
+    const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
     // What ten blocks would have shown, by the true spread of a side against two runs of the baseline.
     let spread = noisy.spread * 0.75_f64.sqrt();

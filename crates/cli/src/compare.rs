@@ -1,0 +1,63 @@
+//! `postmark compare` and `postmark gate`: runs of the archive beside one another.
+
+use document::{Document, Rendering, WIDTH};
+use study::comparison::ALPHA;
+use study::{Comparisons, Gate, Metric, Requirement};
+
+use crate::archive::open;
+use crate::options::{CompareArguments, CompareFormat, GateArguments, GateFormat};
+use crate::problem::{Problem, print};
+use crate::screen;
+use crate::sides::{Found, sides};
+
+/// Compares sides, and shows by how much they differ.
+///
+/// # Errors
+/// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer cannot be delivered.
+pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
+    let archive = open(&arguments.archive)?;
+    let Found { groups, metrics } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
+    let tables = Comparisons::of_groups(&groups, &metrics, ALPHA);
+    show(&tables, arguments.format)?;
+    Ok(0)
+}
+
+/// Shows comparisons.
+///
+/// # Errors
+/// Where they cannot be delivered.
+pub fn show(tables: &[Comparisons], format: CompareFormat) -> Result<(), Problem> {
+    match format {
+        CompareFormat::Text => screen::print(&screen::text(&document(tables), WIDTH)),
+        CompareFormat::Markdown => print(&Rendering::Markdown.show(&document(tables), WIDTH)),
+        CompareFormat::Csv => print(&report::comparison::as_csv(tables)),
+        CompareFormat::Json => print(&document::json(&tables)),
+    }
+}
+
+fn document(tables: &[Comparisons]) -> Document {
+    let mut document = Document::default();
+    for table in tables {
+        document.append(report::comparison::document(table));
+    }
+    document
+}
+
+/// Decides whether sides meet requirements, and gives the exit status of the decision.
+///
+/// # Errors
+/// Where a word stands for nothing, sides are not alike, runs are missing or INVALID, or the answer cannot be delivered.
+pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
+    let archive = open(&arguments.archive)?;
+    let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();
+    metrics.sort();
+    metrics.dedup();
+    let found = sides(&archive, &arguments.sides, &metrics, arguments.unlike)?;
+    let gate = Gate::of(found.groups, &arguments.require, arguments.confirm)?;
+    match arguments.format {
+        GateFormat::Text => screen::print(&screen::text(&report::gate::document(&gate), WIDTH))?,
+        GateFormat::Markdown => print(&Rendering::Markdown.show(&report::gate::document(&gate), WIDTH))?,
+        GateFormat::Json => print(&document::json(&gate))?,
+    }
+    Ok(gate.decision.exit_status())
+}

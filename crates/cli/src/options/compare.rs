@@ -1,0 +1,91 @@
+//! The arguments of `compare` and `gate`.
+
+use clap::{Args, ValueEnum};
+use study::{Metric, Requirement};
+
+use super::ArchiveArgument;
+
+/// The arguments of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = "A SIDE is one of these:
+  3,5,7 or 3..9   archived runs by their numbers
+  STUDY:CELL      a cell of a study, by the study's name or identity
+  CELL            a cell of the last study
+  TAG             all archived runs with this tag
+  last            the last run
+With one SIDE only: a study by its name or identity, or last for the last one.
+
+Exit status: 0 compared; 2 refused.")]
+pub struct CompareArguments {
+    /// A study, or the baseline and the sides to compare with it.
+    #[arg(required = true, value_name = "SIDE")]
+    pub sides: Vec<String>,
+    /// Compare this number of the runs: transactions, read, written, an operation like create, the latency of one like
+    /// create.p99, cpu or messages. Repeat the option for more [default: the study's, or transactions].
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<Metric>,
+    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    #[arg(long)]
+    pub unlike: bool,
+    /// Format of the comparison.
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub format: CompareFormat,
+    /// Which archive.
+    #[command(flatten)]
+    pub archive: ArchiveArgument,
+}
+
+/// The format of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CompareFormat {
+    /// A table, and a sentence for each comparison.
+    Text,
+    /// The same, as Markdown.
+    Markdown,
+    /// The table, as CSV.
+    Csv,
+    /// The tables with all their numbers, as JSON.
+    Json,
+}
+
+/// The arguments of `gate`.
+#[derive(Debug, Args)]
+#[command(after_help = "'postmark compare --help' says what a SIDE is.
+
+Exit status: 0 passed; 2 refused, or the baseline is missing or INVALID; 4 failed; 5 undecided.
+
+Examples:
+  postmark gate last --require 'transactions >= 0.97' --require 'create.p99 <= 1.10'
+  postmark gate main-branch pull-request --require 'transactions >= 0.97' --format markdown")]
+pub struct GateArguments {
+    /// A study, or the baseline and the sides to compare with it.
+    #[arg(required = true, value_name = "SIDE")]
+    pub sides: Vec<String>,
+    /// Require a ratio to the baseline, like 'transactions >= 0.97' or 'create.p99 <= 1.10'. Repeat the option for more: all must
+    /// hold.
+    #[arg(long, required = true, value_name = "REQUIREMENT")]
+    pub require: Vec<Requirement>,
+    /// Decide on the blocks after block N alone, to confirm a decision on the blocks until then.
+    #[arg(long, value_name = "N")]
+    pub confirm: Option<u32>,
+    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    #[arg(long)]
+    pub unlike: bool,
+    /// Format of the decision.
+    #[arg(long, value_enum, default_value_t = GateFormat::Text)]
+    pub format: GateFormat,
+    /// Which archive.
+    #[command(flatten)]
+    pub archive: ArchiveArgument,
+}
+
+/// The format of a gate's decision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GateFormat {
+    /// The decision, a table, and a sentence for each requirement.
+    Text,
+    /// The same, as Markdown for a pull request.
+    Markdown,
+    /// The decision with all its numbers, as JSON.
+    Json,
+}

@@ -1,0 +1,277 @@
+//! Sides of comparisons out of the archive: what a word of `compare` and `gate` stands for.
+
+pub mod error;
+
+use std::collections::BTreeSet;
+
+use archive::{Archive, Filter, RunName};
+use record::ListedRun;
+use study::{Baseline, ComparedSide, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
+
+use crate::archive::{find, is_alive, is_going};
+use crate::problem::Problem;
+use crate::study::found::{self, FoundStudy};
+use error::{RUNS_MAX, SidesError};
+
+/// The word for what began last.
+const LAST: &str = "last";
+
+/// Sides that are compared, and in what.
+pub struct Found {
+    /// A baseline with its sides; of a study, all of them.
+    pub groups: Vec<SideGroup>,
+    /// What is compared.
+    pub metrics: Vec<Metric>,
+}
+
+/// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where nothing is, what the study
+/// compares, or transactions.
+///
+/// # Errors
+/// Where a word stands for nothing, or sides are not alike and that is not `allowed`.
+pub fn sides(
+    archive: &Archive,
+    words: &[String],
+    metrics: &[Metric],
+    is_unlike_allowed: bool,
+) -> Result<Found, Problem> {
+    let Some((baseline, others)) = words.split_first().filter(|(_, others)| !others.is_empty()) else {
+        return of_study(archive, words.first().map_or(LAST, String::as_str), metrics);
+    };
+    let metrics = if metrics.is_empty() {
+        vec![Metric::Transactions]
+    } else {
+        metrics.to_vec()
+    };
+    let (side, twin) = halves(side(archive, baseline, &metrics)?);
+    let baseline = Baseline { side, twin };
+    let mut sides = Vec::new();
+    for word in others {
+        let (side, _) = halves(self::side(archive, word, &metrics)?);
+        are_apart(&side, &baseline)?;
+        let found = unlike(&side, &baseline.side);
+        if !is_unlike_allowed && !found.is_empty() && !is_planned(&side, &baseline.side) {
+            return Err(not_alike(&side, &baseline.side, &found).into());
+        }
+        sides.push(side);
+    }
+    Ok(Found {
+        groups: vec![SideGroup { baseline, sides }],
+        metrics,
+    })
+}
+
+/// All comparisons of a study.
+fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Problem> {
+    let found = found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?;
+    let cells = found.design.cells().map_err(|flaw| SidesError::Study {
+        id: found.id.clone(),
+        flaw,
+    })?;
+    let metrics = if metrics.is_empty() {
+        found.design.metrics.clone()
+    } else {
+        metrics.to_vec()
+    };
+    let runs = with_metrics(archive, &found, &metrics)?;
+    let groups: Vec<SideGroup> = study::groups(&cells, &runs)
+        .into_iter()
+        .filter(|group| !group.sides.is_empty())
+        .collect();
+    if groups.is_empty() {
+        return Err(SidesError::OneCell(found.id).into());
+    }
+    Ok(Found { groups, metrics })
+}
+
+/// The runs of a study with these metrics, which the study itself may not compare.
+fn with_metrics(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -> Result<Vec<StudyRun>, Problem> {
+    if metrics.iter().all(|metric| found.design.metrics.contains(metric)) {
+        return Ok(found.runs.clone());
+    }
+    let read = |run: &StudyRun| {
+        let number = run.observed.run.unwrap_or_default();
+        Ok(StudyRun {
+            part: run.part.clone(),
+            observed: Observed::of(&archive.record(number)?, Some(number), metrics),
+        })
+    };
+    found.runs.iter().map(read).collect()
+}
+
+/// A side with what tells of each run whether it is a twin's.
+struct CalledSide {
+    label: String,
+    runs: Vec<(Observed, bool)>,
+}
+
+/// The side and its twin; a side that has nothing but runs of a twin is one without a twin.
+fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
+    let CalledSide { label, runs } = called;
+    let has_both = runs.iter().any(|(_, is_twin)| *is_twin) && runs.iter().any(|(_, is_twin)| !is_twin);
+    let (twins, runs): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(_, is_twin)| has_both && *is_twin);
+    let side = |runs: Vec<(Observed, bool)>| ComparedSide {
+        label: label.clone(),
+        runs: runs.into_iter().map(|(run, _)| run).collect(),
+    };
+    let twin = (!twins.is_empty()).then(|| side(twins));
+    (side(runs), twin)
+}
+
+/// What a word stands for: numbers first, then cells, then tags, then identities.
+fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Problem> {
+    if let Some(runs) = numbered(archive, word)? {
+        return of_runs(archive, word, &runs, metrics);
+    }
+    if let Some(called) = cell(archive, word, metrics)? {
+        return Ok(called);
+    }
+    let tagged = Filter {
+        tags: vec![word.to_owned()],
+        ..Filter::default()
+    };
+    let tagged = archive.list(&tagged, &is_alive)?;
+    if !tagged.is_empty() {
+        return of_runs(archive, word, &tagged, metrics);
+    }
+    if RunName::parse(word).is_some() {
+        return of_runs(archive, word, &[find(archive, word)?], metrics);
+    }
+    Err(SidesError::Unknown(word.to_owned()).into())
+}
+
+/// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
+fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Problem> {
+    let is_number = |text: &str| matches!(RunName::parse(text), Some(RunName::Last | RunName::Number(_)));
+    let mut runs: Vec<ListedRun> = Vec::new();
+    for part in word.split(',').map(str::trim) {
+        if is_number(part) {
+            runs.push(find(archive, part)?);
+            continue;
+        }
+        let Some((first, last)) = part
+            .split_once("..")
+            .filter(|(first, last)| is_number(first) && is_number(last))
+        else {
+            return Ok(None);
+        };
+        let ends = [first, last].map(|end| find_number(archive, end));
+        let [first, last] = ends;
+        let (first, last) = (first?, last?);
+        let listed = archive.list(&Filter::default(), &is_alive)?;
+        let before = runs.len();
+        // Numbers in between that were deleted are not missed.
+        runs.extend(
+            listed
+                .into_iter()
+                .filter(|run| run.number.is_some_and(|run| (first..=last).contains(&run))),
+        );
+        if runs.len() == before || runs.len() as u64 > RUNS_MAX {
+            return Err(SidesError::Range(word.to_owned()).into());
+        }
+    }
+    let mut seen = BTreeSet::new();
+    runs.retain(|run| seen.insert(run.number));
+    Ok(Some(runs))
+}
+
+/// The number of a run that an end of a range names. A number needs no run.
+fn find_number(archive: &Archive, word: &str) -> Result<u64, Problem> {
+    match RunName::parse(word) {
+        Some(RunName::Number(number)) => Ok(number),
+        _ => Ok(find(archive, word)?.number.unwrap_or_default()),
+    }
+}
+
+fn of_runs(archive: &Archive, word: &str, runs: &[ListedRun], metrics: &[Metric]) -> Result<CalledSide, Problem> {
+    let read = |run: &ListedRun| {
+        let number = run.number.unwrap_or_default();
+        if is_going(run) {
+            return Err(SidesError::Going(number).into());
+        }
+        let record = archive.record(number)?;
+        let is_twin = record.study.as_ref().is_some_and(|part| part.is_twin);
+        Ok((Observed::of(&record, Some(number), metrics), is_twin))
+    };
+    let runs: Result<Vec<(Observed, bool)>, Problem> = runs.iter().map(read).collect();
+    let is_number = word.bytes().all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
+    Ok(CalledSide {
+        label: match is_number {
+            true if word.bytes().all(|byte| byte.is_ascii_digit()) => format!("run {word}"),
+            true => format!("runs {word}"),
+            false => word.to_owned(),
+        },
+        runs: runs?,
+    })
+}
+
+/// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have colons, too.
+fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Problem> {
+    if let Some((name, cell)) = word.split_once(':') {
+        if let Some(found) = found::find(archive, name)? {
+            return match of_cell(archive, &found, cell, metrics)? {
+                Some(called) => Ok(Some(called)),
+                None => Err(SidesError::NoCell {
+                    study: name.to_owned(),
+                    cell: cell.to_owned(),
+                    cells: cells(&found),
+                }
+                .into()),
+            };
+        }
+    }
+    match found::find(archive, LAST)? {
+        Some(found) => of_cell(archive, &found, word, metrics),
+        None => Ok(None),
+    }
+}
+
+fn of_cell(
+    archive: &Archive,
+    found: &FoundStudy,
+    cell: &str,
+    metrics: &[Metric],
+) -> Result<Option<CalledSide>, Problem> {
+    let mut runs = with_metrics(archive, found, metrics)?;
+    runs.retain(|run| run.part.cell == cell);
+    Ok((!runs.is_empty()).then(|| CalledSide {
+        label: cell.to_owned(),
+        runs: runs.into_iter().map(|run| (run.observed, run.part.is_twin)).collect(),
+    }))
+}
+
+fn cells(found: &FoundStudy) -> Vec<String> {
+    let cells: BTreeSet<&str> = found.runs.iter().map(|run| &*run.part.cell).collect();
+    cells.into_iter().map(str::to_owned).collect()
+}
+
+fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), SidesError> {
+    let runs = |side: &ComparedSide| -> BTreeSet<u64> { side.runs.iter().filter_map(|run| run.run).collect() };
+    match runs(side).intersection(&runs(&baseline.side)).next() {
+        Some(run) => Err(SidesError::OnBothSides {
+            run: *run,
+            side: side.label.clone(),
+            baseline: baseline.side.label.clone(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Whether two sides are of one study: what they differ in is what it is about.
+fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
+    let studies: BTreeSet<Option<&str>> = [side, baseline]
+        .iter()
+        .flat_map(|side| &side.runs)
+        .map(|run| run.block.as_ref().map(|block| &*block.study))
+        .collect();
+    studies.len() == 1 && !studies.contains(&None)
+}
+
+fn not_alike(side: &ComparedSide, baseline: &ComparedSide, differences: &[Unlike]) -> SidesError {
+    let differences: Vec<String> = differences.iter().map(report::comparison::unlike_words).collect();
+    SidesError::Unlike {
+        side: side.label.clone(),
+        baseline: baseline.label.clone(),
+        differences: differences.join(", and in "),
+    }
+}

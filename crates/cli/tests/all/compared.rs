@@ -1,0 +1,266 @@
+//! `postmark compare` and `postmark gate`, with the real binary on archives whose runs have numbers that the tests know: one real
+//! run, copied with other rates.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use archive::{Archive, JournalMode, Opening, Remarks};
+use record::{Outcome, Phase, Record, RunId, StudyPart};
+use serde_json::Value;
+
+use crate::runs::Run;
+use crate::support::faces::program;
+use crate::support::{Ended, Running, Scene};
+
+const DESIGN: &str = r#"name = "pair"
+targets = [{ name = "old", at = "/mnt/old" }, { name = "new", at = "/mnt/new" }]
+[[workload]]
+preset = "mail"
+"#;
+
+/// Deviations of the runs of a side, one of which comes after the other.
+const NOISE: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.996];
+
+struct Archived {
+    scene: Scene,
+    run: Record,
+    runs: u64,
+}
+
+impl Archived {
+    fn new() -> Self {
+        let scene = Scene::in_memory();
+        let target = scene.directory("target");
+        let options = "--quiet --no-overhead --storage posix --files 40 --transactions 500 --seed 7 --archive none";
+        let run = Run::new(&target, options).perform().record;
+        Self { scene, run, runs: 0 }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.scene.path().join("archive.db")
+    }
+
+    fn open(&self) -> Archive {
+        let opening = Opening {
+            path: &self.path(),
+            journal: JournalMode::WriteAhead,
+            owner: None,
+            make: true,
+            patience: std::time::Duration::from_secs(60),
+        };
+        Archive::open(&opening).unwrap()
+    }
+
+    /// A copy of the run that is as many times as fast.
+    fn copy(&mut self, factor: f64) -> Record {
+        let mut record = self.run.clone();
+        self.runs += 1;
+        record.id = RunId::new(u128::from(self.runs));
+        for phase in &mut record.actual.phases {
+            if phase.phase == Phase::Transactions {
+                for segment in &mut phase.segments {
+                    let ns = (segment.ended_ns - segment.began_ns) as f64 / factor;
+                    segment.ended_ns = segment.began_ns + ns as u64;
+                }
+            }
+        }
+        record
+    }
+
+    /// Archives a run.
+    fn add(&mut self, record: &Record, tag: &str) {
+        let remarks = Remarks {
+            tags: vec![tag.parse().unwrap()],
+            ..Remarks::default()
+        };
+        self.open().import_all(&[(record, &remarks)]).unwrap();
+    }
+
+    /// Archives runs without blocks.
+    fn tagged(&mut self, tag: &str, factor: f64, runs: usize) {
+        for place in 0..runs {
+            let record = self.copy(factor * NOISE[(place + tag.len()) % 5]);
+            self.add(&record, tag);
+        }
+    }
+
+    /// Archives blocks of a study.
+    fn study(&mut self, factor: f64, blocks: u32) {
+        for block in 1..=blocks {
+            for (position, (cell, is_twin, factor)) in [("old", false, 1.0), ("old", true, 1.0), ("new", false, factor)]
+                .into_iter()
+                .enumerate()
+            {
+                let mut record = self.copy(factor * NOISE[(block as usize * (position + 1)) % 5]);
+                record.study = Some(part(cell, is_twin, block));
+                self.add(&record, "study:0123456789ab");
+            }
+        }
+    }
+
+    fn says(&self, words: &[&str]) -> Ended {
+        let mut command: Command = Running::command(program());
+        command.args(words).arg("--archive").arg(self.path());
+        Running::to_its_end(command, self.scene.path())
+    }
+
+    fn answer(&self, words: &[&str]) -> String {
+        let ended = self.says(words);
+        ended.code(0);
+        ended.output
+    }
+}
+
+fn part(cell: &str, is_twin: bool, block: u32) -> StudyPart {
+    StudyPart {
+        study: "0123456789ab".to_owned(),
+        name: "pair".to_owned(),
+        design: DESIGN.to_owned(),
+        cell: cell.to_owned(),
+        coordinates: Vec::new(),
+        is_twin,
+        block,
+        attempt: 1,
+        position: 1,
+        side: None,
+        quiet: None,
+        made: None,
+        age: None,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_study_is_compared_by_its_blocks() {
+    let mut archived = Archived::new();
+    archived.study(0.7, 10);
+    for words in [
+        &["compare", "last"][..],
+        &["compare", "pair"],
+        &["compare", "0123"],
+        &["compare", "old", "new"],
+        &["compare", "pair:old", "new"],
+    ] {
+        let told = one_line(&archived.answer(words));
+        assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
+        assert!(told.contains("of old's transactions/s (95 % interval 0."), "{told}");
+        assert!(
+            told.contains(", 10 blocks)") && told.contains("Noise of transactions/s: 0."),
+            "{told}"
+        );
+    }
+    let csv = archived.answer(&[
+        "compare",
+        "pair",
+        "--format",
+        "csv",
+        "--metric",
+        "transactions",
+        "--metric",
+        "cpu",
+    ]);
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let json: Value = serde_json::from_str(&archived.answer(&["compare", "pair", "--format", "json"])).unwrap();
+    assert_eq!(json[0]["rows"][0]["count"], 10);
+    let markdown = archived.answer(&["compare", "pair", "--format", "markdown"]);
+    assert!(markdown.contains("| new | transactions | 0.7"), "{markdown}");
+}
+
+#[test]
+fn a_gate_passes_fails_or_does_not_know() {
+    let requirement = ["--require", "transactions >= 0.97"];
+    for (factor, code, word) in [(1.0, 0, "passed"), (0.9, 4, "failed"), (0.9705, 5, "undecided")] {
+        let mut archived = Archived::new();
+        archived.study(factor, 10);
+        let ended = archived.says(&["gate", "last", requirement[0], requirement[1]]);
+        ended.code(code);
+        assert!(
+            ended.output.starts_with(&format!("Gate {word}: new against old")),
+            "{}",
+            ended.output
+        );
+        assert!(ended.output.contains("these requirements need"), "{}", ended.output);
+        let ended = archived.says(&["gate", "old", "new", requirement[0], requirement[1], "--format", "json"]);
+        ended.code(code);
+        let json: Value = serde_json::from_str(&ended.output).unwrap();
+        assert_eq!(json["decision"], word);
+        // Five new blocks are enough to decide what is clear, and two decide nothing.
+        let confirm =
+            |after: &str| archived.says(&["gate", "last", requirement[0], requirement[1], "--confirm", after]);
+        confirm("5").code(code);
+        confirm("8").code(5);
+        confirm("10").code(2);
+    }
+}
+
+#[test]
+fn a_gate_without_a_baseline_is_an_error() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 6);
+    archived.tagged("next", 1.0, 6);
+    let gate = |archived: &Archived, sides: [&str; 2]| {
+        let ended = archived.says(&["gate", sides[0], sides[1], "--require", "transactions >= 0.9"]);
+        (ended.status.code(), ended.errors)
+    };
+    assert_eq!(gate(&archived, ["base", "next"]).0, Some(0));
+    let (code, told) = gate(&archived, ["before", "next"]);
+    assert!(code == Some(2) && told.contains("nothing called 'before'"), "{told}");
+    for _ in 0..6 {
+        let mut record = archived.copy(1.0);
+        record.actual.outcome = Outcome::Interrupted { signal: 2 };
+        archived.add(&record, "broken");
+    }
+    let (code, told) = gate(&archived, ["broken", "next"]);
+    assert!(
+        code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"),
+        "{told}"
+    );
+    archived.says(&["gate", "base", "next"]).code(2);
+    for wrong in [
+        "transactions >= 1.0",
+        "transactions <= 1.1",
+        "speed >= 0.9",
+        "transactions",
+    ] {
+        archived.says(&["gate", "base", "next", "--require", wrong]).code(2);
+    }
+}
+
+#[test]
+fn archived_runs_are_compared_where_they_are_alike() {
+    let mut archived = Archived::new();
+    archived.tagged("base", 1.0, 6);
+    archived.tagged("next", 2.0, 6);
+    let told = one_line(&archived.answer(&["compare", "base", "next"]));
+    assert!(
+        told.contains("next makes 2.0") && told.contains("6 and 6 runs, not interleaved"),
+        "{told}"
+    );
+    let told = one_line(&archived.answer(&["compare", "1..6", "7,8,9"]));
+    assert!(told.contains("no interval: that needs 5 runs of each"), "{told}");
+    let told = one_line(&archived.answer(&["compare", "1", "last"]));
+    assert!(told.contains("one run each; no interval"), "{told}");
+    let mut cold = archived.copy(1.0);
+    cold.spec.cache = record::Cache::Warm;
+    archived.add(&cold, "warm");
+    let ended = archived.says(&["compare", "base", "warm"]);
+    ended.code(2);
+    assert!(
+        ended.errors.contains("differ in cache state (warm, as-is)"),
+        "{}",
+        ended.errors
+    );
+    let told = one_line(&archived.answer(&["compare", "base", "warm", "--unlike"]));
+    assert!(told.contains("the sides differ in cache state (warm, as-is)"), "{told}");
+    for wrong in [
+        &["compare", "base"][..],
+        &["compare", "1..3", "2"],
+        &["compare", "90..99", "1"],
+        &["compare", "base", "99"],
+    ] {
+        archived.says(wrong).code(2);
+    }
+}

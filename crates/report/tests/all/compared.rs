@@ -1,0 +1,188 @@
+//! Comparisons and gates, letter for letter, of runs whose numbers are made up.
+
+use std::collections::BTreeMap;
+
+use document::Rendering;
+use record::Level;
+use study::comparison::ALPHA;
+use study::{
+    Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, Metric, Observed, Requirement, SideGroup, UnlikeWhat,
+};
+
+fn metric(word: &str) -> Metric {
+    word.parse().unwrap()
+}
+
+/// Deviations of six runs, in percent.
+const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
+
+/// A side of so many blocks, with transactions/s and a latency; its noise begins at another place than that of others.
+fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
+    let runs = (1..=blocks).map(|number| {
+        let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
+        Observed {
+            run: Some(u64::from(number) * 10 + shift as u64),
+            block: Some(BlockAttempt {
+                study: "s".to_owned(),
+                is_interleaved: true,
+                number,
+                attempt: 1,
+            }),
+            level: Level::Valid,
+            values: BTreeMap::from([
+                (Metric::Transactions, rate * noise),
+                (metric("create.p99"), 1e9 / rate / noise),
+            ]),
+            conditions: BTreeMap::from([(UnlikeWhat::CacheState, "as-is".to_owned())]),
+        }
+    });
+    ComparedSide {
+        label: label.to_owned(),
+        runs: runs.collect(),
+    }
+}
+
+fn with_twin() -> Baseline {
+    Baseline {
+        side: side("ext4", 10_000.0, 0, 10),
+        twin: Some(side("ext4", 10_010.0, 3, 10)),
+    }
+}
+
+fn without_blocks(mut side: ComparedSide, runs: usize) -> ComparedSide {
+    side.runs.truncate(runs);
+    for run in &mut side.runs {
+        run.block = None;
+    }
+    side
+}
+
+/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+fn compare(name: &str, golden: &str, text: &str) {
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(text, golden, "{name}");
+}
+
+fn study_found() -> Comparisons {
+    let mut broken = side("btrfs", 9_000.0, 2, 10);
+    for run in &mut broken.runs[2..5] {
+        run.level = Level::Invalid;
+    }
+    let sides = [
+        side("xfs", 7_100.0, 1, 10),
+        side("ext4 cold", 9_960.0, 4, 10),
+        broken,
+        side("tmpfs", 31_000.0, 2, 3),
+    ];
+    let metrics = [Metric::Transactions, metric("create.p99"), metric("cpu")];
+    Comparisons::of(&with_twin(), &sides, &metrics, ALPHA)
+}
+
+#[test]
+fn comparisons_are_a_table_and_sentences() {
+    let found = study_found();
+    let text = document::text(&report::comparison::document(&found), document::WIDTH);
+    compare("comparison.txt", include_str!("../golden/comparison.txt"), &text);
+    let markdown = Rendering::Markdown.show(&report::comparison::document(&found), document::WIDTH);
+    compare("comparison.md", include_str!("../golden/comparison.md"), &markdown);
+    let csv = report::comparison::as_csv(std::slice::from_ref(&found));
+    compare("comparison.csv", include_str!("../golden/comparison.csv"), &csv);
+}
+
+#[test]
+fn a_difference_is_said_as_it_would_be_asked() {
+    let found = Comparisons::of(
+        &with_twin(),
+        &[side("xfs", 7_100.0, 1, 10), side("other", 10_000.0, 4, 10)],
+        &[Metric::Transactions],
+        ALPHA,
+    );
+    let sentences: Vec<String> = found
+        .rows
+        .iter()
+        .map(|row| report::comparison::sentence(row, found.confidence).replace('\u{a0}', " "))
+        .collect();
+    assert!(
+        sentences[0].starts_with("xfs makes 0.713 of ext4's transactions/s (95 % interval 0."),
+        "{sentences:?}"
+    );
+    assert!(sentences[0].ends_with(", 10 blocks)"), "{sentences:?}");
+    assert!(sentences[1].contains("no difference shown"), "{sentences:?}");
+    assert!(sentences[1].contains("% would have been"), "{sentences:?}");
+}
+
+#[test]
+fn runs_that_were_not_interleaved_say_so() {
+    let mut cold = without_blocks(side("cold", 5_000.0, 1, 6), 6);
+    for run in &mut cold.runs {
+        run.conditions.insert(UnlikeWhat::CacheState, "cold".to_owned());
+    }
+    let baseline = Baseline::alone(without_blocks(side("base", 10_000.0, 0, 6), 6));
+    let sides = [cold, without_blocks(side("few", 5_000.0, 1, 6), 2)];
+    let found = Comparisons::of(&baseline, &sides, &[Metric::Transactions], ALPHA);
+    let one = Baseline::alone(without_blocks(side("9", 10_000.0, 0, 6), 1));
+    let single = Comparisons::of(
+        &one,
+        &[without_blocks(side("7", 20_000.0, 0, 6), 1)],
+        &[Metric::Transactions],
+        ALPHA,
+    );
+    let text = document::text(&report::comparison::document(&found), document::WIDTH)
+        + &document::text(&report::comparison::document(&single), document::WIDTH);
+    compare("apart.txt", include_str!("../golden/apart.txt"), &text);
+}
+
+#[test]
+fn a_twin_that_differs_is_a_warning() {
+    let baseline = Baseline {
+        twin: Some(side("ext4", 12_000.0, 0, 10)),
+        ..with_twin()
+    };
+    let found = Comparisons::of(
+        &baseline,
+        &[side("xfs", 7_100.0, 1, 10)],
+        &[Metric::Transactions],
+        ALPHA,
+    );
+    let text = document::text(&report::comparison::document(&found), document::WIDTH);
+    assert!(
+        text.contains("DOUBTFUL: ext4 and its twin are the same system"),
+        "{text}"
+    );
+}
+
+#[test]
+fn gates_say_what_they_need_and_decide() {
+    let requirements: Vec<Requirement> = ["transactions >= 0.97", "create.p99 <= 1.10"]
+        .map(|text| text.parse().unwrap())
+        .to_vec();
+    let mut all = String::new();
+    for rate in [10_000.0, 9_000.0, 9_720.0] {
+        let gate = Gate::of(
+            vec![SideGroup {
+                baseline: with_twin(),
+                sides: vec![side("new", rate, 1, 10)],
+            }],
+            &requirements,
+            None,
+        )
+        .unwrap();
+        all += &document::text(&report::gate::document(&gate), document::WIDTH);
+        all.push('\n');
+    }
+    compare("gates.txt", include_str!("../golden/gates.txt"), &all);
+    let confirmed = Gate::of(
+        vec![SideGroup {
+            baseline: with_twin(),
+            sides: vec![side("new", 9_000.0, 1, 10)],
+        }],
+        &requirements,
+        Some(6),
+    )
+    .unwrap();
+    let markdown = Rendering::Markdown.show(&report::gate::document(&confirmed), document::WIDTH);
+    compare("gate.md", include_str!("../golden/gate.md"), &markdown);
+}
