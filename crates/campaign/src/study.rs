@@ -219,17 +219,17 @@ impl<G: Ground> Going<'_, G> {
         loop {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
-            for (index, run) in order.into_iter().enumerate() {
-                let position = index as u32 + 1;
+            for (run, position) in order.into_iter().zip(1..) {
+                // The rest of such an attempt is of no use.
+                if self.is_invalid(block, attempt) {
+                    break;
+                }
                 if self.is_done(block, attempt, position) {
                     continue;
                 }
                 has_run = true;
                 if let Some(end) = self.run(run, (block, attempt, position), runs)? {
                     return Ok(Some(end));
-                }
-                if self.is_invalid(block, attempt) {
-                    break;
                 }
             }
             if !self.is_invalid(block, attempt) || attempt >= ATTEMPTS {
