@@ -185,7 +185,10 @@ pub fn perform<G: Ground>(course: Course<'_>, done: &mut Vec<StudyRun>, ground: 
         if let Some(until) = course.design.until {
             if let Some(alpha) = looks.alpha(block, ALPHA) {
                 let tables = tables(course.cells, going.done, &course.design.metrics, alpha);
-                let half = tables.iter().map(Comparisons::half_width_max).collect::<Option<Vec<f64>>>();
+                let half = tables
+                    .iter()
+                    .map(Comparisons::half_width_max)
+                    .collect::<Option<Vec<f64>>>();
                 if half.is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until)) {
                     return Ok(StudyEnd::NarrowEnough);
                 }
@@ -250,25 +253,32 @@ impl<G: Ground> Going<'_, G> {
     }
 
     fn is_done(&self, block: u32, attempt: u32, position: u32) -> bool {
-        self.of_side().any(|done| (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position))
+        self.of_side()
+            .any(|done| (done.part.block, done.part.attempt, done.part.position) == (block, attempt, position))
     }
 
     fn is_invalid(&self, block: u32, attempt: u32) -> bool {
-        let mut runs = self.of_side().filter(|done| (done.part.block, done.part.attempt) == (block, attempt));
+        let mut runs = self
+            .of_side()
+            .filter(|done| (done.part.block, done.part.attempt) == (block, attempt));
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// How long the rest will take, by the runs that were made.
-    fn left(&self, runs: u32) -> Option<Duration> {
+    /// How long the rest will take, by the runs that were made: `rest` runs of this block, and all later blocks.
+    fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
         let each = elapsed.checked_div(self.runs)?;
-        let all = match self.course.side {
-            Some(_) => runs,
-            None => design.blocks.saturating_mul(runs),
+        let later = match self.course.side {
+            Some(_) => 0,
+            None => design.blocks - block,
         };
-        let left = each * all.saturating_sub(self.done.len() as u32);
-        Some(design.run_for.map_or(left, |limit| left.min(limit.saturating_sub(elapsed))))
+        let left = each.saturating_mul(rest.saturating_add(later.saturating_mul(runs)));
+        Some(
+            design
+                .run_for
+                .map_or(left, |limit| left.min(limit.saturating_sub(elapsed))),
+        )
     }
 
     fn run(
@@ -286,7 +296,7 @@ impl<G: Ground> Going<'_, G> {
             blocks: course.side.map_or(course.design.blocks, |_| block),
             position,
             runs,
-            left: self.left(runs),
+            left: self.left(block, runs - position + 1, runs),
         };
         if let Some(signal) = self.ground.signal() {
             return Ok(Some(StudyEnd::Interrupted(signal)));
@@ -324,7 +334,9 @@ impl<G: Ground> Going<'_, G> {
             study: course.id.to_owned(),
             name: course.design.name.clone(),
             design: course.design.text.clone(),
-            cell: side.as_ref().map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side)),
+            cell: side
+                .as_ref()
+                .map_or_else(|| cell.label.clone(), |side| cell.label_of_side(side)),
             coordinates,
             is_twin: run.is_twin,
             block,
@@ -344,7 +356,7 @@ impl<G: Ground> Going<'_, G> {
         self.done.push(StudyRun { part, observed });
         self.ground.tell(StudyEvent::Measured(
             Progress {
-                left: self.left(runs),
+                left: self.left(block, runs - position, runs),
                 ..progress
             },
             &record,
@@ -360,7 +372,10 @@ impl<G: Ground> Going<'_, G> {
             stop: Stop::Transactions,
             ..spec::Drive::default()
         };
-        churning.keeping = Keeping { keep: true, reuse: false };
+        churning.keeping = Keeping {
+            keep: true,
+            reuse: false,
+        };
         churning.overhead = false;
         let record = self.ground.churn(&churning)?;
         Ok(ended(&record, None))

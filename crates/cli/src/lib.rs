@@ -32,10 +32,7 @@ pub mod screen;
 pub mod sides;
 pub mod signals;
 pub mod sizing;
-/// Studies.
-pub mod study {
-    pub mod found;
-}
+pub mod study;
 pub mod verify_log;
 pub mod width;
 
@@ -142,6 +139,7 @@ fn program(side: &Side) -> u8 {
             }
             plan::plan(arguments)
         }
+        Some(Command::Study(arguments)) => study::study(&arguments, words, side),
         Some(Command::Presets) => presets::list(),
         Some(Command::List(arguments)) => archive::list(&arguments),
         Some(Command::Show(arguments)) => archive::show(&arguments),

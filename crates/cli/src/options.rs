@@ -8,6 +8,7 @@ mod observe;
 mod published;
 mod refused;
 mod similar;
+mod study;
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -27,6 +28,7 @@ pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateForm
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
+pub use self::study::{StudyArguments, StudyFormat};
 pub use refused::refuse;
 pub use similar::{command_meant, similar};
 
@@ -106,6 +108,8 @@ pub enum Command {
     Run(RunArguments),
     /// Show what a run would do, without writing to the target.
     Plan(PlanArguments),
+    /// Compare targets or options: run every combination in blocks, in random order, and report ratios with intervals.
+    Study(StudyArguments),
     /// List the presets: workloads with a name, and their sources.
     Presets,
     /// List archived runs; the rate and p99 of a sweep are those of its sustained step with the highest rate.

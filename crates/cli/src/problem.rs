@@ -51,6 +51,9 @@ pub enum Problem {
     /// The short run before the run did not come to its end.
     #[error("the calibration for --working-set {why}")]
     Calibration { why: String, code: u8 },
+    /// A study cannot go on; what it has measured is in the archive.
+    #[error("{0}")]
+    Study(String),
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report { to: String, cause: std::io::Error },
@@ -75,7 +78,7 @@ impl Problem {
             | Self::Sides(_)
             | Self::Gate(_) => WRONG,
             Self::Calibration { code, .. } => *code,
-            Self::Report { .. } => 1,
+            Self::Study(_) | Self::Report { .. } => 1,
         }
     }
 }

@@ -2,14 +2,15 @@
 
 pub mod found;
 mod ground;
+mod targets;
 mod words;
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use document::harmless;
-use record::Outcome;
-use runner::Stop;
+use document::{Document, harmless};
+use spec::Stop;
 use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
 
 use crate::apart::Side;
@@ -71,8 +72,11 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
+            let code = problem.code();
+            tell(format_args!("the study stopped at {}: {problem}", ground.at()));
             tell_how_to_go_on(course.id, &place, runs.len());
-            return Err(problem);
+            // Where something was measured, it is no refusal.
+            return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
     report_of(arguments, &course, &runs)?;
@@ -91,6 +95,26 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     })
 }
 
+/// Shows what the study came to.
+fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
+    let tables = study::tables(course.cells, runs, &course.design.metrics, study::comparison::ALPHA);
+    match arguments.format {
+        StudyFormat::Json => screen::print(&document::json(&tables)),
+        StudyFormat::Csv => screen::print(&report::comparison::as_csv(&tables)),
+        StudyFormat::Text | StudyFormat::Markdown => {
+            let mut whole = Document::default();
+            for table in &tables {
+                report::comparison::add(&mut whole, table);
+            }
+            let text = match arguments.format {
+                StudyFormat::Markdown => document::markdown(&whole),
+                _ => screen::text(&whole, document::WIDTH),
+            };
+            screen::print(&text)
+        }
+    }
+}
+
 /// What is to be performed: a new study, or one that is there.
 struct Intended {
     id: String,
@@ -104,8 +128,9 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
     }
     let text = match &arguments.file {
         Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|cause| contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path))))?;
+            let text = std::fs::read_to_string(path).map_err(|cause| {
+                contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path)))
+            })?;
             words::changed(&text, arguments).map_err(|error| of_file(path, error))?
         }
         None => words::of_words(arguments)?,
@@ -151,7 +176,8 @@ fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Resu
         )));
     }
     let text = words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
-    let design = Design::parse(&text).map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
+    let design =
+        Design::parse(&text).map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
     Ok(Intended {
         id: found.id,
         design,
@@ -161,8 +187,8 @@ fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Resu
 
 /// An identity that no other study has: 12 hexadecimal digits.
 fn new_identity() -> String {
-    let id = runner::new_run_id().to_string();
-    id.chars().take(12).collect()
+    let random = RandomState::new().build_hasher().finish();
+    format!("{:012x}", random >> 16)
 }
 
 fn of_file(path: &Path, error: impl std::fmt::Display) -> Problem {
@@ -177,8 +203,12 @@ fn contradiction(why: impl Into<String>) -> Problem {
 /// churned.
 fn judge(design: &Design, cells: &[Cell]) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
-        let facts = std::fs::metadata(&target.at)
-            .map_err(|cause| contradiction(format!("cannot use the target {}: {cause}", harmless::shown(&target.at))))?;
+        let facts = std::fs::metadata(&target.at).map_err(|cause| {
+            contradiction(format!(
+                "cannot use the target {}: {cause}",
+                harmless::shown(&target.at)
+            ))
+        })?;
         if !facts.is_dir() {
             return Err(contradiction(format!(
                 "cannot use the target {}: it is not a directory",
@@ -228,7 +258,10 @@ fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Resul
         until: design.until,
         run_for_s: design.run_for.map(|limit| limit.as_secs_f64()),
         seed: design.seed,
-        order: order.iter().map(|run| (cells[run.cell].label.clone(), run.is_twin)).collect(),
+        order: order
+            .iter()
+            .map(|run| (cells[run.cell].label.clone(), run.is_twin))
+            .collect(),
         next_block,
         done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
         measured_s: measured,
@@ -247,5 +280,7 @@ fn tell_how_to_go_on(id: &str, place: &ArchivePlace, runs: usize) {
         true => format!(" --archive {}", harmless::path(place.path())),
         false => String::new(),
     };
-    tell(format_args!("'postmark study --resume {id}{archive}' continues this study"));
+    tell(format_args!(
+        "'postmark study --resume {id}{archive}' continues this study"
+    ));
 }

@@ -12,4 +12,5 @@ pub mod plan;
 pub mod reason;
 pub mod sizing;
 mod steps;
+pub mod study;
 pub mod text;

@@ -39,7 +39,12 @@ pub fn plan(plan: &StudyPlan) -> Document {
     more(&mut order, plan.order.len());
     document.sentence(
         "Order",
-        format!("drawn for each block from seed {}; block {}: {}", plan.seed, plan.next_block, order.join(", ")),
+        format!(
+            "drawn for each block from seed {}; block {}: {}",
+            plan.seed,
+            plan.next_block,
+            order.join(", ")
+        ),
     );
     document.sentence("Time", time(plan));
     for (directory, size) in &plan.room {
@@ -49,7 +54,10 @@ pub fn plan(plan: &StudyPlan) -> Document {
     if plan.done > 0 {
         document.sentence(
             "There",
-            format!("{} of this study are in the archive already", counted(plan.done.into(), "run")),
+            format!(
+                "{} of this study are in the archive already",
+                counted(plan.done.into(), "run")
+            ),
         );
     }
     document.gap();
@@ -64,7 +72,10 @@ fn more(named: &mut Vec<String>, all: usize) {
 
 fn time(plan: &StudyPlan) -> String {
     let quiet = match plan.quiet_s > 0.0 {
-        true => format!(", and up to {} for a quiet machine before each run", length(plan.quiet_s)),
+        true => format!(
+            ", and up to {} for a quiet machine before each run",
+            length(plan.quiet_s)
+        ),
         false => String::new(),
     };
     let block = match plan.measured_s {

@@ -54,7 +54,10 @@ impl Design {
     /// Where there are too many, options contradict each other, or the baseline is none.
     pub fn cells(&self) -> Result<Vec<Cell>, Flaw> {
         let dimensions = self.dimensions();
-        let count: u128 = dimensions.iter().map(|dimension| dimension.values.len() as u128).product();
+        let count: u128 = dimensions
+            .iter()
+            .map(|dimension| dimension.values.len() as u128)
+            .product();
         if count > u128::from(CELLS_MAX) {
             return Err(Flaw::TooManyCells(count));
         }
@@ -106,7 +109,10 @@ impl Design {
             [one] => Ok(one),
             [] => {
                 let all = dimensions.iter().filter(|dimension| dimension.values.len() > 1);
-                let all: Vec<String> = all.flat_map(|dimension| dimension.values.iter().cloned()).take(20).collect();
+                let all: Vec<String> = all
+                    .flat_map(|dimension| dimension.values.iter().cloned())
+                    .take(20)
+                    .collect();
                 Err(Flaw::NoBaseline(said.clone(), all.join(", ")))
             }
             _ => Err(Flaw::AmbiguousBaseline(said.clone())),

@@ -29,7 +29,15 @@ pub const FULLNESS_MAX: u32 = 95;
 
 /// Run options that a study decides itself.
 const OWN: [&str; 9] = [
-    "target", "keep", "reuse", "ack-log", "sweep", "fresh", "slo", "working-set", "no-sync-phases",
+    "target",
+    "keep",
+    "reuse",
+    "ack-log",
+    "sweep",
+    "fresh",
+    "slo",
+    "working-set",
+    "no-sync-phases",
 ];
 
 /// What is done with a study file, in full.
@@ -150,7 +158,9 @@ pub enum Flaw {
     #[error("axes.{0}: the axis is empty (give it at least one value, or remove it)")]
     EmptyAxis(String),
     /// Two cells would be the same.
-    #[error("{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or on the command line NAME=…)")]
+    #[error(
+        "{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or on the command line NAME=…)"
+    )]
     Twice {
         /// The dimension.
         dimension: String,
@@ -174,7 +184,9 @@ pub enum Flaw {
     #[error("baseline = \"{0}\": no target, workload or axis has this value (expected one of {1})")]
     NoBaseline(String, String),
     /// More than one dimension has this value.
-    #[error("baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)")]
+    #[error(
+        "baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)"
+    )]
     AmbiguousBaseline(String),
     /// Only what a study makes can be filled.
     #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
@@ -217,7 +229,10 @@ struct File {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a directory, make:KIND, or { name = \"…\", at = \"…\" }")]
+#[serde(
+    untagged,
+    expecting = "expected a directory, make:KIND, or { name = \"…\", at = \"…\" }"
+)]
 enum TargetInFile {
     Word(String),
     Named(NamedTarget),
@@ -295,8 +310,12 @@ impl Design {
         }
         for workload in &file.workload {
             let workload = workload_of(&lines, workload)?;
-            refuse_twice("workload", &workload.name, design.workloads.iter().map(|other| &other.name))
-                .map_err(|flaw| DesignError { line: None, flaw })?;
+            refuse_twice(
+                "workload",
+                &workload.name,
+                design.workloads.iter().map(|other| &other.name),
+            )
+            .map_err(|flaw| DesignError { line: None, flaw })?;
             design.workloads.push(workload);
         }
         let mut axes: Vec<_> = file.axes.iter().collect();
@@ -311,10 +330,16 @@ impl Design {
             design.targets.push(found);
         }
         if design.workloads.is_empty() {
-            return Err(DesignError { line: None, flaw: Flaw::NoWorkload });
+            return Err(DesignError {
+                line: None,
+                flaw: Flaw::NoWorkload,
+            });
         }
         if design.targets.is_empty() {
-            return Err(DesignError { line: None, flaw: Flaw::NoTarget });
+            return Err(DesignError {
+                line: None,
+                flaw: Flaw::NoTarget,
+            });
         }
         if design.name.is_empty() {
             let names: Vec<&str> = design.workloads.iter().map(|workload| workload.name.as_str()).collect();
@@ -328,7 +353,9 @@ impl Design {
             }
         }
         design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
-            (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => lines.error(baseline.span().start, flaw),
+            (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
+                lines.error(baseline.span().start, flaw)
+            }
             _ => DesignError { line: None, flaw },
         })?;
         Ok(design)
@@ -354,10 +381,15 @@ fn in_range(
     let Some(said) = said else {
         return Ok(None);
     };
-    let value = u32::try_from(*said.get_ref()).ok().filter(|value| range.contains(value));
+    let value = u32::try_from(*said.get_ref())
+        .ok()
+        .filter(|value| range.contains(value));
     match value {
         Some(value) => Ok(Some(value)),
-        None => Err(lines.error(said.span().start, out_of_range(key, said.get_ref(), *range.start(), *range.end()))),
+        None => Err(lines.error(
+            said.span().start,
+            out_of_range(key, said.get_ref(), *range.start(), *range.end()),
+        )),
     }
 }
 
@@ -371,7 +403,11 @@ fn out_of_range(key: &str, value: &dyn fmt::Display, least: u32, most: u32) -> F
 
 /// A percentage like `2%` as a fraction.
 fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError> {
-    let number = said.get_ref().trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let number = said
+        .get_ref()
+        .trim()
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse::<f64>().ok());
     match number.filter(|number| (0.1..=50.0).contains(number)) {
         Some(number) => Ok(number / 100.0),
         None => {
@@ -486,7 +522,10 @@ fn target_of(lines: &Lines<'_>, said: &Spanned<TargetInFile>) -> Result<TargetDe
             },
         ));
     }
-    let is_url = target.at.split_once(':').is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
+    let is_url = target
+        .at
+        .split_once(':')
+        .is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
     if !is_url && !target.at.starts_with('/') {
         return Err(lines.error(said.span().start, Flaw::RelativeTarget(target.at)));
     }
@@ -543,7 +582,9 @@ pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
         let message = error.message().trim_end().to_owned();
         // The options are many; the specification lists them.
         let why = match message.starts_with("unknown field") {
-            true => "runs have no such option ('postmark run --help' lists all; a study adds age and fullness)".to_owned(),
+            true => {
+                "runs have no such option ('postmark run --help' lists all; a study adds age and fullness)".to_owned()
+            }
             false => message,
         };
         Flaw::Option { key: keys, why }

@@ -19,11 +19,11 @@ pub mod statistics;
 pub mod tables;
 
 pub use cells::{BlockRun, Cell};
-pub use comparison::{Comparison, Comparisons, Estimate, RatioInterval, Method, TwinNoise, ComparisonOutcome};
+pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
 pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
-pub use metric::{Better, Metric, Statistic, MetricUnit, UnknownMetric};
-pub use observed::{Baseline, BlockAttempt, SideGroup, InvalidRun, Observed, ComparedSide, Unlike, UnlikeWhat, unlike};
+pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
+pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
 pub use plan::{PlannedCell, StudyPlan};
 pub use tables::{StudyRun, groups, tables};

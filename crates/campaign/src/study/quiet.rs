@@ -25,10 +25,13 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
             (Fact::Known(dirty), Fact::Known(under_write_back)) => Fact::Known(dirty + under_write_back),
             (Fact::Known(_), other) | (other, _) => other.clone(),
         };
-        let busy = now.since(&before).times.and_then(|times| match (times.busy_ns, times.total_ns) {
-            (Fact::Known(busy), Fact::Known(total)) => Fact::Known(busy as f64 / total.max(1) as f64),
-            (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
-        });
+        let busy = now
+            .since(&before)
+            .times
+            .and_then(|times| match (times.busy_ns, times.total_ns) {
+                (Fact::Known(busy), Fact::Known(total)) => Fact::Known(busy as f64 / total.max(1) as f64),
+                (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
+            });
         before = now;
         let is_quiet = !matches!(unwritten_bytes, Fact::Known(bytes) if bytes > UNWRITTEN_MAX)
             && !matches!(busy, Fact::Known(busy) if busy > BUSY_MAX);

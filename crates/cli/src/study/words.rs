@@ -34,7 +34,11 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
     if workloads.is_empty() {
         workloads.push(workload(None));
     }
-    let targets: Vec<Value> = arguments.target.iter().map(|word| target(word)).collect::<Result<_, _>>()?;
+    let targets: Vec<Value> = arguments
+        .target
+        .iter()
+        .map(|word| target(word))
+        .collect::<Result<_, _>>()?;
     let mut table = Table::new();
     if !targets.is_empty() {
         table.insert("targets".to_owned(), Value::Array(targets));
@@ -56,7 +60,11 @@ pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, toml::d
     let before = table.clone();
     change(&mut table, arguments);
     // The lines of errors are those of the file, where nothing is changed.
-    Ok(if table == before { text.to_owned() } else { table.to_string() })
+    Ok(if table == before {
+        text.to_owned()
+    } else {
+        table.to_string()
+    })
 }
 
 /// Puts what the command line says of the study into its file.
@@ -85,7 +93,9 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
 
 fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), SpecError> {
     word.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(|| {
-        SpecError::Contradiction(format!("invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"))
+        SpecError::Contradiction(format!(
+            "invalid value '{word}' for {option}: expected OPTION=VALUE, like files=2000"
+        ))
     })
 }
 
@@ -119,11 +129,16 @@ fn target(word: &str) -> Result<Value, SpecError> {
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+    !text.is_empty()
+        && text
+            .chars()
+            .all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
 }
 
 fn absolute(directory: &str) -> Result<String, SpecError> {
     let path = std::path::absolute(directory)
         .map_err(|cause| SpecError::Contradiction(format!("cannot find the target '{directory}': {cause}")))?;
-    path.into_os_string().into_string().map_err(|path| SpecError::NoText(path.into()))
+    path.into_os_string()
+        .into_string()
+        .map_err(|path| SpecError::NoText(path.into()))
 }

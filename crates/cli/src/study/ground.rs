@@ -1,0 +1,246 @@
+//! What a study runs on: targets, the runs of this program, and the archive.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use archive::Remarks;
+use campaign::study::{Course, Ground, Progress, Ready, StudyEvent};
+use document::harmless;
+use document::units::grouped;
+use record::{Level, Record, StudyPart, Summary};
+use runner::{RunSpec, TakeControl as _};
+use spec::TargetOption;
+use study::{Cell, Design};
+
+use super::found;
+use super::targets::Targets;
+use crate::archive::{ArchivePlace, Archiving, Keeper};
+use crate::options::{StudyArguments, WorkArguments};
+use crate::perform::{Signals, perform_with};
+use crate::problem::{Problem, tell};
+use crate::progress::Display;
+use crate::run_spec::{self, SpecError, Specified};
+use crate::width;
+
+/// See the module's text.
+pub struct CliGround<'a> {
+    course: Course<'a>,
+    words: Vec<String>,
+    trusts_others: bool,
+    quiet: bool,
+    place: &'a ArchivePlace,
+    remarks: Remarks,
+    signals: Signals,
+    targets: Targets,
+    /// Where the study is.
+    at: String,
+}
+
+impl<'a> CliGround<'a> {
+    /// A ground for a study. Nothing is made yet.
+    ///
+    /// # Errors
+    /// Where something is missing that the study needs.
+    pub fn new(
+        arguments: &StudyArguments,
+        words: Vec<String>,
+        course: Course<'a>,
+        place: &'a ArchivePlace,
+    ) -> Result<Self, Problem> {
+        let mut remarks = arguments.remarks.remarks();
+        remarks.tags.extend(found::tag(course.id));
+        Ok(Self {
+            course,
+            words,
+            trusts_others: arguments.allow_unsafe_target,
+            quiet: arguments.quiet,
+            place,
+            remarks,
+            signals: Signals::default(),
+            targets: Targets::new(course.design, course.cells)?,
+            at: "its beginning".to_owned(),
+        })
+    }
+
+    /// The room that made file systems take, and what root is needed for.
+    pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
+        self.targets.needs()
+    }
+
+    /// Where the study is, in words.
+    pub fn at(&self) -> &str {
+        &self.at
+    }
+
+    /// Removes what was made.
+    pub fn finish(&mut self) {
+        self.targets.remove();
+    }
+
+    fn show(&self, text: &str) {
+        if !self.quiet {
+            // Nobody may be reading.
+            let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&harmless::harmless(text)));
+        }
+    }
+
+    /// A display for the stages of a run: lines of stages would be too many where there is no terminal.
+    fn display(&self) -> Display {
+        Display::new(self.quiet || !std::io::stderr().is_terminal())
+    }
+}
+
+/// What a cell's runs are asked for, in a directory.
+///
+/// # Errors
+/// Where it contradicts itself.
+pub fn specify(design: &Design, cell: &Cell, directory: &Path) -> Result<Specified, SpecError> {
+    run_spec::specify(&WorkArguments {
+        preset: design.workloads[cell.workload].preset.clone(),
+        config: None,
+        like: None,
+        like_in: None,
+        by_number: false,
+        options: cell.options.clone(),
+        target: Vec::new(),
+        weight: Vec::new(),
+        locations: Ok(vec![TargetOption {
+            path: directory.to_owned(),
+            weight: 1,
+        }]),
+    })
+}
+
+impl Ground for CliGround<'_> {
+    type Error = Problem;
+
+    fn target(&mut self, cell: usize) -> Result<Ready, Problem> {
+        self.targets.ready(self.course, cell)
+    }
+
+    fn spec(&mut self, cell: usize, directory: &Path) -> Result<RunSpec, Problem> {
+        let mut spec = specify(self.course.design, &self.course.cells[cell], directory)?.spec;
+        spec.command_line.clone_from(&self.words);
+        spec.trusts_others = self.trusts_others;
+        Ok(spec)
+    }
+
+    fn churn(&mut self, spec: &RunSpec) -> Result<Record, Problem> {
+        let mut display = self.display();
+        let performed = perform_with(spec, &mut self.signals, &mut display);
+        display.finish();
+        Ok(performed?)
+    }
+
+    fn keep_state(&mut self, cell: usize) -> Result<Ready, Problem> {
+        self.targets.keep_state(self.course, cell)
+    }
+
+    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Problem> {
+        let keeper = Keeper::of(self.place, self.remarks.clone())?;
+        let Some(mut keeper) = keeper else {
+            return Err(Problem::Study(
+                "the archive takes no run, and a study cannot be continued without it".to_owned(),
+            ));
+        };
+        let of_study = part.clone();
+        keeper.adds(move |record| record.study = Some(of_study.clone()));
+        let mut watchers = Watchers {
+            display: self.display(),
+            keeper,
+        };
+        let performed = perform_with(spec, &mut self.signals, &mut watchers);
+        watchers.display.finish();
+        let mut record = performed?;
+        record.study = Some(part);
+        match watchers.keeper.finish(&record) {
+            Archiving::Archived(number) => Ok((record, Some(number))),
+            Archiving::Beside { path, why, .. } => Err(Problem::Study(format!(
+                "the archive did not take a run{}: its record is in {}, and the next command that opens the archive takes it in",
+                why.map_or_else(String::new, |why| format!(" ({why})")),
+                harmless::path(&path)
+            ))),
+            Archiving::Lost { why, .. } => Err(Problem::Study(format!("a run's record could not be kept: {why}"))),
+        }
+    }
+
+    fn signal(&self) -> Option<i32> {
+        self.signals.taken().and_then(|control| control.signal_caught())
+    }
+
+    fn tell(&mut self, event: StudyEvent<'_>) {
+        match event {
+            StudyEvent::Next(progress) => {
+                // From now on a signal ends the study, and not the program.
+                let _ = self.signals.take();
+                self.at = place_of(&progress);
+                if std::io::stderr().is_terminal() {
+                    self.show(&format!("{}{}", place_of(&progress), left(&progress)));
+                }
+            }
+            StudyEvent::Measured(progress, record) => {
+                let summary = Summary::of(record);
+                let rate = study::Metric::Transactions.of(&summary);
+                let rate = rate.map_or_else(
+                    || "no rate".to_owned(),
+                    |rate| format!("{} transactions/s", grouped(rate.round() as u64)),
+                );
+                let level = match summary.verdict.level {
+                    Level::Valid => String::new(),
+                    level => format!(", {}", level.name()),
+                };
+                self.show(&format!("{}: {rate}{level}{}", place_of(&progress), left(&progress)));
+            }
+            StudyEvent::Repeating { block, attempt } => tell(format_args!(
+                "block {block} has an INVALID run and is repeated (attempt {attempt} of {})",
+                campaign::study::ATTEMPTS
+            )),
+            StudyEvent::Making | StudyEvent::Waiting | StudyEvent::Churning => {}
+        }
+    }
+}
+
+/// `block 2 of 10, run 1 of 3, ext4`.
+fn place_of(progress: &Progress<'_>) -> String {
+    let Progress {
+        cell,
+        is_twin,
+        block,
+        blocks,
+        position,
+        runs,
+        ..
+    } = progress;
+    let again = if *is_twin { " again" } else { "" };
+    let of = match *blocks {
+        // As many as the time allows.
+        study::design::BLOCKS_MAX => String::new(),
+        blocks => format!(" of {blocks}"),
+    };
+    format!("block {block}{of}, run {position} of {runs}, {}{again}", cell.label)
+}
+
+fn left(progress: &Progress<'_>) -> String {
+    let left = progress.left.map(|left| report::study::length(left.as_secs_f64()));
+    left.map_or_else(String::new, |left| format!(" ({left} left)"))
+}
+
+/// Who is told of a measured run.
+struct Watchers {
+    display: Display,
+    keeper: Keeper,
+}
+
+impl runner::Events for Watchers {
+    fn event(&mut self, event: runner::Event) {
+        if matches!(event, runner::Event::Opened(_) | runner::Event::Completed(_)) {
+            self.keeper.event(event);
+        } else {
+            self.display.event(event);
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,179 @@
+//! The targets of a study: directories that are there, and file systems that it makes and removes.
+
+use std::collections::BTreeMap;
+
+use campaign::study::{Course, Ready};
+use document::harmless;
+use made::{Made, MakeNeeds, MakeSpec};
+use record::{Fact, MadeFileSystem};
+use study::{Cell, Design};
+
+use crate::problem::{Problem, tell};
+use crate::run_spec::error::SpecError;
+
+/// See the module's text.
+pub struct Targets {
+    /// By target, those that are to be made, with what they need.
+    wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
+    /// By target, those that are made.
+    made: BTreeMap<usize, Made>,
+    /// States are kept of so many cells of a target.
+    states: BTreeMap<usize, u64>,
+}
+
+impl Targets {
+    /// The targets of a design. Nothing is made yet.
+    ///
+    /// # Errors
+    /// Where something is missing that they need.
+    pub fn new(design: &Design, cells: &[Cell]) -> Result<Self, Problem> {
+        let mut wishes = BTreeMap::new();
+        let mut states = BTreeMap::new();
+        for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
+            let refused = |why: &dyn std::fmt::Display| {
+                Problem::from(SpecError::Contradiction(format!(
+                    "cannot make the target {}: {why}",
+                    harmless::shown(&target.at)
+                )))
+            };
+            let spec: MakeSpec = target.at.parse().map_err(|why: made::InvalidMakeSpec| refused(&why))?;
+            let of_target = cells.iter().filter(|cell| cell.target == index);
+            for cell in of_target.clone().filter(|cell| cell.fullness.is_some()) {
+                let mut filled = spec.clone();
+                filled.fullness_percent = percent(cell);
+                filled.validate().map_err(|why| refused(&why))?;
+            }
+            let needs = spec.check().map_err(|why| refused(&why))?;
+            states.insert(index, of_target.filter(|cell| cell.age > 0).count() as u64);
+            wishes.insert(index, (spec, needs));
+        }
+        Ok(Self {
+            wishes,
+            made: BTreeMap::new(),
+            states,
+        })
+    }
+
+    /// Directories with the room that is taken in them, in bytes, and the targets that need root.
+    pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
+        let mut room: BTreeMap<String, u64> = BTreeMap::new();
+        for (index, (_, needs)) in &self.wishes {
+            let states = self.states.get(index).copied().unwrap_or(0);
+            for need in &needs.room {
+                *room.entry(need.directory.display().to_string()).or_default() +=
+                    need.bytes + states * need.state_bytes_max;
+            }
+            if needs.memory_bytes > 0 {
+                *room.entry("memory".to_owned()).or_default() += needs.memory_bytes * (1 + states);
+            }
+        }
+        let root = self.wishes.values().map(|(spec, _)| spec.to_string()).collect();
+        (room.into_iter().collect(), root)
+    }
+
+    /// The target of a cell, in the state that each of its runs begins with.
+    ///
+    /// # Errors
+    /// Where it cannot be made.
+    pub fn ready(&mut self, course: Course<'_>, number: usize) -> Result<Ready, Problem> {
+        let cell = &course.cells[number];
+        let target = &course.design.targets[cell.target];
+        let Some((spec, _)) = self.wishes.get(&cell.target) else {
+            return Ok(Ready {
+                directory: target.at.clone().into(),
+                made: None,
+                is_churned: false,
+            });
+        };
+        let failed = |why: made::MakeError| Problem::Study(format!("the target {}: {why}", target.name));
+        let state = state(number);
+        let (made, is_churned) = match self.made.remove(&cell.target) {
+            Some(mut made) if made.has_state(&state) => {
+                let restored = made.restore(&state);
+                self.made.insert(cell.target, made);
+                restored.map_err(failed)?;
+                (&self.made[&cell.target], true)
+            }
+            Some(mut made) => {
+                let remade = made.set_fullness(percent(cell)).and_then(|()| made.remake());
+                self.made.insert(cell.target, made);
+                remade.map_err(failed)?;
+                (&self.made[&cell.target], false)
+            }
+            None => {
+                let mut spec = spec.clone();
+                spec.fullness_percent = percent(cell).or(spec.fullness_percent);
+                let made = Made::make(&spec, &target.name).map_err(failed)?;
+                (&*self.made.entry(cell.target).or_insert(made), false)
+            }
+        };
+        Ok(ready(made, is_churned))
+    }
+
+    /// Keeps the state of a made file system with its churned pool. In a directory the pool stays as it is.
+    ///
+    /// # Errors
+    /// Where it cannot be kept.
+    pub fn keep_state(&mut self, course: Course<'_>, number: usize) -> Result<Ready, Problem> {
+        let cell = &course.cells[number];
+        let target = &course.design.targets[cell.target];
+        let Some(made) = self.made.get_mut(&cell.target) else {
+            return Ok(Ready {
+                directory: target.at.clone().into(),
+                made: None,
+                is_churned: true,
+            });
+        };
+        made.save(&state(number))
+            .map_err(|why| Problem::Study(format!("the target {}: {why}", target.name)))?;
+        Ok(ready(made, true))
+    }
+
+    /// Removes what was made. What cannot be removed is told, and left for `clean`.
+    pub fn remove(&mut self) {
+        for (_, made) in std::mem::take(&mut self.made) {
+            if let Err(why) = made.remove() {
+                tell(format_args!("cannot remove a file system of the study: {why}"));
+            }
+        }
+    }
+}
+
+/// What the state of a cell is called.
+fn state(cell: usize) -> String {
+    format!("cell-{cell}")
+}
+
+/// How full the cell's file system is to be.
+fn percent(cell: &Cell) -> Option<u8> {
+    cell.fullness.and_then(|percent| u8::try_from(percent).ok())
+}
+
+fn ready(made: &Made, is_churned: bool) -> Ready {
+    let facts = made.facts();
+    let image_file_system = facts.loops.first().map(|device| device.image_file_system.clone());
+    Ready {
+        directory: made.directory(),
+        made: Some(MadeFileSystem {
+            asked: facts.spec.clone(),
+            commands: facts
+                .mkfs_commands
+                .iter()
+                .chain(&facts.mount_commands)
+                .cloned()
+                .collect(),
+            tools: facts
+                .tools
+                .iter()
+                .map(|tool| match &tool.version {
+                    Fact::Known(version) => format!("{}: {version}", tool.name),
+                    Fact::NotApplicable | Fact::Unavailable(_) => tool.name.clone(),
+                })
+                .collect(),
+            driver: facts.driver.clone(),
+            image_file_system: image_file_system.unwrap_or(Fact::NotApplicable),
+            fullness_percent: facts.fullness_percent.known().copied(),
+        }),
+        is_churned,
+    }
+}

@@ -1,0 +1,52 @@
+//! File systems that a study makes and removes: `make:ext4?size=4GiB`.
+//!
+//! A [`MakeSpec`] says what is to be made. [`MakeSpec::check`] finds, before anything is made, what is missing:
+//! privileges, programs, the kernel's file system, a loop device, room. [`Made::make`] makes it; [`Made::remake`],
+//! [`Made::save`] and [`Made::restore`] let each run start from the same state; [`Made::remove`] removes all of it. What a
+//! killed program left is found by [`find`] and removed by [`FoundMade::remove`].
+//!
+//! It never touches an existing device: every block device is a loop device over an image that it made itself. It prints
+//! nothing, and does not know what runs on its file systems.
+//!
+//! All that is made lies in a directory of its own, `postmark-made-SECOND-PROCESS-N`, in the directory of the image:
+//!
+//! | name | is |
+//! |---|---|
+//! | `.postmark-made.json` | the manifest: on disk before anything else is made, locked while the maker lives, removed last |
+//! | `image`, `journal` | the images of the file system and of its external journal |
+//! | `mount` | where the file system is mounted; the target is the directory `work` in it, filler lies in `filler` |
+//! | `below` | of an overlay: where the ext4 with its layers is mounted |
+//! | `saved-STATE…` | copies of states |
+//!
+//! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of its own; each manifest
+//! names the other directory.
+
+mod blocks;
+mod directory;
+mod error;
+mod facts;
+mod filler;
+mod find;
+mod invalid;
+mod kind;
+mod loops;
+mod making;
+mod manifest;
+mod mkfs;
+mod mounts;
+mod needs;
+mod removal;
+mod spec;
+mod states;
+mod tool;
+mod word;
+
+pub use error::MakeError;
+pub use facts::{LoopFacts, MadeFacts, ToolFacts};
+pub use find::{FoundMade, MadeState, find};
+pub use invalid::InvalidMakeSpec;
+pub use kind::FileSystemKind;
+pub use making::{Made, MakeStage};
+pub use needs::{CannotMake, MakeNeeds, RoomNeed};
+pub use removal::{MadeLeft, MadeRemoved};
+pub use spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSpec};

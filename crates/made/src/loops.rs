@@ -1,0 +1,127 @@
+//! Loop devices over images.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use observe::{Fact, MountTable, Sources};
+
+use crate::error::MakeError;
+use crate::facts::LoopFacts;
+use crate::tool::{self, Around, arguments};
+
+/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that was left behind by a
+/// killed maker has to end before, which can take longer; then the device is told.
+const RELEASE_LIMIT: Duration = Duration::from_secs(10);
+
+/// Sets up a loop device over an image; gives its path.
+pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<String, MakeError> {
+    let direct = if is_direct { "--direct-io=on" } else { "--direct-io=off" };
+    let words = arguments(["--find".as_ref(), "--show".as_ref(), direct.as_ref(), image.as_os_str()]);
+    let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
+    let device = answer.trim();
+    let is_loop = device
+        .strip_prefix("/dev/loop")
+        .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    if !is_loop {
+        return Err(MakeError::Answer {
+            command: tool::command_line("losetup", &words),
+            answer: device.to_owned(),
+        });
+    }
+    Ok(device.to_owned())
+}
+
+/// Gives a device back: at once, or as soon as what is mounted from it is unmounted.
+pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), MakeError> {
+    tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
+}
+
+/// The loop devices over an image, whether or not its name is still there.
+pub(crate) fn over(image: &Path) -> Result<Vec<String>, MakeError> {
+    let error = |answer| MakeError::io("list", Path::new("/sys/block"), answer);
+    let mut devices = Vec::new();
+    for entry in std::fs::read_dir("/sys/block").map_err(error)? {
+        let name = entry.map_err(error)?.file_name();
+        if !name.as_bytes().starts_with(b"loop") {
+            continue;
+        }
+        // Devices without an image have no such file.
+        let Some(backing) = backing_file(&name) else { continue };
+        if backing == image {
+            devices.push(format!("/dev/{}", name.to_string_lossy()));
+        }
+    }
+    Ok(devices)
+}
+
+/// The image of a loop device, by its name without `/dev/`.
+pub(crate) fn backing_file(name: &OsStr) -> Option<PathBuf> {
+    let path = Path::new("/sys/block").join(name).join("loop/backing_file");
+    let mut bytes = std::fs::read(path).ok()?;
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    // As the kernel shows a file whose name was removed.
+    let plain = bytes.strip_suffix(b" (deleted)").map(<[u8]>::to_vec);
+    Some(OsString::from_vec(plain.unwrap_or(bytes)).into())
+}
+
+/// Gives all devices over an image back, and waits until they are.
+pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
+    let began = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    let mut seen = Vec::new();
+    loop {
+        let devices = over(image)?;
+        let Some(device) = devices.first().cloned() else {
+            return Ok(());
+        };
+        let mut cleared = Ok(());
+        for device in devices {
+            // One that goes by itself is not touched again: by then its number may be somebody else's.
+            if !seen.contains(&device) {
+                cleared = clear_at_last_close(&device, around);
+                seen.push(device);
+            }
+        }
+        if began.elapsed() > RELEASE_LIMIT {
+            cleared?;
+            return Err(MakeError::LoopBusy {
+                device,
+                image: image.to_owned(),
+            });
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(100));
+    }
+}
+
+/// What the kernel shows of a device.
+pub(crate) fn facts(device: &str, image: &Path) -> LoopFacts {
+    let name = device.trim_start_matches("/dev/");
+    let number = |file: &str| {
+        let path = format!("/sys/block/{name}/{file}");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => return Fact::Unavailable(format!("{path}: {error}")),
+        };
+        match text.trim().parse::<u64>() {
+            Ok(number) => Fact::Known(number),
+            Err(error) => Fact::Unavailable(format!("{path}: {error}")),
+        }
+    };
+    let table = MountTable::read(&Sources::default());
+    LoopFacts {
+        device: device.to_owned(),
+        image: image.to_owned(),
+        image_bytes: std::fs::metadata(image).map_or(0, |facts| facts.len()),
+        image_file_system: table
+            .and_then(|table| table.mount_of(image))
+            .map(|mount| mount.file_system_type),
+        autoclear: number("loop/autoclear").map(|number| number != 0),
+        direct_io: number("loop/dio").map(|number| number != 0),
+        sector_bytes: number("queue/logical_block_size"),
+    }
+}

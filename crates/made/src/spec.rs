@@ -1,0 +1,205 @@
+//! What is to be made: complete and without contradictions.
+
+use std::path::{Path, PathBuf};
+
+use crate::invalid::InvalidMakeSpec;
+use crate::kind::FileSystemKind;
+
+/// The size where none is given: 2 GiB.
+pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
+/// Where images lie when nothing else is asked: unlike `/tmp`, not in memory on common systems, and kept over a restart, so
+/// that `clean` finds them.
+pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
+/// Above this a typing error is likelier than a disk for it.
+const SIZE_BYTES_MAX: u64 = 16 << 40;
+/// mke2fs(8): 10,240,000 blocks; a journal of more than that is refused there.
+const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
+
+/// Options of mount(8) that name a device or another file system, change what is mounted where, or make a target that
+/// nothing can be written to.
+const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
+    ("bind", OTHER_MOUNT),
+    ("rbind", OTHER_MOUNT),
+    ("move", OTHER_MOUNT),
+    ("remount", OTHER_MOUNT),
+    ("loop", OWN_LOOP),
+    ("offset", OWN_LOOP),
+    ("sizelimit", OWN_LOOP),
+    ("device", OTHER_DEVICE),
+    ("logdev", OTHER_DEVICE),
+    ("rtdev", OTHER_DEVICE),
+    ("journal_dev", OTHER_DEVICE),
+    ("journal_path", OTHER_DEVICE),
+    ("helper", "mount helpers are not used (remove it)"),
+    ("ro", "files are made on the target (remove it)"),
+];
+const OTHER_MOUNT: &str = "it changes another mount (remove it)";
+const OWN_LOOP: &str = "the loop device is set up by the program (remove it)";
+const OTHER_DEVICE: &str = "it names a device, and only images are used (for an external journal use journal=SIZE)";
+
+/// A journal on an image of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ExternalJournal {
+    /// The size of its image in bytes.
+    pub size_bytes: u64,
+    /// The directory in which its image lies; that of the file system's image where none is given.
+    pub directory: Option<PathBuf>,
+}
+
+/// A file system that is to be made.
+///
+/// It is read from one word (`make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`,
+/// by `FromStr`) or from a TOML table with the same keys (`{ make = "ext4", size = "4GiB", mkfs = ["-I", "256"], discard =
+/// true }`) or such a word in TOML. It is shown and serialized as the canonical word, without what is the default.
+/// In the word, `%26` stands for `&` and `%25` for `%`. After a change of fields, [`MakeSpec::validate`] checks it again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MakeSpec {
+    /// The kind.
+    pub kind: FileSystemKind,
+    /// The size in bytes of the image, or of the tmpfs.
+    pub size_bytes: u64,
+    /// Further arguments of mkfs, in their order.
+    pub mkfs_words: Vec<String>,
+    /// Options of the mount.
+    pub mount_options: Vec<String>,
+    /// The directory in which the image lies: an absolute path.
+    pub directory: PathBuf,
+    /// A journal on an image of its own: ext3, ext4, xfs.
+    pub journal: Option<ExternalJournal>,
+    /// Whether blocks that become free are given back to the image at once, and mkfs discards (mount option `discard`). The
+    /// image is then no longer allocated in full.
+    pub discard: bool,
+    /// Whether the loop device reads and writes the image without the page cache.
+    pub direct: bool,
+    /// The part of the usable space, in percent, that filler takes before a run.
+    pub fullness_percent: Option<u8>,
+}
+
+impl MakeSpec {
+    /// A file system of that kind with defaults.
+    pub fn new(kind: FileSystemKind) -> Self {
+        Self {
+            kind,
+            size_bytes: DEFAULT_SIZE_BYTES,
+            mkfs_words: Vec::new(),
+            mount_options: Vec::new(),
+            directory: DEFAULT_DIRECTORY.into(),
+            journal: None,
+            discard: false,
+            direct: false,
+            fullness_percent: None,
+        }
+    }
+
+    /// The directory in which the image of the journal lies.
+    pub fn journal_directory(&self) -> Option<&Path> {
+        let journal = self.journal.as_ref()?;
+        Some(journal.directory.as_deref().unwrap_or(&self.directory))
+    }
+
+    /// Checks it for contradictions. What was parsed is valid.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn validate(&self) -> Result<(), InvalidMakeSpec> {
+        let kind = self.kind.name();
+        let min_bytes = self.kind.size_bytes_min();
+        if !(min_bytes..=SIZE_BYTES_MAX).contains(&self.size_bytes) {
+            return Err(InvalidMakeSpec::Size {
+                kind,
+                given_bytes: self.size_bytes,
+                min_bytes,
+                max_bytes: SIZE_BYTES_MAX,
+            });
+        }
+        let no_image = |key| InvalidMakeSpec::NotOfKind {
+            kind,
+            key,
+            why: "it lies in memory",
+            kinds: "a kind with an image",
+        };
+        if !self.kind.has_image() {
+            for (key, is_given) in [
+                ("mkfs", !self.mkfs_words.is_empty()),
+                ("discard", self.discard),
+                ("direct", self.direct),
+            ] {
+                if is_given {
+                    return Err(no_image(key));
+                }
+            }
+        }
+        if let Some(journal) = &self.journal {
+            let Some(min_bytes) = self.kind.journal_bytes_min() else {
+                return Err(InvalidMakeSpec::NotOfKind {
+                    kind,
+                    key: "journal",
+                    why: "it has no external journal",
+                    kinds: "ext3, ext4 or xfs",
+                });
+            };
+            if !(min_bytes..=JOURNAL_BYTES_MAX).contains(&journal.size_bytes) {
+                return Err(InvalidMakeSpec::JournalSize {
+                    kind,
+                    given_bytes: journal.size_bytes,
+                    min_bytes,
+                    max_bytes: JOURNAL_BYTES_MAX,
+                });
+            }
+        }
+        if let Some(percent) = self.fullness_percent.filter(|percent| !(1..=95).contains(percent)) {
+            return Err(InvalidMakeSpec::Fullness(percent.to_string()));
+        }
+        self.check_paths()?;
+        self.check_words()
+    }
+
+    fn check_paths(&self) -> Result<(), InvalidMakeSpec> {
+        let of_journal = self.journal.as_ref().and_then(|journal| journal.directory.as_ref());
+        for (key, path) in [("in", Some(&self.directory)), ("journal-in", of_journal)] {
+            let Some(path) = path else { continue };
+            if !path.is_absolute() {
+                let path = path.clone();
+                return Err(InvalidMakeSpec::Relative { key, path });
+            }
+            if path.to_string_lossy().contains(char::is_control) {
+                return Err(InvalidMakeSpec::Control(key));
+            }
+        }
+        Ok(())
+    }
+
+    /// No word of the user's may lead mkfs or mount to a device or a file that is not ours.
+    fn check_words(&self) -> Result<(), InvalidMakeSpec> {
+        for word in &self.mkfs_words {
+            if word.contains(char::is_control) {
+                return Err(InvalidMakeSpec::Control("mkfs"));
+            }
+            let names_device = ["device=", "logdev", "rtdev", "name=", "file="];
+            if word.is_empty() || word.contains('/') || names_device.iter().any(|name| word.contains(name)) {
+                return Err(InvalidMakeSpec::MkfsWord(word.clone()));
+            }
+        }
+        for option in &self.mount_options {
+            if option.contains(char::is_control) {
+                return Err(InvalidMakeSpec::Control("mount"));
+            }
+            let refused = |why| Err(InvalidMakeSpec::MountOption(option.clone(), why));
+            if option.is_empty() || option.contains(',') {
+                return refused("expected one option (write options with a comma between)");
+            }
+            if option.contains('/') {
+                return refused("it names a path (remove it)");
+            }
+            let name = option.split('=').next().unwrap_or_default();
+            let name = name.to_ascii_lowercase();
+            if let Some((_, why)) = MOUNT_OPTIONS_REFUSED.iter().find(|(refused, _)| *refused == name) {
+                return refused(why);
+            }
+            if name.starts_with("x-") || ["lowerdir", "upperdir", "workdir"].contains(&name.as_str()) {
+                return refused("the program sets it, or mount keeps it for itself (remove it)");
+            }
+        }
+        Ok(())
+    }
+}

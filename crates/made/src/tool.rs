@@ -1,0 +1,235 @@
+//! Programs that make and mount file systems, run as child processes: no shell, the C locale, a process group of their own
+//! (so that Ctrl-C at the terminal does not end mkfs in the middle), and a limit of time.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::error::MakeError;
+
+/// The time of a program that looks at something, or changes something small.
+pub(crate) const SHORT: Duration = Duration::from_secs(60);
+/// The time of a program that writes to a whole image.
+pub(crate) const LONG: Duration = Duration::from_secs(1_800);
+
+/// What is kept of a program's output; the rest is read and dropped.
+const OUTPUT_BYTES_MAX: u64 = 16 << 10;
+/// How often a program is asked whether it has ended.
+const ASK_EACH: Duration = Duration::from_millis(2);
+/// A killed program that waits in the kernel does not end: it is left to itself after this time.
+const AFTER_KILL: Duration = Duration::from_secs(5);
+
+/// A program in the directories of PATH, or of the administrator's programs, which a user's PATH often lacks.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    let directories = std::env::split_paths(&path).filter(|directory| directory.is_absolute());
+    directories
+        .chain(administrators)
+        .map(|directory| directory.join(name))
+        .find(|program| {
+            let facts = std::fs::metadata(program);
+            facts.is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+        })
+}
+
+/// What a program runs with beside its arguments.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    /// The locked manifest, which is the program's standard input, at its end: the lock is held until the program has ended
+    /// too, even where this process is killed before.
+    pub(crate) lock: &'a File,
+    /// Its working directory: relative names among the user's arguments lead nowhere else.
+    pub(crate) directory: &'a Path,
+}
+
+/// The command line as a reader would type it.
+pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
+    let mut line = name.to_owned();
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        let is_plain = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_=/.,:%+@".contains(c));
+        line.push(' ');
+        if is_plain {
+            line.push_str(&text);
+        } else {
+            line.push_str(&format!("'{}'", text.replace('\'', "'\\''")));
+        }
+    }
+    line
+}
+
+/// Runs a program to its end; gives its standard output.
+///
+/// # Errors
+/// It cannot be started, fails, is killed, or does not end in time.
+pub(crate) fn run<A: Into<OsString>>(
+    name: &str,
+    arguments: impl IntoIterator<Item = A>,
+    around: Option<Around>,
+    limit: Duration,
+) -> Result<String, MakeError> {
+    let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    let (status, [output, errors]) = ended(name, &arguments, around, limit)?;
+    let command = || command_line(name, &arguments);
+    if let Some(signal) = status.signal() {
+        let command = command();
+        return Err(MakeError::Killed { command, signal });
+    }
+    if !status.success() {
+        let answer = if errors.trim().is_empty() { output } else { errors };
+        return Err(MakeError::Failed {
+            command: command(),
+            status: status.code().unwrap_or(-1),
+            answer: one_line(&answer),
+        });
+    }
+    Ok(output)
+}
+
+/// The first line that a program writes when it is asked for its version; some write it to standard error, or fail.
+pub(crate) fn version(name: &str) -> Result<String, MakeError> {
+    let arguments = [OsString::from("-V")];
+    let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
+    let mut lines = output.lines().chain(errors.lines()).map(str::trim);
+    let first = lines.find(|line| !line.is_empty()).map(str::to_owned);
+    first.ok_or_else(|| MakeError::Answer {
+        command: command_line(name, &arguments),
+        answer: String::new(),
+    })
+}
+
+/// How a program ended, with its standard output and standard error.
+fn ended(
+    name: &str,
+    arguments: &[OsString],
+    around: Option<Around>,
+    limit: Duration,
+) -> Result<(ExitStatus, [String; 2]), MakeError> {
+    let not_started = |answer| MakeError::NotStarted {
+        command: command_line(name, arguments),
+        answer,
+    };
+    let program = find(name).ok_or_else(|| not_started(std::io::ErrorKind::NotFound.into()))?;
+    let stdin = match around {
+        Some(around) => around.lock.try_clone().map_err(not_started)?.into(),
+        None => Stdio::null(),
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("LC_ALL", "C")
+        .current_dir(around.map_or(Path::new("/"), |around| around.directory))
+        .stdin(stdin)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(not_started)?;
+    let outputs = [child.stdout.take().map(reader), child.stderr.take().map(reader)];
+    let Some(status) = waited(&mut child, limit).map_err(not_started)? else {
+        // Where it ends late or not at all, it has been told to; there is nothing more to be done.
+        drop(child.kill());
+        drop(waited(&mut child, AFTER_KILL));
+        return Err(MakeError::Hung {
+            command: command_line(name, arguments),
+            limit_s: limit.as_secs(),
+        });
+    };
+    Ok((status, outputs.map(|output| output.map_or_else(String::new, text))))
+}
+
+/// Reads a stream to its end in a thread, so that no pipe fills up.
+fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        // What cannot be read is missing from a message, no more.
+        drop(stream.by_ref().take(OUTPUT_BYTES_MAX).read_to_end(&mut kept));
+        drop(std::io::copy(&mut stream, &mut std::io::sink()));
+        kept
+    })
+}
+
+/// What a stream had. A daemon that a program leaves behind may hold the stream open: it is not waited for.
+fn text(output: JoinHandle<Vec<u8>>) -> String {
+    let began = Instant::now();
+    while !output.is_finished() && began.elapsed() < Duration::from_secs(1) {
+        std::thread::sleep(ASK_EACH);
+    }
+    if !output.is_finished() {
+        return String::new();
+    }
+    String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
+}
+
+fn waited(child: &mut Child, limit: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if began.elapsed() >= limit {
+            return Ok(None);
+        }
+        std::thread::sleep(ASK_EACH);
+    }
+}
+
+/// Several lines as one, for a message.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line = lines.collect::<Vec<_>>().join("; ");
+    if line.is_empty() { "no message".to_owned() } else { line }
+}
+
+/// Arguments of any form as the system takes them.
+pub(crate) fn arguments<const N: usize>(arguments: [&OsStr; N]) -> Vec<OsString> {
+    arguments.map(OsStr::to_owned).to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(name: &str, arguments: &[&str]) -> String {
+        run(name, arguments, None, Duration::from_millis(200))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn how_a_program_failed_is_told() {
+        assert_eq!(run("echo", ["a", "b"], None, SHORT).unwrap(), "a b\n");
+        assert_eq!(
+            message("sh", &["-c", "echo out; echo one >&2; echo two >&2; exit 3"]),
+            "'sh -c 'echo out; echo one >&2; echo two >&2; exit 3'' failed with exit status 3: one; two"
+        );
+        assert_eq!(message("false", &[]), "'false' failed with exit status 1: no message");
+        assert_eq!(
+            message("sh", &["-c", "kill -9 $$"]),
+            "'sh -c 'kill -9 $$'' was killed by signal 9"
+        );
+        assert!(message("sleep", &["60"]).starts_with("'sleep 60' did not end within 0 s and was killed"));
+        assert!(message("no-such-program", &[]).starts_with("cannot start 'no-such-program': "));
+    }
+
+    #[test]
+    fn a_program_is_not_of_our_process_group_and_speaks_c() {
+        let script = "ps -o pgid= -p $$ 2>/dev/null || cut -d ' ' -f 5 /proc/$$/stat; echo $$ $LC_ALL";
+        let answer = run("sh", ["-c", script], None, SHORT).unwrap();
+        let words: Vec<&str> = answer.split_whitespace().collect();
+        assert_eq!(words[0], words[1], "its own group: {answer}");
+        assert_eq!(words[2], "C");
+    }
+
+    #[test]
+    fn much_output_does_not_hang_it() {
+        let output = run("head", ["-c", "1000000", "/dev/zero"], None, SHORT).unwrap();
+        assert_eq!(output.len() as u64, OUTPUT_BYTES_MAX);
+    }
+}

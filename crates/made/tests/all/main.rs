@@ -1,0 +1,12 @@
+//! What the crate does, as others see it: one program with a module for each suite.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod every_kind;
+mod faults;
+mod fullness;
+mod killed;
+mod words;
+
+// What they share.
+mod support;
