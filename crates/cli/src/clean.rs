@@ -1,10 +1,11 @@
-//! `postmark clean`.
+//! `postmark clean`: what killed runs left of their files, and killed studies of the file systems that they made.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::home::Home;
 use document::{Document, WIDTH, harmless};
+use made::{FoundMade, MadeRemoved};
 use rundir::Cleaned;
 use storage::home::KernelHome;
 
@@ -31,7 +32,16 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 continue;
             }
         };
-        if cleaned.is_empty() {
+        // A run directory may lie on a made file system: its process is gone with the maker of that.
+        let found = match made::find(path) {
+            Ok(found) => found,
+            Err(error) => {
+                tell(error);
+                code = 1;
+                Vec::new()
+            }
+        };
+        if cleaned.is_empty() && found.is_empty() {
             print(&format!("{}: no files of a killed run\n", harmless::path(path)))?;
         }
         for done in &cleaned {
@@ -41,8 +51,50 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 code = 1;
             }
         }
+        for found in found {
+            let (text, is_left) = describe_made(found);
+            print(&text)?;
+            if is_left {
+                code = 1;
+            }
+        }
     }
     Ok(code)
+}
+
+/// Removes a made file system; what became of it, and whether something of it is still there.
+fn describe_made(found: FoundMade) -> (String, bool) {
+    let name = found
+        .spec
+        .as_ref()
+        .map_or_else(String::new, |spec| format!(" ({spec})"));
+    let MadeRemoved {
+        directory,
+        mounts,
+        loop_devices,
+        images,
+        left,
+    } = found.remove();
+    let directory = harmless::path(&directory);
+    let mut text = String::new();
+    if left.is_empty() {
+        let name = harmless::harmless(&name);
+        text = format!(
+            "{directory}: removed the file system of a killed study{name}: {}, {}, {}\n",
+            counted(mounts, "mount"),
+            counted(loop_devices, "loop device"),
+            counted(images, "image")
+        );
+    }
+    for one in &left {
+        let (path, why) = (harmless::path(&one.path), harmless::harmless(&one.why));
+        text.push_str(&format!("{directory}: not removed: {path}: {why}\n"));
+    }
+    (text, !left.is_empty())
+}
+
+fn counted(number: usize, name: &str) -> String {
+    format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
 /// What became of one run's leavings, and whether something of it is still there.

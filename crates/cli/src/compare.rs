@@ -16,13 +16,21 @@ use crate::sides::{Found, sides};
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     let Found { tables, .. } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
-    match arguments.format {
-        CompareFormat::Text => screen::print(&screen::text(&document(&tables), WIDTH))?,
-        CompareFormat::Markdown => print(&Rendering::Markdown.show(&document(&tables), WIDTH))?,
-        CompareFormat::Csv => print(&report::comparison::as_csv(&tables))?,
-        CompareFormat::Json => print(&document::json(&tables))?,
-    }
+    show(&tables, arguments.format)?;
     Ok(0)
+}
+
+/// Shows comparisons.
+///
+/// # Errors
+/// Where they cannot be delivered.
+pub fn show(tables: &[Comparisons], format: CompareFormat) -> Result<(), Problem> {
+    match format {
+        CompareFormat::Text => screen::print(&screen::text(&document(tables), WIDTH)),
+        CompareFormat::Markdown => print(&Rendering::Markdown.show(&document(tables), WIDTH)),
+        CompareFormat::Csv => print(&report::comparison::as_csv(tables)),
+        CompareFormat::Json => print(&document::json(&tables)),
+    }
 }
 
 fn document(tables: &[Comparisons]) -> Document {

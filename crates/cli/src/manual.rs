@@ -281,7 +281,13 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
     ),
     (
         "postmark-clean",
-        &[("Remove what a killed run left:", "postmark clean /mnt/disk")],
+        &[
+            ("Remove what a killed run left:", "postmark clean /mnt/disk"),
+            (
+                "Remove the file systems of a killed study, by the directory of their images:",
+                "postmark clean /mnt/images",
+            ),
+        ],
     ),
     (
         "postmark-completions",
@@ -327,7 +333,10 @@ fn exit_statuses(name: &str) -> &'static [(&'static str, &'static str)] {
             SIGNAL,
         ],
         "postmark-clean" => &[
-            ("0", "No file of a killed run is left."),
+            (
+                "0",
+                "No file of a killed run and no file system of a killed study is left.",
+            ),
             (
                 "1",
                 "A directory could not be cleaned, or something is left. A message names it.",
@@ -386,7 +395,7 @@ const ENVIRONMENT: [(&str, &str); 7] = [
     ),
 ];
 
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("~/.local/share/postmark/archive.db", "The archive of runs."),
     (
         "~/.local/share/postmark/archive.db.pending-*.json",
@@ -399,6 +408,10 @@ const FILES: [(&str, &str); 5] = [
     (
         ".postmark-manifest.json",
         "The manifest in a run directory: what postmark clean removes after a kill.",
+    ),
+    (
+        "postmark-made-SECOND-PROCESS-N",
+        "The directory of a file system that a study makes: manifest, images, saved states, mount.",
     ),
     (
         "/dev/shm/postmark-UID-PROCESS-TIME",

@@ -28,7 +28,7 @@ pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateForm
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
-pub use self::study::{StudyArguments, StudyFormat};
+pub use self::study::StudyArguments;
 pub use refused::refuse;
 pub use similar::{command_meant, similar};
 
@@ -134,7 +134,7 @@ pub enum Command {
     Schema,
     /// Show published results (1997 to 2004) and submissions of other users.
     Published(PublishedArguments),
-    /// Remove the files of killed runs.
+    /// Remove the files of killed runs and the file systems of killed studies.
     Clean(CleanArguments),
     /// After a crash, check a directory against an acknowledgement log.
     VerifyLog(VerifyArguments),
@@ -273,7 +273,7 @@ pub struct PlanArguments {
 /// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Target directories of killed runs.
+    /// Target directories of killed runs, and directories with the images of killed studies (/var/tmp by default).
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }

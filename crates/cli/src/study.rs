@@ -9,13 +9,14 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use document::{Document, harmless};
+use document::harmless;
 use spec::Stop;
 use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
 
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
-use crate::options::{StudyArguments, StudyFormat};
+use crate::compare;
+use crate::options::{CompareFormat, StudyArguments};
 use crate::problem::{Problem, tell};
 use crate::run_spec::error::SpecError;
 use crate::screen;
@@ -46,7 +47,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
             return Ok(code);
         }
     }
-    judge(&intended.design, &cells)?;
+    judge(&intended.design, &cells, arguments.file.as_deref())?;
     let (design, mut runs) = (&intended.design, intended.runs);
     let side = arguments.side.as_deref().zip(arguments.block);
     let course = Course {
@@ -57,12 +58,12 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     };
     let mut ground = CliGround::new(arguments, words, course, &place)?;
     let plan = plan(&course, &runs, &ground)?;
-    if arguments.format == StudyFormat::Text {
+    if arguments.format == CompareFormat::Text {
         let document = report::study::plan(&plan);
         screen::print(&screen::text(&document, document::WIDTH))?;
     }
     if arguments.dry_run {
-        if arguments.format == StudyFormat::Json {
+        if arguments.format == CompareFormat::Json {
             screen::print(&document::json(&plan))?;
         }
         return Ok(0);
@@ -98,21 +99,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
 /// Shows what the study came to.
 fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
-    match arguments.format {
-        StudyFormat::Json => screen::print(&document::json(&tables)),
-        StudyFormat::Csv => screen::print(&report::comparison::as_csv(&tables)),
-        StudyFormat::Text | StudyFormat::Markdown => {
-            let mut whole = Document::default();
-            for table in &tables {
-                report::comparison::add(&mut whole, table);
-            }
-            let text = match arguments.format {
-                StudyFormat::Markdown => document::markdown(&whole),
-                _ => screen::text(&whole, document::WIDTH),
-            };
-            screen::print(&text)
-        }
-    }
+    compare::show(&tables, arguments.format)
 }
 
 /// What is to be performed: a new study, or one that is there.
@@ -201,28 +188,34 @@ fn contradiction(why: impl Into<String>) -> Problem {
 
 /// Refuses what would fail later: directories that are not there, options that contradict each other, pools that cannot be
 /// churned.
-fn judge(design: &Design, cells: &[Cell]) -> Result<(), Problem> {
+fn judge(design: &Design, cells: &[Cell], file: Option<&Path>) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
-        let facts = std::fs::metadata(&target.at).map_err(|cause| {
-            contradiction(format!(
-                "cannot use the target {}: {cause}",
-                harmless::shown(&target.at)
-            ))
-        })?;
+        let wrong = |why: &dyn std::fmt::Display| {
+            let shown = harmless::shown(&target.at);
+            wrong_in(file, target.line, format!("cannot use the target {shown}: {why}"))
+        };
+        let facts = std::fs::metadata(&target.at).map_err(|cause| wrong(&cause))?;
         if !facts.is_dir() {
-            return Err(contradiction(format!(
-                "cannot use the target {}: it is not a directory",
-                harmless::shown(&target.at)
-            )));
+            return Err(wrong(&"it is not a directory"));
         }
     }
     for cell in cells {
-        let specified = ground::specify(design, cell, Path::new("/"))
-            .map_err(|error| contradiction(format!("cell {}: {error}", cell.label)))?;
-        churn(&specified.spec.workload, cell.age)
-            .map_err(|error: Unchurnable| contradiction(format!("cell {}: {error}", cell.label)))?;
+        let wrong = |why: &dyn std::fmt::Display| {
+            let line = design.workloads[cell.workload].line;
+            wrong_in(file, line, format!("cell {}: {why}", cell.label))
+        };
+        let specified = ground::specify(design, cell, Path::new("/")).map_err(|error| wrong(&error))?;
+        churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
     }
     Ok(())
+}
+
+/// What is wrong in a line of a study file, or with what was said in its place.
+fn wrong_in(file: Option<&Path>, line: usize, why: String) -> Problem {
+    match file {
+        Some(path) => of_file(path, format!("line {line}: {why}")),
+        None => contradiction(why),
+    }
 }
 
 fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Result<StudyPlan, Problem> {

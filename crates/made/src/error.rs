@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::cannot::CannotMake;
 use crate::invalid::InvalidMakeSpec;
-use crate::needs::CannotMake;
 
 /// Something failed. Each text says what was done to what, what the system answered, and what to do where that is known.
 #[derive(Debug, thiserror::Error)]
@@ -71,8 +71,8 @@ pub enum MakeError {
         /// What it wrote to standard output.
         answer: String,
     },
-    /// The file system is no longer mounted.
-    #[error("{} is no longer mounted: another process has unmounted it", path.display())]
+    /// The file system is not mounted any more.
+    #[error("another process has unmounted {}", path.display())]
     MountGone {
         /// Where it was mounted.
         path: PathBuf,

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use observe::{Fact, Mount};
+use observe::{Fact, Mount, MountTable, Sources};
 use serde::{Deserialize, Serialize};
 
 use crate::directory::MadeDirectory;
-use crate::loops;
 use crate::mounts;
 use crate::spec::MakeSpec;
 
@@ -86,7 +85,7 @@ impl MadeFacts {
         self.driver = self.mount.clone().map(|mount| driver(&mount));
         self.loops = devices
             .iter()
-            .map(|(device, image)| loops::facts(device, image))
+            .map(|(device, image)| loop_facts(device, image))
             .collect();
     }
 }
@@ -100,4 +99,32 @@ fn driver(mount: &Mount) -> String {
         return "ext4".to_owned();
     }
     mount.file_system_type.clone()
+}
+
+/// What the kernel shows of a device.
+fn loop_facts(device: &str, image: &Path) -> LoopFacts {
+    let name = device.trim_start_matches("/dev/");
+    let number = |file: &str| {
+        let path = format!("/sys/block/{name}/{file}");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) => return Fact::Unavailable(format!("{path}: {error}")),
+        };
+        match text.trim().parse::<u64>() {
+            Ok(number) => Fact::Known(number),
+            Err(error) => Fact::Unavailable(format!("{path}: {error}")),
+        }
+    };
+    let table = MountTable::read(&Sources::default());
+    LoopFacts {
+        device: device.to_owned(),
+        image: image.to_owned(),
+        image_bytes: std::fs::metadata(image).map_or(0, |facts| facts.len()),
+        image_file_system: table
+            .and_then(|table| table.mount_of(image))
+            .map(|mount| mount.file_system_type),
+        autoclear: number("loop/autoclear").map(|number| number != 0),
+        direct_io: number("loop/dio").map(|number| number != 0),
+        sector_bytes: number("queue/logical_block_size"),
+    }
 }

@@ -22,6 +22,7 @@
 //! names the other directory.
 
 mod blocks;
+mod cannot;
 mod directory;
 mod error;
 mod facts;
@@ -41,12 +42,13 @@ mod states;
 mod tool;
 mod word;
 
+pub use cannot::CannotMake;
 pub use error::MakeError;
 pub use facts::{LoopFacts, MadeFacts, ToolFacts};
 pub use find::{FoundMade, MadeState, find};
 pub use invalid::InvalidMakeSpec;
 pub use kind::FileSystemKind;
 pub use making::{Made, MakeStage};
-pub use needs::{CannotMake, MakeNeeds, RoomNeed};
+pub use needs::{MakeNeeds, RoomNeed};
 pub use removal::{MadeLeft, MadeRemoved};
 pub use spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSpec};

@@ -5,10 +5,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use observe::{Fact, MountTable, Sources};
-
 use crate::error::MakeError;
-use crate::facts::LoopFacts;
 use crate::tool::{self, Around, arguments};
 
 /// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that was left behind by a
@@ -95,33 +92,5 @@ pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(100));
-    }
-}
-
-/// What the kernel shows of a device.
-pub(crate) fn facts(device: &str, image: &Path) -> LoopFacts {
-    let name = device.trim_start_matches("/dev/");
-    let number = |file: &str| {
-        let path = format!("/sys/block/{name}/{file}");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) => return Fact::Unavailable(format!("{path}: {error}")),
-        };
-        match text.trim().parse::<u64>() {
-            Ok(number) => Fact::Known(number),
-            Err(error) => Fact::Unavailable(format!("{path}: {error}")),
-        }
-    };
-    let table = MountTable::read(&Sources::default());
-    LoopFacts {
-        device: device.to_owned(),
-        image: image.to_owned(),
-        image_bytes: std::fs::metadata(image).map_or(0, |facts| facts.len()),
-        image_file_system: table
-            .and_then(|table| table.mount_of(image))
-            .map(|mount| mount.file_system_type),
-        autoclear: number("loop/autoclear").map(|number| number != 0),
-        direct_io: number("loop/dio").map(|number| number != 0),
-        sector_bytes: number("queue/logical_block_size"),
     }
 }

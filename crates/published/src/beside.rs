@@ -5,7 +5,7 @@ use document::{Cell, Document, Number, Table};
 use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
 use serde::Serialize;
 
-use crate::editions::{Made, Plans, converted, in_short, made_by, meant, told_of_converted};
+use crate::editions::{Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted};
 use crate::format::PublishedFormat;
 use crate::library::{Library, PublishedError, Row};
 use crate::plain::why_not_plain;
@@ -156,7 +156,7 @@ fn why_none(library: &Library, record: &Record, summary: &Summary, shape: &Confi
         .then(|| "the run has no rates, because its phases took no time".to_owned())
 }
 
-fn against(row: &Row<'_>, made: Option<&Made>, ours: &Rates) -> Vec<Against> {
+fn against(row: &Row<'_>, made: Option<&WhichEdition>, ours: &Rates) -> Vec<Against> {
     let mut found = Vec::new();
     for (figure, ours) in [
         (Figure::TransactionsRate, ours.transactions_per_second),

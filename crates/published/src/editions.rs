@@ -67,7 +67,7 @@ impl Plans {
 /// Which edition made a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Made {
+pub enum WhichEdition {
     /// This one: the other does not fit.
     By(Edition),
     /// The printed digits leave room for both.
@@ -79,7 +79,7 @@ pub enum Made {
     },
 }
 
-impl Made {
+impl WhichEdition {
     /// In a word or two.
     pub fn in_short(&self) -> String {
         match self {
@@ -91,8 +91,8 @@ impl Made {
 }
 
 /// What is shown of the edition that made a row; nothing: unknown.
-pub(crate) fn in_short(made: Option<&Made>) -> String {
-    made.map_or_else(|| "?".to_owned(), Made::in_short)
+pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
+    made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
 /// A rate that was converted from megabytes of 1,024 kilobytes, though the edition that printed them has 1,000.
@@ -126,7 +126,7 @@ pub struct Finding {
     /// The ratio in both editions.
     pub planned: Vec<Planned>,
     /// What follows.
-    pub made: Made,
+    pub made: WhichEdition,
     /// Rates that somebody converted as if another edition had printed them.
     pub converted: Vec<Converted>,
 }
@@ -183,14 +183,14 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Publ
 ///
 /// # Errors
 /// Where its configuration cannot be planned.
-pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Made>, PublishedError> {
-    let stated = || row.configuration.edition.known().copied().map(Made::By);
+pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Result<Option<WhichEdition>, PublishedError> {
+    let stated = || row.configuration.edition.known().copied().map(WhichEdition::By);
     let found = finding(row, plans)?.map(|finding| finding.made);
     Ok(found.or_else(stated))
 }
 
 /// The rates of a row that edition 1.0 made and somebody converted with 1,024.
-pub(crate) fn converted(row: &Row<'_>, made: Option<&Made>) -> Vec<Converted> {
+pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates
         .into_iter()
@@ -206,19 +206,20 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&Made>) -> Vec<Converted> {
 }
 
 /// What a printed number has to be multiplied with to be what its edition meant.
-fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&Made>) -> f64 {
-    let is_wrong = made == Some(&Made::By(Edition::V1_0)) && unit == Unit::KilobytesPerSecond && number.is_times_1024();
+fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
+    let is_wrong =
+        made == Some(&WhichEdition::By(Edition::V1_0)) && unit == Unit::KilobytesPerSecond && number.is_times_1024();
     if is_wrong { 1_000.0 / 1_024.0 } else { 1.0 }
 }
 
-fn made(row: &Row<'_>, planned: &[Planned]) -> Made {
+fn made(row: &Row<'_>, planned: &[Planned]) -> WhichEdition {
     match (planned[0].fits, planned[1].fits) {
-        (true, true) => Made::Either,
-        (true, false) => Made::By(planned[0].edition),
-        (false, true) => Made::By(planned[1].edition),
+        (true, true) => WhichEdition::Either,
+        (true, false) => WhichEdition::By(planned[0].edition),
+        (false, true) => WhichEdition::By(planned[1].edition),
         (false, false) => {
             let cause = row.table.causes.iter().find(|cause| cause.system == row.system.name);
-            Made::Neither {
+            WhichEdition::Neither {
                 cause: cause.map_or_else(|| "the cause is not available".to_owned(), |cause| cause.why.clone()),
             }
         }
@@ -249,9 +250,9 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
 
 /// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a second, everything else as it
 /// is printed.
-pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&Made>) -> f64 {
+pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let edition = match made {
-        Some(Made::By(edition)) => *edition,
+        Some(WhichEdition::By(edition)) => *edition,
         _ => Edition::default(),
     };
     let kilobytes = unit.bytes(edition).map_or(1.0, |bytes| bytes / KILOBYTE_BYTES);

@@ -6,7 +6,7 @@ use document::{Cell, Document, Number, Table};
 use record::Fact;
 use serde::Serialize;
 
-use crate::editions::{Finding, Made, told_of_converted};
+use crate::editions::{Finding, WhichEdition, told_of_converted};
 use crate::format::PublishedFormat;
 use crate::improvements::{Agreement, Recomputed};
 use crate::library::{Library, PublishedError};
@@ -253,7 +253,7 @@ fn editions(document: &mut Document, shown: &Contents<'_>, table: &PublishedTabl
     let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
     document.items(told_of_converted(&wrong));
     for finding in findings {
-        if let Made::Neither { cause } = &finding.made {
+        if let WhichEdition::Neither { cause } = &finding.made {
             document.item(format!("{} fits neither edition. {cause}", finding.column));
         }
     }

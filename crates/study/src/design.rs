@@ -86,6 +86,8 @@ pub struct WorkloadDesign {
     pub age: u64,
     /// How full the file system is before the pool is made, in percent; nothing: as it is.
     pub fullness: Option<u32>,
+    /// Its line in the study file, from 1.
+    pub line: usize,
 }
 
 /// A dimension of a study: an option of the runs, `age` or `fullness`.
@@ -104,6 +106,8 @@ pub struct TargetDesign {
     pub name: String,
     /// A directory, or `make:KIND?…`.
     pub at: String,
+    /// Its line in the study file, from 1.
+    pub line: usize,
 }
 
 impl TargetDesign {
@@ -249,9 +253,17 @@ struct NamedTarget {
 struct Lines<'a>(&'a str);
 
 impl Lines<'_> {
+    /// The line of a place in the file, from 1.
+    fn of(&self, at: usize) -> usize {
+        let before = self.0.as_bytes().iter().take(at);
+        before.filter(|byte| **byte == b'\n').count() + 1
+    }
+
     fn error(&self, at: usize, flaw: Flaw) -> DesignError {
-        let line = self.0.get(..at).map(|before| before.matches('\n').count() + 1);
-        DesignError { line, flaw }
+        DesignError {
+            line: Some(self.of(at)),
+            flaw,
+        }
     }
 }
 
@@ -310,12 +322,11 @@ impl Design {
         }
         for workload in &file.workload {
             let workload = workload_of(&lines, workload)?;
-            refuse_twice(
-                "workload",
-                &workload.name,
-                design.workloads.iter().map(|other| &other.name),
-            )
-            .map_err(|flaw| DesignError { line: None, flaw })?;
+            let others = design.workloads.iter().map(|other| &other.name);
+            refuse_twice("workload", &workload.name, others).map_err(|flaw| DesignError {
+                line: Some(workload.line),
+                flaw,
+            })?;
             design.workloads.push(workload);
         }
         let mut axes: Vec<_> = file.axes.iter().collect();
@@ -445,6 +456,7 @@ fn workload_of(
         options: Table::new(),
         age: 0,
         fullness: None,
+        line: lines.of(said.span().start),
     };
     for (key, value) in said.get_ref() {
         let wrong = |flaw| lines.error(key.span().start, flaw);
@@ -503,14 +515,17 @@ fn axis_of(
 }
 
 fn target_of(lines: &Lines<'_>, said: &Spanned<TargetInFile>) -> Result<TargetDesign, DesignError> {
+    let line = lines.of(said.span().start);
     let target = match said.get_ref() {
         TargetInFile::Word(at) => TargetDesign {
             name: name_of(at),
             at: at.clone(),
+            line,
         },
         TargetInFile::Named(NamedTarget { name, at }) => TargetDesign {
             name: name.clone(),
             at: at.clone(),
+            line,
         },
     };
     if !is_name(&target.name) {

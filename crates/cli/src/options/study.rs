@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use spec::Time;
 
-use super::RemarkArguments;
+use super::{CompareFormat, RemarkArguments};
 
 /// The arguments of `study`.
 #[derive(Debug, Args)]
@@ -85,8 +85,8 @@ pub struct StudyArguments {
     #[arg(long)]
     pub allow_unsafe_target: bool,
     /// Format of the report: text, markdown, csv or json.
-    #[arg(long, value_enum, default_value_t = StudyFormat::Text)]
-    pub format: StudyFormat,
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub format: CompareFormat,
     /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,
@@ -96,17 +96,4 @@ pub struct StudyArguments {
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
-}
-
-/// The format of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum StudyFormat {
-    /// Tables and sentences to read.
-    Text,
-    /// Markdown, for instance for a pull request.
-    Markdown,
-    /// The tables as comma-separated values.
-    Csv,
-    /// Everything, as JSON.
-    Json,
 }

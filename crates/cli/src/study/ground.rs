@@ -57,7 +57,7 @@ impl<'a> CliGround<'a> {
             place,
             remarks,
             signals: Signals::default(),
-            targets: Targets::new(course.design, course.cells)?,
+            targets: Targets::new(course.design, course.cells, arguments.file.as_deref())?,
             at: "its beginning".to_owned(),
         })
     }

@@ -1,6 +1,7 @@
 //! The targets of a study: directories that are there, and file systems that it makes and removes.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use campaign::study::{Course, Ready};
 use document::harmless;
@@ -8,8 +9,8 @@ use made::{Made, MakeNeeds, MakeSpec};
 use record::{Fact, MadeFileSystem};
 use study::{Cell, Design};
 
+use super::wrong_in;
 use crate::problem::{Problem, tell};
-use crate::run_spec::error::SpecError;
 
 /// See the module's text.
 pub struct Targets {
@@ -26,15 +27,13 @@ impl Targets {
     ///
     /// # Errors
     /// Where something is missing that they need.
-    pub fn new(design: &Design, cells: &[Cell]) -> Result<Self, Problem> {
+    pub fn new(design: &Design, cells: &[Cell], file: Option<&Path>) -> Result<Self, Problem> {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
         for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
             let refused = |why: &dyn std::fmt::Display| {
-                Problem::from(SpecError::Contradiction(format!(
-                    "cannot make the target {}: {why}",
-                    harmless::shown(&target.at)
-                )))
+                let shown = harmless::shown(&target.at);
+                wrong_in(file, target.line, format!("cannot make the target {shown}: {why}"))
             };
             let spec: MakeSpec = target.at.parse().map_err(|why: made::InvalidMakeSpec| refused(&why))?;
             let of_target = cells.iter().filter(|cell| cell.target == index);

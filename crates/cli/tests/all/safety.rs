@@ -15,6 +15,7 @@ mod died;
 mod full;
 mod interrupted;
 mod killed;
+mod made_cleaned;
 mod occupied;
 mod outputs;
 mod ownership;

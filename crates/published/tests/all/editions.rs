@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use published::Library;
-use published::editions::{Finding, Made};
+use published::editions::{Finding, WhichEdition};
 
 fn library() -> Library {
     Library::read().unwrap()
@@ -101,7 +101,7 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
     let findings = library.findings().unwrap();
     let mut neither = Vec::new();
     for finding in &findings {
-        let Made::Neither { cause } = &finding.made else {
+        let WhichEdition::Neither { cause } = &finding.made else {
             continue;
         };
         assert_ne!(cause, "the cause is not known", "{} {}", finding.table, finding.column);
