@@ -1,7 +1,6 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
 use document::{Document, Rendering, WIDTH};
-use study::comparison::ALPHA;
 use study::{Comparisons, Gate, Metric, Requirement};
 
 use crate::archive::open;
@@ -16,8 +15,7 @@ use crate::sides::{Found, sides};
 /// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer cannot be delivered.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
-    let Found { groups, metrics } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
-    let tables = Comparisons::of_groups(&groups, &metrics, ALPHA);
+    let Found { tables, .. } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
     show(&tables, arguments.format)?;
     Ok(0)
 }

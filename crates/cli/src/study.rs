@@ -98,7 +98,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
 
 /// Shows what the study came to.
 fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
-    let tables = study::tables(course.cells, runs, &course.design.metrics, study::comparison::ALPHA);
+    let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
     compare::show(&tables, arguments.format)
 }
 

@@ -26,4 +26,4 @@ pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
 pub use plan::{PlannedCell, StudyPlan};
-pub use tables::{StudyRun, groups, tables};
+pub use tables::{StudyRun, final_tables, groups, tables};
