@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -141,6 +142,14 @@ fn at_each_stage_of_tmpfs() {
     killed_at_each_stage(&scene, &spec);
 }
 
+/// Its cleaner is a process that stays after the maker.
+#[test]
+fn at_each_stage_of_nilfs2() {
+    let scene = Scene::new();
+    let spec = scene.spec("nilfs2?size=160MiB");
+    killed_at_each_stage(&scene, &spec);
+}
+
 #[test]
 fn at_any_moment() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
@@ -217,14 +226,24 @@ fn what_only_looks_like_ours_is_left_alone() {
     let linked = directory("postmark-made-1-4194305-6");
     std::os::unix::fs::symlink("/etc/passwd", linked.join(".postmark-made.json")).unwrap();
 
+    let open = directory("postmark-made-1-4194305-7");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let of_others = directory("postmark-made-1-4194305-8");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&of_others, Some(65_534), None).unwrap();
+    } else {
+        fs::remove_dir(&of_others).unwrap();
+    }
+
     let found = find(scene.path()).unwrap();
-    assert_eq!(found.len(), 5);
+    assert_eq!(found.len(), 6);
     for (found, expected) in found.into_iter().zip([
         "the directory is a copy",
         "the manifest was written for another directory",
         "the manifest is not one of this version",
         "it has files, and a manifest that is not whole",
         "the manifest cannot be opened",
+        "other users can write to the directory",
     ]) {
         let removed = found.remove();
         assert!(removed.left[0].why.starts_with(expected), "{removed:?}");
