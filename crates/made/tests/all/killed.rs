@@ -5,11 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use made::{FoundMade, Made, MadeState, MakeSpec, MakeStage, find};
+use made::{Made, MadeState, MakeSpec, MakeStage, find};
 
-use crate::support::{Scene, can_make, is_root};
+use crate::support::{Scene, can_make, free_in, is_root};
 
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
@@ -58,22 +58,6 @@ fn started(spec: &MakeSpec, stage: &str) -> Child {
     child
 }
 
-/// What is found once the programs that the killed maker had started have ended.
-fn found_after_kill(directory: &Path) -> Vec<FoundMade> {
-    let began = Instant::now();
-    loop {
-        let found = find(directory).unwrap();
-        let is_active = found
-            .iter()
-            .any(|found| matches!(found.state, MadeState::Active { .. }));
-        if !is_active || began.elapsed() > Duration::from_secs(20) {
-            return found;
-        }
-        drop(found);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
     if !is_root() || !can_make(spec) {
         return;
@@ -105,7 +89,7 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
         );
         maker.kill().unwrap();
         maker.wait().unwrap();
-        let mut found = found_after_kill(scene.path());
+        let mut found = free_in(scene.path());
         assert_eq!(found.len(), 1, "{stage:?}");
         let found = found.remove(0);
         assert_eq!(found.state, MadeState::Abandoned, "{stage:?}");
@@ -171,7 +155,7 @@ fn at_any_moment() {
         } else {
             elsewhere.path()
         };
-        let found = found_after_kill(directory);
+        let found = free_in(directory);
         assert_eq!(found.len(), 1);
         for found in found {
             let removed = found.remove();
