@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use observe::{Fact, Mount, MountTable, Sources};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::MadeDirectory;
@@ -10,7 +11,7 @@ use crate::mounts;
 use crate::spec::MakeSpec;
 
 /// A program that made or mounted it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolFacts {
     /// Its name: `mkfs.ext4`.
     pub name: String,
@@ -19,7 +20,7 @@ pub struct ToolFacts {
 }
 
 /// A loop device over an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopFacts {
     /// The device: `/dev/loop0`. A later mount may have another one.
     pub device: String,
@@ -38,7 +39,7 @@ pub struct LoopFacts {
 }
 
 /// What was made, with what, and how. All of it describes the present mount.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeFacts {
     /// The canonical word of what was asked.
     pub spec: String,

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use observe::Fact;
@@ -318,7 +319,7 @@ impl Made {
     /// Unmounts it, and gives the loop devices back.
     fn stop(&mut self) -> Result<(), MakeError> {
         for at in [self.directory.mount(), self.directory.below()] {
-            mounts::unmount(&at, &self.directory)?;
+            mounts::unmount(&at, &self.directory, self.around())?;
         }
         for image in self.image_paths() {
             loops::release(&image, self.around())?;
@@ -501,7 +502,10 @@ fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
     let second = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    let ids = (0u32..).map(|number| format!("{second}-{}-{number}", std::process::id()));
+    // Threads that make several at once do not take the same number.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
     let is_taken = |above: &Path, id: &str| above.join(format!("{PREFIX}{id}")).symlink_metadata().is_ok();
     let mut free = ids.filter(|id| !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id)));
     free.next().unwrap_or_default()

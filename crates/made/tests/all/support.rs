@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use made::{FileSystemKind, MakeSpec};
+use made::{FileSystemKind, FoundMade, MadeState, MakeSpec, find};
 use observe::{MountTable, Sources};
 use tempfile::TempDir;
 
@@ -104,6 +105,23 @@ impl Drop for Scene {
         if !std::thread::panicking() {
             assert_eq!(self.left(), [] as [String; 0]);
         }
+    }
+}
+
+/// What is found in a directory once nobody holds it: programs that a killed maker had started have ended, and so have those
+/// of other tests, which hold all files of this process for the moment in which they are started.
+pub fn free_in(directory: &Path) -> Vec<FoundMade> {
+    let began = Instant::now();
+    loop {
+        let found = find(directory).unwrap();
+        let is_active = found
+            .iter()
+            .any(|found| matches!(found.state, MadeState::Active { .. }));
+        if !is_active || began.elapsed() > Duration::from_secs(20) {
+            return found;
+        }
+        drop(found);
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
