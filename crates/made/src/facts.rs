@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::MadeDirectory;
+use crate::loops::Attached;
 use crate::mounts;
 use crate::spec::MakeSpec;
 
@@ -78,7 +79,7 @@ impl MadeFacts {
     }
 
     /// Looks at the mount and at the loop devices.
-    pub(crate) fn look(&mut self, directory: &MadeDirectory, devices: &[(String, PathBuf)]) {
+    pub(crate) fn look(&mut self, directory: &MadeDirectory, devices: &[Attached]) {
         self.mount = match mounts::own(&directory.mount(), directory) {
             Ok(mount) => Fact::Known(mount),
             Err(error) => Fact::Unavailable(error.to_string()),
@@ -86,7 +87,7 @@ impl MadeFacts {
         self.driver = self.mount.clone().map(|mount| driver(&mount));
         self.loops = devices
             .iter()
-            .map(|(device, image)| loop_facts(device, image))
+            .map(|attached| loop_facts(&attached.device, &attached.image))
             .collect();
     }
 }

@@ -14,7 +14,7 @@ use crate::error::MakeError;
 use crate::facts::{MadeFacts, ToolFacts};
 use crate::filler;
 use crate::kind::FileSystemKind;
-use crate::loops;
+use crate::loops::{self, Attached};
 use crate::manifest::{FORMAT, Manifest, Part};
 use crate::mkfs::{self, Devices};
 use crate::mounts::{self, MountPlan};
@@ -342,8 +342,8 @@ impl Made {
         }
         told(MakeStage::Formatted);
         self.mount(&devices)?;
-        for (device, _) in &devices {
-            loops::clear_at_last_close(device, self.around())?;
+        for attached in &devices {
+            loops::clear_at_last_close(&attached.device, self.around())?;
         }
         told(MakeStage::Mounted);
         let root = self.root();
@@ -386,22 +386,22 @@ impl Made {
         }
     }
 
-    /// Loop devices over the images, with those: the file system's, then the journal's.
-    fn attach(&self) -> Result<Vec<(String, PathBuf)>, MakeError> {
-        let attached = self.image_paths().into_iter().map(|image| {
-            let device = loops::attach(&image, self.spec.direct, self.around())?;
-            Ok((device, image))
-        });
+    /// Loop devices over the images: the file system's, then the journal's.
+    fn attach(&self) -> Result<Vec<Attached>, MakeError> {
+        let images = self.image_paths();
+        let attached = images
+            .iter()
+            .map(|image| loops::attach(image, self.spec.direct, self.around()));
         attached.collect()
     }
 
-    fn format(&mut self, devices: &[(String, PathBuf)]) -> Result<(), MakeError> {
-        let Some((image, _)) = devices.first() else {
+    fn format(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
+        let Some(image) = devices.first() else {
             return Ok(());
         };
         let devices = Devices {
-            image,
-            journal: devices.get(1).map(|(device, _)| device.as_str()),
+            image: &image.device,
+            journal: devices.get(1).map(|journal| journal.device.as_str()),
             uuid: &self.uuid,
             journal_uuid: &self.journal_uuid,
         };
@@ -414,12 +414,12 @@ impl Made {
         Ok(())
     }
 
-    fn mount(&mut self, devices: &[(String, PathBuf)]) -> Result<(), MakeError> {
+    fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
         let source = self.directory.source();
         let (mount, root) = (self.directory.mount(), self.root());
-        if let Some((image, _)) = devices.first() {
-            let options = mkfs::mount_options(&self.spec, devices.get(1).map(|(device, _)| device.as_str()));
-            self.mount_one(self.spec.kind.on_image(), &options, image, &root)?;
+        if let Some(image) = devices.first() {
+            let options = mkfs::mount_options(&self.spec, devices.get(1).map(|journal| journal.device.as_str()));
+            self.mount_one(self.spec.kind.on_image(), &options, &image.device, &root)?;
         } else {
             let mut options = self.spec.mount_options.clone();
             options.push(format!("size={}", self.spec.size_bytes));

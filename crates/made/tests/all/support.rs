@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use made::{FileSystemKind, FoundMade, MadeState, MakeSpec, find};
 use observe::{MountTable, Sources};
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
 /// Whether everything is to be tested: then a missing need is a failure.
@@ -105,6 +107,19 @@ impl Drop for Scene {
         if !std::thread::panicking() {
             assert_eq!(self.left(), [] as [String; 0]);
         }
+    }
+}
+
+/// Unmounts as another program would. Programs that other tests start hold all files of this process for a moment.
+pub fn unmount(at: &Path) {
+    let began = Instant::now();
+    while let Err(errno) = rustix::mount::unmount(at, UnmountFlags::empty()) {
+        assert!(
+            errno == Errno::BUSY && began.elapsed() < Duration::from_secs(10),
+            "{}: {errno}",
+            at.display()
+        );
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 
