@@ -196,7 +196,7 @@ pub enum Flaw {
     #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
     FullDirectory(String),
     /// A directory depends on where the program is started.
-    #[error("the target {0} is no absolute path (write it from the root: a study may be continued from anywhere)")]
+    #[error("the target {0} must be an absolute path, because a study may be continued from another directory")]
     RelativeTarget(String),
     /// A name is none.
     #[error("{key} = \"{value}\": expected 1 to 60 characters without control characters")]

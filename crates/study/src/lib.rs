@@ -18,7 +18,7 @@ pub mod plan;
 pub mod statistics;
 pub mod tables;
 
-pub use cells::{BlockRun, Cell};
+pub use cells::{BlockRun, StudyCell};
 pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
 pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};

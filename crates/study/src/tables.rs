@@ -2,7 +2,7 @@
 
 use record::StudyPart;
 
-use crate::cells::Cell;
+use crate::cells::StudyCell;
 use crate::comparison::{ALPHA, Comparisons};
 use crate::design::Design;
 use crate::looks::Looks;
@@ -19,13 +19,13 @@ pub struct StudyRun {
 }
 
 /// The comparisons of a study, at an error of `alpha` for each table.
-pub fn tables(cells: &[Cell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
+pub fn tables(cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
 }
 
 /// The comparisons of a study that has ended, with 95 % for each table: where it was looked at before, with what these looks have left
 /// of the error.
-pub fn final_tables(design: &Design, cells: &[Cell], runs: &[StudyRun], metrics: &[Metric]) -> Vec<Comparisons> {
+pub fn final_tables(design: &Design, cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric]) -> Vec<Comparisons> {
     let mut tables = tables(cells, runs, metrics, error_left(design, runs));
     for table in &mut tables {
         // All looks together hold with it.
@@ -48,7 +48,7 @@ fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
 
 /// The sides of a study. Cells are compared as the design says; sides that were measured apart, with the side that was measured
 /// first.
-pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
+pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for run in runs {
         if let Some(side) = run.part.side.as_deref().filter(|side| !sides.contains(side)) {
@@ -84,7 +84,7 @@ pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
     }
 }
 
-impl Cell {
+impl StudyCell {
     /// What the cell is called on a side that is measured by itself.
     pub fn label_of_side(&self, side: &str) -> String {
         match self.coordinates.is_empty() {

@@ -11,7 +11,7 @@ use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, per
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
 use storage::simulated::{Code, Simulated};
-use study::{Cell, Design, StudyRun};
+use study::{Design, StudyCell, StudyRun};
 use workload::Mix;
 
 use crate::run;
@@ -130,7 +130,7 @@ impl Ground for Told {
     }
 }
 
-fn design(text: &str) -> (Design, Vec<Cell>) {
+fn design(text: &str) -> (Design, Vec<StudyCell>) {
     let text = format!("quiet-time = \"0s\"\n{text}\n[[workload]]\nfiles = 10\n");
     let design = Design::parse(&text).unwrap();
     let cells = design.cells().unwrap();
@@ -138,7 +138,7 @@ fn design(text: &str) -> (Design, Vec<Cell>) {
 }
 
 fn go(
-    (design, cells): &(Design, Vec<Cell>),
+    (design, cells): &(Design, Vec<StudyCell>),
     done: &mut Vec<StudyRun>,
     ground: &mut Told,
     side: Option<(&str, u32)>,

@@ -108,7 +108,7 @@ fn what_is_wrong_is_told_with_its_line() {
             "fullness = 99: expected a whole number from 0 to 95",
         ),
         ("targets = [\n\"/a\",\n\"/a\"]\n", 3, "target: /a is there twice"),
-        ("targets = [\"a\"]\n", 1, "the target a is no absolute path"),
+        ("targets = [\"a\"]\n", 1, "the target a must be an absolute path"),
         ("targets = [3]\n", 1, "expected a directory, make:KIND"),
         ("metrics = [\"speed\"]\n", 1, "metrics: "),
         ("name = \"\"\n", 1, "name = \"\": expected 1 to 60 characters"),
