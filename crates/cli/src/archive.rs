@@ -5,6 +5,7 @@ mod exchange;
 mod keeper;
 mod mark;
 mod place;
+mod report;
 mod show;
 
 use std::path::Path;
@@ -21,6 +22,7 @@ pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
 pub use mark::is_alive;
 pub use place::{ArchivePlace, Chosen, chosen_for_run};
+pub use report::report;
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.

@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Cursor, ErrorKind, Read};
 use std::path::Path;
 
 use archive::RunName;
 use document::harmless;
 use record::Record;
 use record::read::{BYTES_MAX, ReadError};
+use report::page;
 
 use crate::run_spec::error::SpecError;
 
@@ -51,15 +52,31 @@ pub fn read(run: &Path) -> Result<Record, SpecError> {
     })
 }
 
-/// What is read of a file, or of standard input where that is `-`.
+/// What is read of a file, or of standard input where that is `-`; of an HTML file that `report` wrote, the records in it.
 ///
 /// # Errors
-/// What the system answered.
+/// What the system answered, or that an HTML file holds no records.
 pub fn source(path: &Path) -> std::io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
-        return Ok(Box::new(std::io::stdin()));
+        return unpacked(std::io::stdin());
     }
-    Ok(Box::new(File::open(path)?))
+    unpacked(File::open(path)?)
+}
+
+fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
+    /// Enough to tell a page from JSON.
+    const BEGINNING: u64 = 64;
+    let mut beginning = Vec::new();
+    source.by_ref().take(BEGINNING).read_to_end(&mut beginning)?;
+    let is_page = page::is_page(&beginning);
+    let whole = Cursor::new(beginning).chain(source);
+    if !is_page {
+        return Ok(Box::new(whole));
+    }
+    let mut text = Vec::new();
+    whole.take(page::PAGE_BYTES_MAX as u64).read_to_end(&mut text)?;
+    let records = page::records(&text).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
+    Ok(Box::new(records))
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.

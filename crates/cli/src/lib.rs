@@ -143,6 +143,7 @@ fn program(side: &Side) -> u8 {
         Some(Command::Presets) => presets::list(),
         Some(Command::List(arguments)) => archive::list(&arguments),
         Some(Command::Show(arguments)) => archive::show(&arguments),
+        Some(Command::Report(arguments)) => archive::report(&arguments),
         Some(Command::Tag(arguments)) => archive::tag(&arguments),
         Some(Command::Note(arguments)) => archive::note(&arguments),
         Some(Command::Delete(arguments)) => archive::delete(&arguments),

@@ -7,6 +7,7 @@ mod manual;
 mod observe;
 mod published;
 mod refused;
+mod report;
 mod similar;
 mod study;
 
@@ -28,6 +29,7 @@ pub use self::compare::{CompareArguments, CompareFormat, GateArguments, GateForm
 pub use self::manual::{CompletionsArguments, ManArguments, Shell};
 pub use self::observe::ObserveArguments;
 pub use self::published::{PublishedArguments, PublishedCommand};
+pub use self::report::ReportArguments;
 pub use self::study::StudyArguments;
 pub use refused::refuse;
 pub use similar::{command_meant, similar};
@@ -116,6 +118,8 @@ pub enum Command {
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),
+    /// Write one HTML file about runs, with pictures and their records.
+    Report(ReportArguments),
     /// Add tags to an archived run, or remove them.
     Tag(TagArguments),
     /// Set the note of an archived run.

@@ -170,6 +170,26 @@ fn is_quoted(text: &str) -> bool {
     text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
+/// A text within an element or a quoted attribute of HTML or SVG: it is shown as it stands, and is no markup.
+pub fn html(text: &str) -> Cow<'_, str> {
+    let text = harmless(text);
+    if !text.contains(['&', '<', '>', '"', '\'']) {
+        return text;
+    }
+    let mut marked = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        match character {
+            '&' => marked.push_str("&amp;"),
+            '<' => marked.push_str("&lt;"),
+            '>' => marked.push_str("&gt;"),
+            '"' => marked.push_str("&quot;"),
+            '\'' => marked.push_str("&#39;"),
+            _ => marked.push(character),
+        }
+    }
+    Cow::Owned(marked)
+}
+
 /// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and links): it is shown as it stands,
 /// is neither markup nor HTML nor a link, and does not begin a heading, a list or a quotation.
 pub fn markdown(text: &str) -> Cow<'_, str> {

@@ -1,4 +1,4 @@
-//! What is shown, as blocks, and the renderers that make text, Markdown and CSV of them.
+//! What is shown, as blocks, and the renderers that make text, Markdown, HTML and CSV of them.
 //!
 //! Whoever reports pushes [`Block`]s and typed [`Cell`]s, and knows of no format. Escaping of strings of others
 //! ([`harmless`](mod@harmless)), units and digits ([`units`], [`Number`]), wrapping and tables stand here, each once. Nothing
@@ -8,12 +8,14 @@
 
 mod csv;
 pub mod harmless;
+mod html;
 mod markdown;
 mod table;
 mod text;
 pub mod units;
 
 pub use csv::{csv, csv_rows};
+pub use html::html;
 pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
 pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
@@ -114,8 +116,32 @@ pub enum Block {
     Warning(String),
     /// A table.
     Table(Table),
+    /// What can be typed or copied as it stands.
+    Command(String),
+    /// A picture.
+    Figure(Figure),
+    /// What few look for: folded where a reader can unfold it.
+    Folded {
+        /// Stands for it while it is folded, and is its heading otherwise.
+        title: String,
+        /// All of it.
+        inside: Document,
+    },
     /// A block with words in it that are painted where there is colour.
     Painted(Box<Block>, Vec<(String, Tone)>),
+}
+
+/// A picture, with what says the same to those who do not see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What is drawn, in a few words.
+    pub title: String,
+    /// What can be seen in it, in a sentence or two.
+    pub caption: String,
+    /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with [`harmless::html`].
+    pub svg: String,
+    /// The numbers that are drawn.
+    pub data: Table,
 }
 
 /// What a word means for who looks for it first.
@@ -247,6 +273,19 @@ impl Document {
     /// Adds a table.
     pub fn table(&mut self, table: Table) {
         self.push(Block::Table(table));
+    }
+
+    /// Adds a picture.
+    pub fn figure(&mut self, figure: Figure) {
+        self.push(Block::Figure(figure));
+    }
+
+    /// Adds what is folded; nothing where there is nothing in it.
+    pub fn folded(&mut self, title: impl Into<String>, inside: Self) {
+        if !inside.is_empty() {
+            let title = title.into();
+            self.push(Block::Folded { title, inside });
+        }
     }
 
     /// Adds all of another one.

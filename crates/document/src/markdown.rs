@@ -23,6 +23,14 @@ pub fn markdown(document: &Document) -> String {
             Block::Note { lead, text } => format!("\n*({}{})*\n\n", marked(lead), marked(text)),
             Block::Warning(text) => format!("\n> **{}**\n\n", marked(text)),
             Block::Table(table) => self::table(table, all.is_empty()),
+            Block::Command(text) => format!("\n{}\n\n", marked(text)),
+            Block::Figure(figure) => format!(
+                "\n### {}\n\n{}\n{}",
+                marked(&figure.title),
+                marked(&figure.caption),
+                self::table(&figure.data, false)
+            ),
+            Block::Folded { title, inside } => format!("\n### {}\n\n{}", marked(title), markdown(inside)),
             // One within another is none of ours.
             Block::Painted(..) => String::new(),
         };

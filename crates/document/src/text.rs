@@ -86,6 +86,11 @@ fn shown(block: &Block, layout: Layout) -> String {
             filled(&lead, &blank(lead.len()), &format!("{text})"))
         }
         Block::Table(table) => self::table(table, layout),
+        Block::Command(text) => filled("    ", "    ", &crate::kept(text)),
+        Block::Figure(figure) => {
+            filled("", "", &figure.title) + &filled("  ", "  ", &figure.caption) + &self::table(&figure.data, layout)
+        }
+        Block::Folded { title, inside } => filled("", "", title) + &laid_out(inside, layout),
         Block::Painted(block, words) => {
             let plain = shown(block, layout);
             match layout.colour {

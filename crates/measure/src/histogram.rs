@@ -131,6 +131,12 @@ impl Histogram {
         self.few.iter().copied().chain(all.filter(|(_, count)| *count > 0))
     }
 
+    /// The durations as they are kept, in ascending order: the middle of each bucket that has some, in nanoseconds, and how
+    /// many; those past the range are missing.
+    pub fn durations(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.buckets().map(|(index, count)| (middle(index as usize), count))
+    }
+
     /// Counts a duration.
     #[inline]
     pub fn record(&mut self, ns: u64) {
@@ -297,7 +303,7 @@ fn bucket(ns: u64) -> usize {
 }
 
 /// The middle of a bucket.
-fn middle(index: usize) -> u64 {
+pub(crate) fn middle(index: usize) -> u64 {
     let index = index as u64;
     let shift = (index >> PRECISION_BITS).saturating_sub(1);
     let low = (index - (shift << PRECISION_BITS)) << shift;

@@ -16,7 +16,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::histogram::{
-    BUCKETS, Histogram, LatencySummary, PRECISION_BITS, RANGE_BITS, is_possible, nearest_rank, used,
+    BUCKETS, Histogram, LatencySummary, PRECISION_BITS, RANGE_BITS, is_possible, middle, nearest_rank, used,
 };
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -168,6 +168,11 @@ impl SparseHistogram {
     /// How many bytes its buckets take, in memory as in JSON.
     pub fn packed_bytes(&self) -> usize {
         self.packed.len()
+    }
+
+    /// As [`Histogram::durations`] gives them.
+    pub fn durations(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.buckets().map(|(index, count)| (middle(index), count))
     }
 
     fn buckets(&self) -> Buckets<'_> {

@@ -8,6 +8,8 @@ mod environment;
 pub mod export;
 pub mod gate;
 pub mod list;
+pub mod page;
+mod pictures;
 pub mod plan;
 pub mod reason;
 pub mod sizing;

@@ -1,16 +1,16 @@
 //! The report of a run as text. Every number comes from the record or its summary; nothing is computed here.
 
-mod evidence;
-mod findings;
-mod heading;
-mod machine;
+pub(crate) mod evidence;
+pub(crate) mod findings;
+pub(crate) mod heading;
+pub(crate) mod machine;
 mod observation;
-mod overhead;
-mod phases;
+pub(crate) mod overhead;
+pub(crate) mod phases;
 mod short;
-mod sweep;
-mod times;
-mod verdict;
+pub(crate) mod sweep;
+pub(crate) mod times;
+pub(crate) mod verdict;
 
 use document::units::{grouped, rate, seconds};
 use document::{Cell, Document, Number, Table, WIDTH};
@@ -59,7 +59,7 @@ pub fn report(record: &Record) -> Document {
 }
 
 /// Advice about where the run was.
-fn advice(record: &Record) -> Vec<&'static str> {
+pub(crate) fn advice(record: &Record) -> Vec<&'static str> {
     let mut advice = Vec::new();
     for target in record.locations.iter().filter_map(|location| location.target.known()) {
         let hint = match target.class.known() {
@@ -86,7 +86,7 @@ fn role(role: Role) -> String {
     }
 }
 
-fn outcome(document: &mut Document, record: &Record) {
+pub(crate) fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}
         Outcome::Interrupted { signal } => document.warning(format!("PARTIAL: interrupted by signal {signal}. All numbers below cover only the part before.")),
@@ -104,7 +104,7 @@ fn outcome(document: &mut Document, record: &Record) {
 }
 
 /// The paper's list, or what other workloads have of it.
-fn elapsed(document: &mut Document, summary: &Summary) {
+pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),
         None => document.line(format!("Elapsed: {} s in all phases", seconds(summary.elapsed_ns))),

@@ -21,6 +21,7 @@ mod manual;
 mod mixes;
 mod names;
 mod observing;
+mod pages;
 mod prompt;
 mod published_results;
 mod safety;

@@ -7,7 +7,7 @@ use record::summary::{
 };
 use record::{Fact, PhaseSummary, Residency, ResidencySample, Summary};
 
-pub(super) fn render(document: &mut Document, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
         .phases
         .iter()
@@ -83,17 +83,17 @@ fn moved(bytes: u64) -> Cell {
     (bytes > 0).then_some(Number::Bytes(bytes as f64)).into()
 }
 
-pub(super) fn count(fact: &Fact<u64>) -> Cell {
+pub(crate) fn count(fact: &Fact<u64>) -> Cell {
     fact.known().copied().map(Number::Count).into()
 }
 
 /// The share of what was read that the page cache served; nothing where it is not known.
-pub(super) fn cached(reads: &ReadsServed) -> Option<f64> {
+pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
 }
 
 /// What acknowledged changes had reached, in a few words.
-pub(super) fn acknowledged(durability: &DurabilitySummary) -> String {
+pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
     let behind = if durability.is_server { "server" } else { "device" };
     let tier = match &durability.tier {
         Fact::Known(DurabilityTier::Memory) => "in memory".to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn acknowledged(durability: &DurabilitySummary) -> String {
 }
 
 /// What lies behind the page cache, in words.
-pub(super) fn behind(reads: &ReadsServed) -> &'static str {
+pub(crate) fn behind(reads: &ReadsServed) -> &'static str {
     reads
         .fetched_from
         .known()
@@ -152,7 +152,7 @@ fn in_words(sample: &ResidencySample) -> String {
 const KINDS_MAX: usize = 8;
 
 /// What went to servers in stretches with a name, by kind.
-pub(super) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>) {
+pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>) {
     let mut table = Table::new(
         3,
         &[
@@ -216,7 +216,7 @@ fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)>
 }
 
 /// Why numbers are missing, each reason once.
-pub(super) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, &'a Fact<u64>)>) {
+pub(crate) fn unavailable<'a>(document: &mut Document, numbers: impl Iterator<Item = (&'a str, &'a Fact<u64>)>) {
     let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
     for (what, fact) in numbers {
         let Some(why) = fact.why() else {

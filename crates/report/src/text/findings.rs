@@ -6,7 +6,7 @@ use record::{Check, CleanUp, Fact, Record, Stalled, Summary};
 
 use crate::environment::fact;
 
-pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     checks(document, record);
     left_undone(document, record, summary);
     errors(document, record, usize::MAX);
@@ -82,7 +82,7 @@ fn left_undone(document: &mut Document, record: &Record, summary: &Summary) {
 }
 
 /// What failed, by kind; at most so many of them.
-pub(super) fn errors(document: &mut Document, record: &Record, max: usize) {
+pub(crate) fn errors(document: &mut Document, record: &Record, max: usize) {
     for error in record.actual.errors.iter().take(max) {
         document.line(format!(
             "Error: {} of {}, step {}: {}; {}; moved before the first one: {}",
@@ -103,7 +103,7 @@ pub(super) fn errors(document: &mut Document, record: &Record, max: usize) {
     }
 }
 
-pub(super) fn stalled(document: &mut Document, stalled: &Stalled) {
+pub(crate) fn stalled(document: &mut Document, stalled: &Stalled) {
     let who = stalled
         .worker
         .map_or_else(|| "the run itself".to_owned(), |worker| format!("worker {worker}"));

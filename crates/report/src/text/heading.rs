@@ -12,7 +12,7 @@ use super::verdict;
 use crate::environment;
 use crate::sizing::sentence;
 
-pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let workload = &record.spec.workload;
     document.head(format!(
         "PostMark {}: {}, storage {}, on {}",

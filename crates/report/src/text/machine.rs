@@ -10,7 +10,7 @@ const MIN_NS: u64 = 100_000_000;
 /// More devices than these are in the record only.
 const DEVICES_MAX: usize = 4;
 
-pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &MachineSummary)> = summary
         .phases
         .iter()
@@ -136,7 +136,7 @@ fn no_devices(document: &mut Document, record: &Record) {
     }
 }
 
-pub(super) fn role(role: DeviceRole) -> &'static str {
+pub(crate) fn role(role: DeviceRole) -> &'static str {
     match role {
         DeviceRole::Target => "target",
         DeviceRole::WholeDisk => "its whole disk",

@@ -4,7 +4,7 @@ use document::Document;
 use document::units::{microseconds, percent};
 use record::{Fact, Record, Summary};
 
-pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     match (&record.actual.overhead, summary.overhead) {
         (Fact::Unavailable(why), _) => document.line(format!("Overhead: not available ({why})")),
         (_, Some(own)) => document.line(format!(

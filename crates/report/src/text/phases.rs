@@ -7,7 +7,7 @@ use record::{Fact, Phase, PhaseSummary, Rate, Role, Summary};
 
 use super::role;
 
-pub(super) fn render(document: &mut Document, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
         // Those of a sweep with a pool for each step are the steps'.
         return;
@@ -71,7 +71,7 @@ fn operations(document: &mut Document, summary: &Summary) {
 }
 
 /// What an open loop came to, beside what was requested of it.
-pub(super) fn arrivals(document: &mut Document, summary: &Summary) {
+pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     let Some(found) = &summary.arrivals else {
         return;
     };

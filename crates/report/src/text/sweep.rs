@@ -15,7 +15,7 @@ use crate::steps::by_load;
 const KINDS_MAX: usize = 5;
 
 /// The steps and what follows from them; in full with all columns, and with the latencies by operation.
-pub(super) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
+pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
         return;
     };
@@ -50,7 +50,7 @@ fn load(load: Load) -> String {
 }
 
 /// What a sweep found, for the line with the answer.
-pub(super) fn found(sweep: &SweepSummary) -> Vec<String> {
+pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
     let highest = |limit: &Limit| {
         // Where no step was too much, it lies beyond the highest one.
@@ -265,7 +265,7 @@ fn threshold(fraction: f64) -> String {
 }
 
 /// What the rule of steady state found in the transactions.
-pub(super) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
+pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
     let Some(found) = &phase.steady else {
         return;
     };

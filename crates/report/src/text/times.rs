@@ -7,7 +7,7 @@ use record::{Phase, Record, Role, Summary};
 
 use super::role;
 
-pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
         // Those of a sweep with a pool for each step are the steps'.
         return;

@@ -6,7 +6,7 @@ use document::units::{bound, counted, percent, seconds};
 use document::{Block, Document, Tone};
 use record::{Fact, Level, Phase, Reason, Summary, Verdict};
 
-pub(super) fn render(document: &mut Document, summary: &Summary) {
+pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let verdict = &summary.verdict;
     let level = verdict.level;
     if level == Level::Valid {
@@ -19,7 +19,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
 }
 
 /// The verdict, as it stands out.
-pub(super) fn painted(level: Level) -> (String, Tone) {
+pub(crate) fn painted(level: Level) -> (String, Tone) {
     let tone = match level {
         Level::Valid => Tone::Good,
         Level::Doubtful => Tone::Doubtful,
@@ -29,7 +29,7 @@ pub(super) fn painted(level: Level) -> (String, Tone) {
 }
 
 /// Why the verdict is what it is, the worst first; at most so many reasons.
-pub(super) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
+pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     let Verdict { level, reasons, .. } = &summary.verdict;
     for reason in reasons.iter().take(max) {
         document.push(Block::Item {

@@ -6,6 +6,7 @@ mod compared;
 mod golden;
 mod hostile;
 mod lists;
+mod pages;
 
 // What they share.
 mod imported;

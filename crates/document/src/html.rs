@@ -1,0 +1,180 @@
+//! Blocks as a part of an HTML page: headings, lists, tables and pictures with classes, for whoever makes the page and its
+//! style. Every string is escaped here, but pictures, which their makers have escaped.
+
+use crate::harmless;
+use crate::table::{Cell, Table};
+use crate::{Block, Document, Figure, NO_BREAK, Tone};
+
+/// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own name is above them.
+pub fn html(document: &Document) -> String {
+    let mut all = String::new();
+    let mut open = List::None;
+    for block in document.blocks() {
+        let (block, words) = match block {
+            Block::Painted(block, words) => (&**block, &words[..]),
+            block => (block, &[][..]),
+        };
+        let list = List::of(block);
+        if list != open {
+            all.push_str(open.end());
+            all.push_str(list.begin());
+            open = list;
+        }
+        element(&mut all, block, words);
+    }
+    all.push_str(open.end());
+    all
+}
+
+/// What some blocks have around them all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    None,
+    Items,
+    Pairs,
+    Figures,
+}
+
+impl List {
+    fn of(block: &Block) -> Self {
+        match block {
+            Block::Item { .. } => Self::Items,
+            Block::Pair { .. } => Self::Pairs,
+            Block::Figure(_) => Self::Figures,
+            _ => Self::None,
+        }
+    }
+
+    fn begin(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Items => "<ul>\n",
+            Self::Pairs => "<dl>\n",
+            Self::Figures => "<div class=\"figures\">\n",
+        }
+    }
+
+    fn end(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Items => "</ul>\n",
+            Self::Pairs => "</dl>\n",
+            Self::Figures => "</div>\n",
+        }
+    }
+}
+
+fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
+    let next = match block {
+        Block::Title(text) => format!("<h2>{}</h2>\n", marked(text)),
+        Block::Heading(text) => format!("<h3>{}</h3>\n", marked(text)),
+        Block::Head(text) => format!("<h4>{}</h4>\n", marked(text)),
+        // Room is the style's.
+        Block::Words { text, .. } if text.is_empty() => String::new(),
+        Block::Words { text, .. } => format!("<p>{}</p>\n", painted(text, words)),
+        Block::Item { text, .. } => format!("<li>{}</li>\n", painted(text, words)),
+        // The one above goes on.
+        Block::Pair { key, value, .. } if key.is_empty() && all.ends_with("</dd></div>\n") => {
+            all.truncate(all.len() - "</div>\n".len());
+            format!("<dd>{}</dd></div>\n", painted(value, words))
+        }
+        Block::Pair { key, value, .. } => {
+            format!(
+                "<div><dt>{}</dt><dd>{}</dd></div>\n",
+                marked(key),
+                painted(value, words)
+            )
+        }
+        Block::Note { lead, text } => format!("<p class=\"note\">{}{}</p>\n", marked(lead), marked(text)),
+        Block::Warning(text) => format!("<p class=\"warning\"><strong>{}</strong></p>\n", marked(text)),
+        Block::Table(table) => self::table(table, "Table"),
+        Block::Command(text) => format!("<pre tabindex=\"0\">{}</pre>\n", marked(text)),
+        Block::Figure(figure) => self::figure(figure),
+        Block::Folded { title, inside } => format!(
+            "<details><summary>{}</summary>\n{}</details>\n",
+            marked(title),
+            html(inside)
+        ),
+        // One within another is none of ours.
+        Block::Painted(..) => String::new(),
+    };
+    all.push_str(&next);
+}
+
+fn marked(text: &str) -> String {
+    harmless::html(text).replace(NO_BREAK, " ")
+}
+
+/// A text whose words stand out, of each its first place.
+fn painted(text: &str, words: &[(String, Tone)]) -> String {
+    let mut text = marked(text);
+    for (word, tone) in words {
+        let class = match tone {
+            Tone::Headline => "headline",
+            Tone::Good => "good",
+            Tone::Doubtful => "doubtful",
+            Tone::Bad => "bad",
+        };
+        let word = marked(word);
+        text = text.replacen(&word, &format!("<strong class=\"{class}\">{word}</strong>"), 1);
+    }
+    text
+}
+
+fn table(table: &Table, name: &str) -> String {
+    let leads = table.columns.iter().take_while(|column| column.is_words).count();
+    // It may be wider than the page: then it is what scrolls, by keyboard, too.
+    let mut text = format!(
+        "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table>\n<thead><tr>",
+        marked(name)
+    );
+    for column in &table.columns {
+        let class = if column.is_words { "" } else { " class=\"n\"" };
+        text.push_str(&match column.header.is_empty() {
+            true => format!("<td{class}></td>"),
+            false => format!("<th scope=\"col\"{class}>{}</th>", marked(&column.header)),
+        });
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for (row, shown) in table.rows.iter().zip(table.shown()) {
+        text.push_str("<tr>");
+        for (place, (cell, shown)) in row.iter().zip(&shown).enumerate() {
+            let is_words = table.columns.get(place).is_none_or(|column| column.is_words);
+            let class = if is_words { "" } else { " class=\"n\"" };
+            let why = match cell {
+                Cell::Unavailable(why) => format!(" title=\"not available ({})\"", marked(why)),
+                _ => String::new(),
+            };
+            text.push_str(&match place < leads.min(1) && !shown.is_empty() {
+                true => format!("<th scope=\"row\">{}</th>", marked(shown)),
+                false => format!("<td{class}{why}>{}</td>", marked(shown)),
+            });
+        }
+        for _ in row.len()..table.columns.len() {
+            text.push_str("<td></td>");
+        }
+        text.push_str("</tr>\n");
+    }
+    text + "</tbody></table></div>\n"
+}
+
+fn figure(figure: &Figure) -> String {
+    let Figure {
+        title,
+        caption,
+        svg,
+        data,
+    } = figure;
+    let data = match data.is_empty() {
+        true => String::new(),
+        false => format!(
+            "<details class=\"data\"><summary>Numbers of this picture</summary>\n{}</details>\n",
+            table(data, title)
+        ),
+    };
+    let title = marked(title);
+    format!(
+        "<figure>\n<h4>{title}</h4>\n<div class=\"picture\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">{svg}</div>\n<figcaption>{}</figcaption>\n{data}</figure>\n",
+        marked(caption)
+    )
+}

@@ -1,0 +1,75 @@
+//! One HTML file about runs that people send to each other: complete without network and without script, with the records
+//! in it. The same records give the same bytes.
+//!
+//! What is shown is a document, as everywhere; this adds the file around it. Nothing of it is executed: the file's own policy
+//! forbids scripts and every request, and what is embedded is data.
+
+mod embedded;
+mod over_time;
+mod percentiles;
+mod run;
+mod sweep;
+
+use document::harmless::html;
+use document::{Document, html as shown};
+use record::Record;
+
+pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
+pub use self::run::document;
+
+const STYLE: &str = include_str!("page/style.css");
+/// Nothing is fetched, sent or executed; pictures are in the file.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+
+/// A run on a page.
+pub struct PageRun<'a> {
+    /// What is shown.
+    pub record: &'a Record,
+    /// The document that is embedded: JSON, as exports have it.
+    pub json: &'a str,
+    /// What an archive says of the run.
+    pub remarks: Document,
+}
+
+/// The whole file.
+pub fn page(runs: &[PageRun<'_>]) -> String {
+    let names: Vec<String> = runs.iter().map(|run| run::name(run.record)).collect();
+    let title = match names.as_slice() {
+        [only] => format!("PostMark: {only}"),
+        _ => format!("PostMark: {} runs", names.len()),
+    };
+    let title = html(&title);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
+    );
+    if runs.len() > 1 {
+        page.push_str("<nav aria-label=\"Runs\"><ol>\n");
+        for (number, name) in names.iter().enumerate() {
+            page.push_str(&format!(
+                "<li><a href=\"#run-{}\">{}</a></li>\n",
+                number + 1,
+                html(name)
+            ));
+        }
+        page.push_str("</ol></nav>\n");
+    }
+    for (number, run) in runs.iter().enumerate() {
+        page.push_str(&format!("<article id=\"run-{}\">\n", number + 1));
+        if runs.len() > 1 {
+            page.push_str(&format!("<h2>{}</h2>\n", html(&names[number])));
+        }
+        let summary = record::Summary::of(run.record);
+        page.push_str("<section class=\"strip\" aria-label=\"In short\">\n");
+        page.push_str(&shown(&run::strip(run.record, &summary)));
+        page.push_str("</section>\n");
+        let mut rest = run.remarks.clone();
+        rest.append(run::rest(run.record, &summary));
+        page.push_str(&shown(&rest));
+        page.push_str("</article>\n");
+    }
+    page.push_str("</main>\n");
+    let documents: Vec<&str> = runs.iter().map(|run| run.json).collect();
+    page.push_str(&embedded::element(&documents));
+    page + "</body>\n</html>\n"
+}

@@ -1,0 +1,206 @@
+//! A sweep: latency against the achieved rate, what was offered, and where the limits are; of workers, how it scales.
+
+use document::units::{latency, rate};
+use document::{Document, Figure, Number, Table};
+use record::{Load, Summary, SweepStepSummary, SweepSummary};
+
+use super::over_time::short_latency;
+use crate::pictures::chart::{Axis, Behind, Chart, Series};
+use crate::pictures::scale::Scale;
+use crate::steps::by_load;
+use crate::text;
+
+/// A percentile of a step.
+type Percentile = fn(&SweepStepSummary) -> Option<u64>;
+const PERCENTILES: [(&str, Percentile); 3] = [
+    ("p50", |step| step.p50_ns),
+    ("p99", |step| step.p99_ns),
+    ("p99.9", |step| step.p999_ns),
+];
+
+/// Nothing where no sweep was climbed.
+pub(super) fn render(document: &mut Document, summary: &Summary) {
+    let Some(sweep) = &summary.sweep else {
+        return;
+    };
+    document.title("Sweep");
+    let steps: Vec<&SweepStepSummary> = by_load(summary).into_iter().map(|(_, step)| step).collect();
+    let measured: Vec<&SweepStepSummary> = steps
+        .iter()
+        .copied()
+        .filter(|step| step.achieved_per_second.is_some())
+        .collect();
+    if measured.is_empty() {
+        document.note("Pictures of the sweep: not available (no step measured a transaction).");
+    } else {
+        latencies(document, sweep, &measured);
+        achieved(document, &measured);
+    }
+    text::sweep::render(document, summary, true);
+}
+
+fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
+    Axis {
+        name: name.to_owned(),
+        scale: Scale::from_zero(values),
+        label: |value| rate(Some(value)).replace(".00", ""),
+    }
+}
+
+fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
+    let series: Vec<Series> = PERCENTILES
+        .iter()
+        .map(|(name, of)| Series {
+            name: (*name).to_owned(),
+            points: steps
+                .iter()
+                .map(|step| Some((step.achieved_per_second?, of(step)? as f64)))
+                .collect(),
+        })
+        .collect();
+    let ys = || {
+        series
+            .iter()
+            .flat_map(|series| series.points.iter().flatten())
+            .map(|(_, y)| *y)
+    };
+    if ys().next().is_none() {
+        document.note("Latency against the rate: not available (no latencies were recorded).");
+        return;
+    }
+    let slo = sweep.slo.as_ref().map(|slo| slo.p99_ns as f64);
+    let mut behind = Vec::new();
+    behind.extend(slo.map(|at| Behind::Level {
+        at,
+        name: format!("SLO: p99 < {}", latency(at)),
+    }));
+    let of_rates = steps.iter().any(|step| step.load.rate().is_some());
+    if let Some(knee) = &sweep.knee {
+        // The knee is told by the load; it is drawn at what was achieved there.
+        let at_knee = |step: &&&SweepStepSummary| match step.load {
+            Load::Rate(rate) => rate == knee.rate,
+            Load::Workers(workers) => f64::from(workers) == knee.rate,
+            Load::Closed => false,
+        };
+        let at = steps.iter().find(at_knee).and_then(|step| step.achieved_per_second);
+        let name = if of_rates {
+            format!("knee {}/s", rate(Some(knee.rate)))
+        } else {
+            format!("knee {} workers", knee.rate)
+        };
+        behind.extend(at.map(|at| Behind::Upright { at, name }));
+    }
+    let mut data = Table::new(0, &["requested/s", "workers", "achieved/s", "p50", "p99", "p99.9"]);
+    for step in steps {
+        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
+        data.row(vec![
+            step.load.rate().map(Number::Rate).into(),
+            Number::Count(step.workers.into()).into(),
+            step.achieved_per_second.map(Number::Rate).into(),
+            cell(step.p50_ns),
+            cell(step.p99_ns),
+            cell(step.p999_ns),
+        ]);
+    }
+    let title = "Latency against the achieved rate";
+    let found = text::sweep::found(sweep);
+    let caption = match found.is_empty() {
+        true => "All operations of each step.".to_owned(),
+        false => format!("All operations of each step. Found: {}.", found.join(", ")),
+    };
+    let chart = Chart {
+        title,
+        description: &caption,
+        x: axis(
+            "achieved transactions/s",
+            steps.iter().filter_map(|step| step.achieved_per_second),
+        ),
+        y: Axis {
+            name: "latency".to_owned(),
+            scale: Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter()),
+            label: short_latency,
+        },
+        behind,
+        series,
+    };
+    let svg = chart.svg();
+    let title = title.to_owned();
+    document.figure(Figure {
+        title,
+        caption,
+        svg,
+        data,
+    });
+}
+
+/// What was achieved of what was offered; of workers, against as many times what the fewest achieved.
+fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
+    let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
+        steps
+            .iter()
+            .filter_map(|step| Some((load(step)?, step.achieved_per_second?)))
+            .collect()
+    };
+    let of_rates = of(|step| step.load.rate());
+    let of_workers = of(|step| step.load.workers().map(f64::from));
+    let is_of_workers = !of_workers.is_empty();
+    let points = if is_of_workers { of_workers } else { of_rates };
+    let Some((first, at_first)) = points.first().copied().filter(|(load, _)| *load > 0.0) else {
+        return;
+    };
+    let each = if is_of_workers { at_first / first } else { 1.0 };
+    let ideal: Vec<(f64, f64)> = points.iter().map(|(load, _)| (*load, load * each)).collect();
+    let (title, x, against, caption) = match is_of_workers {
+        true => (
+            "Scaling over workers",
+            "workers",
+            "linear",
+            "Achieved rate against a line on which each worker adds what the workers of the first step did.",
+        ),
+        false => (
+            "Achieved against offered rate",
+            "offered transactions/s",
+            "offered",
+            "Where the achieved rate leaves the offered one, transactions wait.",
+        ),
+    };
+    let mut data = Table::new(0, &[x, "achieved/s", against]);
+    for ((load, achieved), (_, ideal)) in points.iter().zip(&ideal) {
+        let load = if is_of_workers {
+            Number::Count(*load as u64)
+        } else {
+            Number::Rate(*load)
+        };
+        data.row(vec![
+            load.into(),
+            Number::Rate(*achieved).into(),
+            Number::Rate(*ideal).into(),
+        ]);
+    }
+    let ys: Vec<f64> = points.iter().chain(&ideal).map(|(_, y)| *y).collect();
+    let chart = Chart {
+        title,
+        description: caption,
+        x: axis(x, points.iter().map(|(x, _)| *x)),
+        y: axis("transactions/s", ys.into_iter()),
+        behind: Vec::new(),
+        series: vec![
+            Series {
+                name: "achieved".to_owned(),
+                points: points.into_iter().map(Some).collect(),
+            },
+            Series {
+                name: against.to_owned(),
+                points: ideal.into_iter().map(Some).collect(),
+            },
+        ],
+    };
+    let svg = chart.svg();
+    let (title, caption) = (title.to_owned(), caption.to_owned());
+    document.figure(Figure {
+        title,
+        caption,
+        svg,
+        data,
+    });
+}

@@ -1,0 +1,109 @@
+//! Scales: from a value to a place between 0 and 1, and which values stand at an axis.
+
+/// So many values stand at an axis, or a few more.
+const TICKS: f64 = 5.0;
+/// What no logarithm is taken beyond: of nanoseconds, bytes and rates nothing is.
+const LOG_MAX: f64 = 1e30;
+
+/// Where a value lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Scale {
+    /// Equal differences are equal lengths.
+    Linear {
+        /// The value at 0.
+        low: f64,
+        /// The value at 1.
+        high: f64,
+    },
+    /// Equal ratios are equal lengths; powers of ten.
+    Log {
+        /// The value at 0.
+        low: f64,
+        /// The value at 1.
+        high: f64,
+    },
+}
+
+impl Scale {
+    /// From 0 to a round number above all of these.
+    pub(crate) fn from_zero(values: impl Iterator<Item = f64>) -> Self {
+        let high = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let high = if high > 0.0 { high } else { 1.0 };
+        let step = step(high);
+        Self::Linear {
+            low: 0.0,
+            high: step * (high / step).ceil(),
+        }
+    }
+
+    /// From the least to the greatest of these, exactly.
+    pub(crate) fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let known = values.filter(|value| value.is_finite());
+        let low = known.clone().fold(f64::INFINITY, f64::min);
+        let high = known.fold(f64::NEG_INFINITY, f64::max);
+        match low < high {
+            true => Self::Linear { low, high },
+            false if low.is_finite() => Self::Linear { low, high: low + 1.0 },
+            false => Self::Linear { low: 0.0, high: 1.0 },
+        }
+    }
+
+    /// Powers of ten around all of these that are above 0.
+    pub(crate) fn decades(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let known = values.filter(|value| *value > 0.0 && value.is_finite());
+        let low = known.clone().fold(f64::INFINITY, f64::min);
+        let high = known.fold(0.0, f64::max);
+        if high <= 0.0 {
+            return Self::Log { low: 1.0, high: 10.0 };
+        }
+        let low = 10_f64.powf(low.clamp(1.0 / LOG_MAX, LOG_MAX).log10().floor());
+        let high = 10_f64.powf(high.clamp(1.0 / LOG_MAX, LOG_MAX).log10().ceil());
+        Self::Log {
+            low,
+            high: if high > low { high } else { low * 10.0 },
+        }
+    }
+
+    /// From 0 to 1; nothing for what has no place there.
+    pub(crate) fn place(self, value: f64) -> Option<f64> {
+        let place = match self {
+            Self::Linear { low, high } => (value - low) / (high - low),
+            Self::Log { low, high } => (value / low).ln() / (high / low).ln(),
+        };
+        // A little beyond is a matter of rounding.
+        (-0.01..=1.01).contains(&place).then(|| place.clamp(0.0, 1.0))
+    }
+
+    /// What stands at the axis.
+    pub(crate) fn ticks(self) -> Vec<f64> {
+        match self {
+            Self::Linear { low, high } => {
+                let step = step(high - low);
+                let first = (low / step).ceil() as i64;
+                let ticks = (0..=2 * TICKS as i64 + 1).map(|number| (first.saturating_add(number)) as f64 * step);
+                ticks.filter(|tick| *tick <= high + step * 1e-6).collect()
+            }
+            Self::Log { low, high } => {
+                let decades = (high / low).log10().round().max(1.0);
+                let every = (decades / 7.0).ceil();
+                let number = (decades / every).floor() as i32;
+                (0..=number)
+                    .map(|place| low * 10_f64.powf(f64::from(place) * every))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// The 1, 2 or 5 of a power of ten that divides a length into about [`TICKS`] parts.
+fn step(length: f64) -> f64 {
+    let rough = length / TICKS;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = match rough / power {
+        part if part <= 1.0 => 1.0,
+        part if part <= 2.0 => 2.0,
+        part if part <= 5.0 => 5.0,
+        _ => 10.0,
+    };
+    step * power
+}

@@ -1,0 +1,308 @@
+//! Pages: complete, the same each time, with the numbers of every other view, and harmless whatever is in a record.
+
+use std::io::Read;
+
+use document::{Block, Cell, Document, Figure};
+use proptest::prelude::*;
+use record::{
+    Action, ArrivalProcess, Climb, Load, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep, SweepStep,
+    WorkerPhase,
+};
+use report::page::{PageError, PageRun, page, records};
+
+use crate::made;
+
+const RUN: &str = include_str!("../golden/run.json");
+const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u{202e}\u{0}&amp;";
+
+fn kept() -> Record {
+    Record::from_json(RUN).unwrap()
+}
+
+fn page_of(record: &Record) -> String {
+    page(&[PageRun {
+        record,
+        json: &record.to_json(),
+        remarks: Document::default(),
+    }])
+}
+
+/// A record with so many slices in the transactions, of these operations.
+fn over_time(slices: u64, actions: &[Action]) -> Record {
+    let mut record = made::private(&kept());
+    for phase in &mut record.actual.phases {
+        if phase.phase != Phase::Transactions {
+            continue;
+        }
+        phase.slices = Slices::default();
+        if let Some(segment) = phase.segments.last_mut() {
+            segment.ended_ns = segment.began_ns + slices * 1_000_000_000;
+        }
+        for second in 0..slices {
+            for (number, action) in (1..).zip(actions) {
+                let meter = SliceMeter {
+                    operations: 20,
+                    bytes: 4_096,
+                    failed: u64::from(second == 3),
+                    latency: made::durations(20, 20_000 * number + second).take_sparse(),
+                };
+                phase.slices.add(second, (Role::Worker, *action), meter);
+            }
+        }
+    }
+    record
+}
+
+fn figures(document: &Document) -> Vec<&Figure> {
+    let blocks = document.blocks().iter();
+    let figures = blocks.filter_map(|block| match block {
+        Block::Figure(figure) => Some(figure),
+        _ => None,
+    });
+    figures.collect()
+}
+
+/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+fn compare(name: &str, golden: &str, text: &str) {
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(path, text).unwrap();
+    }
+    assert_eq!(text, golden, "{name}");
+}
+
+#[test]
+fn a_kept_run_has_the_page_it_had() {
+    let page = page_of(&kept());
+    let (shown, _) = page.split_once("<script").unwrap();
+    compare("page.html", include_str!("../golden/page.html"), shown);
+    assert_eq!(page, page_of(&kept()), "the same record gives the same bytes");
+}
+
+#[test]
+fn pictures_over_time_are_those_they_were() {
+    let document = report::page::document(&over_time(40, &[Action::Read, Action::Create]));
+    let pictures: Vec<String> = figures(&document).iter().map(|figure| figure.svg.clone()).collect();
+    compare(
+        "pictures.svg",
+        include_str!("../golden/pictures.svg"),
+        &(pictures.join("\n") + "\n"),
+    );
+}
+
+#[test]
+fn the_numbers_of_the_page_are_those_of_json() {
+    let record = kept();
+    let json: serde_json::Value = serde_json::from_str(&record.to_json()).unwrap();
+    let per_second = json["summary"]["transactions"]["per_second"].as_f64().unwrap();
+    let verdict = json["summary"]["verdict"]["level"].as_str().unwrap();
+    let page = page_of(&record);
+    assert!(page.contains(&document::units::rate(Some(per_second))), "{per_second}");
+    assert!(page.contains(&verdict.to_uppercase()), "{verdict}");
+    let document = report::page::document(&record);
+    let all = figures(&document);
+    let table = all
+        .iter()
+        .find(|figure| figure.title.starts_with("Percentiles"))
+        .unwrap();
+    let shown = document::csv(&table.data, "\n");
+    for (name, total) in Summary::of(&record).operations {
+        if let Some(p50) = total.latency_ns.p50 {
+            assert!(
+                shown
+                    .lines()
+                    .any(|line| line.starts_with(&name) && line.contains(&format!(",{p50},"))),
+                "{name}: {shown}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rates_over_time_are_what_was_counted() {
+    let record = over_time(10, &[Action::Read]);
+    let document = report::page::document(&record);
+    let all = figures(&document);
+    let rate = all.iter().find(|figure| figure.title == "Rate over time").unwrap();
+    let rows = document::csv(&rate.data, "\n");
+    assert_eq!(rows.lines().filter(|row| row.ends_with(",20")).count(), 10, "{rows}");
+    assert!(rate.caption.contains("(1 failed)"), "{}", rate.caption);
+}
+
+#[test]
+fn records_are_read_back_as_they_were_given() {
+    let json = kept().to_json();
+    let record = kept();
+    let run = || PageRun {
+        record: &record,
+        json: &json,
+        remarks: Document::default(),
+    };
+    let text = page(&[run(), run()]);
+    let mut read = String::new();
+    records(text.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
+    assert_eq!(read, json.repeat(2));
+    assert_eq!(records(b"<!DOCTYPE html><p>").err(), Some(PageError::None));
+    let at = text.find("application/vnd").unwrap();
+    assert_eq!(records(&text.as_bytes()[..at + 200]).err(), Some(PageError::Damaged));
+    let spoilt = text.replace("id=\"records\">", "id=\"records\">!");
+    assert_eq!(records(spoilt.as_bytes()).err(), Some(PageError::Damaged));
+}
+
+#[test]
+fn nothing_on_a_page_is_executed_or_fetched() {
+    let mut record = over_time(5, &[Action::Read]);
+    record.host.hostname = HOSTILE.to_owned();
+    record.spec.preset = Some(HOSTILE.to_owned());
+    record.actual.outcome = Outcome::Failed {
+        why: HOSTILE.to_owned(),
+    };
+    for location in &mut record.locations {
+        location.directory = HOSTILE.to_owned();
+    }
+    let mut remarks = Document::default();
+    remarks.words(HOSTILE);
+    let text = page(&[PageRun {
+        record: &record,
+        json: &record.to_json(),
+        remarks,
+    }]);
+    assert_eq!(text.matches("<script").count(), 1, "the records alone");
+    assert!(!text.contains("<img") && !text.contains("onerror=alert(1)>"));
+    assert!(!text.contains('\u{202e}') && !text.contains('\u{0}'));
+    assert!(!text.contains("href=\"http"), "nothing is fetched");
+    assert!(text.contains("default-src 'none'"));
+    is_well_formed(&text);
+}
+
+/// Every element that is begun is ended, in order.
+fn is_well_formed(text: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let mut open: Vec<&str> = Vec::new();
+    for part in text.split('<').skip(1) {
+        let (tag, _) = part.split_once('>').unwrap();
+        let name = tag.split([' ', '/']).find(|name| !name.is_empty()).unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+        } else if !VOID.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+}
+
+#[test]
+fn odd_records_have_pages_that_say_what_is_missing() {
+    let nothing = |mut record: Record| {
+        record.actual.phases.clear();
+        record.actual.outcome = Outcome::Unfinished;
+        record
+    };
+    let no_slices = |mut record: Record| {
+        record
+            .actual
+            .phases
+            .iter_mut()
+            .for_each(|phase| phase.slices = Slices::default());
+        record
+    };
+    for (what, record, words) in [
+        ("killed", nothing(kept()), "the run ended before its first phase did"),
+        ("no slices", no_slices(kept()), "--no-series"),
+        ("one slice", over_time(1, &[Action::Read]), "<circle"),
+        ("shared", made::shared(&kept()), "Percentiles"),
+    ] {
+        let page = page_of(&record);
+        assert!(page.contains(words), "{what}");
+        assert!(!page.contains("NaN") && !page.contains("inf "), "{what}");
+        is_well_formed(&page);
+    }
+}
+
+#[test]
+fn long_runs_of_many_operations_and_workers_have_small_pages() {
+    let mut record = over_time(10_000, Action::ALL);
+    for phase in &mut record.actual.phases {
+        let (began_ns, ended_ns) = (phase.segments[0].began_ns, phase.segments[0].ended_ns.max(1));
+        phase.workers = (0..64)
+            .map(|worker| WorkerPhase {
+                worker,
+                role: Role::Worker,
+                began_ns,
+                ended_ns,
+                transactions: 100 + u64::from(worker),
+                operations: 200,
+                bytes: 0,
+            })
+            .collect();
+    }
+    let page = page_of(&record);
+    assert!(page.contains("Spread of workers in transactions"));
+    let (shown, _) = page.split_once("<script").unwrap();
+    assert!(shown.len() < 1_000_000, "{}", shown.len());
+    assert!(page.len() < 1_500_000, "{}", page.len());
+}
+
+#[test]
+fn a_sweep_shows_latency_over_the_achieved_rate() {
+    let mut record = kept();
+    let transactions = record
+        .actual
+        .phases
+        .iter()
+        .find(|phase| phase.phase == Phase::Transactions)
+        .unwrap()
+        .clone();
+    record.actual.phases.retain(|phase| phase.phase != Phase::Transactions);
+    record.spec.drive.sweep = Some(Sweep {
+        climb: Climb::Rates(vec![500.0, 1_000.0, 2_000.0]),
+        arrivals: ArrivalProcess::Poisson,
+        fresh: false,
+        slo_p99_ns: Some(1_000_000),
+    });
+    record.actual.sweep_steps = [500.0, 1_000.0, 2_000.0]
+        .map(|rate| SweepStep {
+            load: Load::Rate(rate),
+            workers: 1,
+            phases: vec![transactions.clone()],
+            of_run: None,
+        })
+        .to_vec();
+    let document = report::page::document(&record);
+    let all = figures(&document);
+    let latency = all
+        .iter()
+        .find(|figure| figure.title == "Latency against the achieved rate")
+        .unwrap();
+    assert_eq!(
+        latency.svg.matches("<path class=\"line").count(),
+        6,
+        "a line and its name for each percentile"
+    );
+    let offered = all
+        .iter()
+        .find(|figure| figure.title == "Achieved against offered rate")
+        .unwrap();
+    let achieved = Summary::of(&record).sweep.unwrap().sweep_steps[2]
+        .achieved_per_second
+        .unwrap();
+    let rows = document::csv(&offered.data, "\n");
+    assert!(rows.contains(&format!("2000,{achieved},2000")), "{rows}");
+    is_well_formed(&page_of(&record));
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_shown_is_text(text in "[ -~<>&\"'\\x00-\\x1f\u{202a}-\u{202e}]{0,40}") {
+        let mut document = Document::default();
+        document.title(text.clone());
+        document.pair(0, &text, &text);
+        let mut table = document::Table::new(1, &[&text]);
+        table.row(vec![Cell::Text(text.clone())]);
+        document.table(table);
+        let html = document::html(&document);
+        is_well_formed(&html);
+        let is_bad = html.contains(['\u{0}', '\u{1b}', '\u{202e}']);
+        prop_assert!(!is_bad);
+    }
+}
