@@ -3,7 +3,7 @@
 
 use crate::harmless;
 use crate::table::{Cell, Table};
-use crate::{Block, Document, Figure, NO_BREAK, Tone};
+use crate::{Block, Document, NO_BREAK, Picture, Tone};
 
 /// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own name is above them.
 pub fn html(document: &Document) -> String {
@@ -40,7 +40,7 @@ impl List {
         match block {
             Block::Item { .. } => Self::Items,
             Block::Pair { .. } => Self::Pairs,
-            Block::Figure(_) => Self::Figures,
+            Block::Picture(_) => Self::Figures,
             _ => Self::None,
         }
     }
@@ -89,7 +89,7 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
         Block::Warning(text) => format!("<p class=\"warning\"><strong>{}</strong></p>\n", marked(text)),
         Block::Table(table) => self::table(table, "Table"),
         Block::Command(text) => format!("<pre tabindex=\"0\">{}</pre>\n", marked(text)),
-        Block::Figure(figure) => self::figure(figure),
+        Block::Picture(figure) => self::figure(figure),
         Block::Folded { title, inside } => format!(
             "<details><summary>{}</summary>\n{}</details>\n",
             marked(title),
@@ -158,8 +158,8 @@ fn table(table: &Table, name: &str) -> String {
     text + "</tbody></table></div>\n"
 }
 
-fn figure(figure: &Figure) -> String {
-    let Figure {
+fn figure(figure: &Picture) -> String {
+    let Picture {
         title,
         caption,
         svg,

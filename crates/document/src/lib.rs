@@ -119,7 +119,7 @@ pub enum Block {
     /// What can be typed or copied as it stands.
     Command(String),
     /// A picture.
-    Figure(Figure),
+    Picture(Picture),
     /// What few look for: folded where a reader can unfold it.
     Folded {
         /// Stands for it while it is folded, and is its heading otherwise.
@@ -133,7 +133,7 @@ pub enum Block {
 
 /// A picture, with what says the same to those who do not see it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figure {
+pub struct Picture {
     /// What is drawn, in a few words.
     pub title: String,
     /// What can be seen in it, in a sentence or two.
@@ -276,8 +276,8 @@ impl Document {
     }
 
     /// Adds a picture.
-    pub fn figure(&mut self, figure: Figure) {
-        self.push(Block::Figure(figure));
+    pub fn figure(&mut self, figure: Picture) {
+        self.push(Block::Picture(figure));
     }
 
     /// Adds what is folded; nothing where there is nothing in it.

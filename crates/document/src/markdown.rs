@@ -24,7 +24,7 @@ pub fn markdown(document: &Document) -> String {
             Block::Warning(text) => format!("\n> **{}**\n\n", marked(text)),
             Block::Table(table) => self::table(table, all.is_empty()),
             Block::Command(text) => format!("\n{}\n\n", marked(text)),
-            Block::Figure(figure) => format!(
+            Block::Picture(figure) => format!(
                 "\n### {}\n\n{}\n{}",
                 marked(&figure.title),
                 marked(&figure.caption),

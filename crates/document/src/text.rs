@@ -87,7 +87,7 @@ fn shown(block: &Block, layout: Layout) -> String {
         }
         Block::Table(table) => self::table(table, layout),
         Block::Command(text) => filled("    ", "    ", &crate::kept(text)),
-        Block::Figure(figure) => {
+        Block::Picture(figure) => {
             filled("", "", &figure.title) + &filled("  ", "  ", &figure.caption) + &self::table(&figure.data, layout)
         }
         Block::Folded { title, inside } => filled("", "", title) + &laid_out(inside, layout),

@@ -17,7 +17,7 @@ use record::Record;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
 pub use self::run::document;
 
-const STYLE: &str = include_str!("page/style.css");
+const STYLE: &str = include_str!("../style/page.css");
 /// Nothing is fetched, sent or executed; pictures are in the file.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";

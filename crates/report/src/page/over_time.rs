@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::units::{bytes, latency, rate, throughput};
-use document::{Cell, Document, Figure, Number, Table};
+use document::{Cell, Document, Number, Picture, Table};
 use measure::SparseHistogram;
 use record::{Action, Fact, MachineOverTime, Outcome, Phase, PhaseRecord, Record, SegmentKind};
 
@@ -290,7 +290,7 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
     };
     let svg = chart.svg();
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,
@@ -350,7 +350,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
     };
     let svg = chart.svg();
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,
@@ -423,7 +423,7 @@ fn heat_maps(
         };
         let svg = chart.svg();
         let data = latencies(*action, &few);
-        document.figure(Figure {
+        document.figure(Picture {
             title,
             caption,
             svg,
@@ -622,7 +622,7 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
     let svg = chart.svg();
     let data = data(&chart.series, |value| Number::Share(value).into());
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,
@@ -694,7 +694,7 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
     let svg = chart.svg();
     let data = data(&chart.series, |value| Cell::ours(format!("{}/s", bytes(value))));
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use document::units::counted;
-use document::{Cell, Document, Figure, Number, Table};
+use document::{Cell, Document, Number, Picture, Table};
 use measure::Histogram;
 use record::{Action, OperationRecord, Record};
 
@@ -135,7 +135,7 @@ fn curves(document: &mut Document, title: &str, caption: String, what: &str, cur
     let svg = chart.svg();
     let data = data(curves);
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,

@@ -1,7 +1,7 @@
 //! What the page of a run shows, and in which order.
 
 use document::units::{grouped, percent, rate, utc};
-use document::{Block, Document, Figure, Number, Table, Tone, units::latency};
+use document::{Block, Document, Number, Picture, Table, Tone, units::latency};
 use record::{Fact, PhaseSummary, Record, ResidencySample, Summary};
 
 use super::{over_time, percentiles, sweep};
@@ -52,10 +52,13 @@ pub(super) fn strip(record: &Record, summary: &Summary) -> Document {
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
         text::verdict::render(&mut rules, summary);
-        for block in rules.blocks() {
-            if let Block::Painted(inside, _) = block
-                && let Block::Pair { value, .. } = &**inside
-            {
+        // Behind the level, which stands above already.
+        let said = rules.blocks().iter().filter_map(|block| match block {
+            Block::Painted(inside, _) => Some(&**inside),
+            _ => None,
+        });
+        for block in said {
+            if let Block::Pair { value, .. } = block {
                 strip.words(value.clone());
             }
         }
@@ -277,7 +280,7 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         }],
     };
     let svg = chart.svg();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,

@@ -1,7 +1,7 @@
 //! A sweep: latency against the achieved rate, what was offered, and where the limits are; of workers, how it scales.
 
 use document::units::{latency, rate};
-use document::{Document, Figure, Number, Table};
+use document::{Document, Number, Picture, Table};
 use record::{Load, Summary, SweepStepSummary, SweepSummary};
 
 use super::over_time::short_latency;
@@ -125,7 +125,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     };
     let svg = chart.svg();
     let title = title.to_owned();
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,
@@ -197,7 +197,7 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     };
     let svg = chart.svg();
     let (title, caption) = (title.to_owned(), caption.to_owned());
-    document.figure(Figure {
+    document.figure(Picture {
         title,
         caption,
         svg,

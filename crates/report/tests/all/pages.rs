@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use document::{Block, Cell, Document, Figure};
+use document::{Block, Cell, Document, Picture};
 use proptest::prelude::*;
 use record::{
     Action, ArrivalProcess, Climb, Load, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep, SweepStep,
@@ -53,10 +53,10 @@ fn over_time(slices: u64, actions: &[Action]) -> Record {
     record
 }
 
-fn figures(document: &Document) -> Vec<&Figure> {
+fn figures(document: &Document) -> Vec<&Picture> {
     let blocks = document.blocks().iter();
     let figures = blocks.filter_map(|block| match block {
-        Block::Figure(figure) => Some(figure),
+        Block::Picture(figure) => Some(figure),
         _ => None,
     });
     figures.collect()
