@@ -2,6 +2,7 @@
 
 pub mod found;
 mod ground;
+pub mod layout;
 mod targets;
 mod words;
 
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
 use document::harmless;
+use published::layouts::LayoutView;
 use spec::Stop;
 use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
 
@@ -80,7 +82,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
-    report_of(arguments, &course, &runs)?;
+    report_of(arguments, &place, &course, &runs)?;
     Ok(match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
@@ -96,8 +98,26 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     })
 }
 
-/// Shows what the study came to.
-fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
+/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.
+fn report_of(
+    arguments: &StudyArguments,
+    place: &ArchivePlace,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
+    let Some(layout) = course.design.layout else {
+        return compare_of(arguments, course, runs);
+    };
+    if matches!(arguments.format, CompareFormat::Text | CompareFormat::Markdown) {
+        compare_of(arguments, course, runs)?;
+    }
+    let view = LayoutView {
+        is_with_published: arguments.with_published,
+    };
+    layout::show(&place.open(false)?, course.design, runs, layout, view, arguments.format)
+}
+
+fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let tables = study::tables(course.cells, runs, &course.design.metrics, study::comparison::ALPHA);
     compare::show(&tables, arguments.format)
 }

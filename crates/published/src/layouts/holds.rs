@@ -1,0 +1,461 @@
+//! What of a paper's differences a study finds again, and what not: every sentence follows from the numbers of both.
+
+use document::units::grouped;
+use study::comparison::ALPHA;
+
+use super::results::{LayoutResults, PairedRatio};
+use crate::beside::{WHOLE_SYSTEMS, amount};
+use crate::number::Interval;
+use crate::source::Figure;
+
+/// A difference that the paper printed, and the cells of the study that stand for it.
+struct Difference {
+    /// Between what, in the paper and here.
+    between: String,
+    /// The part of the item that is its own: at which work, or of which system.
+    of: String,
+    /// How many times one number is the other in the paper.
+    there: f64,
+    /// What the printed digits leave open for that.
+    there_open: Interval,
+    /// Work and system of the one.
+    over: (usize, usize),
+    /// Work and system of the other.
+    under: (usize, usize),
+    figure: Figure,
+}
+
+/// What becomes of a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    /// The interval lies on the same side of 1.
+    Holds,
+    /// The interval lies on the other side.
+    Opposite,
+    /// The interval has 1 in it.
+    NotShown,
+    /// The paper's digits leave 1 open, or it printed the same number twice.
+    NoneThere,
+    /// There are too few blocks for an interval, and the ratio lies on the same side.
+    Same,
+    /// There are too few blocks for an interval, and the ratio lies on the other side.
+    Other,
+}
+
+/// Figures in which systems differ, with the verb and noun of a sentence.
+fn compared(results: &LayoutResults) -> Vec<Figure> {
+    let all = [Figure::TransactionsRate, Figure::Elapsed, Figure::Messages];
+    let of_layout = super::results::figures_of(results.layout);
+    let has_rates = of_layout.contains(&Figure::TransactionsRate);
+    all.into_iter()
+        .filter(|figure| of_layout.contains(figure) && (!has_rates || *figure == Figure::TransactionsRate))
+        .collect()
+}
+
+const fn noun(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Elapsed => "completion time",
+        Figure::Messages => "messages",
+        _ => "transactions/s",
+    }
+}
+
+/// What holds today and what does not, as sentences; empty where the paper has nothing of the study's works.
+pub fn sentences(results: &LayoutResults) -> Vec<String> {
+    let mut items = Vec::new();
+    if results.published().next().is_none() {
+        return vec![none(results)];
+    }
+    items.extend(scaled(results));
+    items.extend(orders(results));
+    let mut differences = Vec::new();
+    for figure in compared(results) {
+        between_systems(results, figure, &mut differences);
+        between_works(results, figure, &mut differences);
+    }
+    items.extend(found_again(results, &differences));
+    items.extend(times_as_fast(results));
+    items.extend(without_counterpart(results));
+    items
+}
+
+fn none(results: &LayoutResults) -> String {
+    let works: Vec<String> = results.works.iter().map(super::results::StudiedWork::label).collect();
+    format!(
+        "The source '{}' has no results of {} ('postmark published show {}' lists its configurations).",
+        results.source,
+        works.join(", "),
+        results.source
+    )
+}
+
+/// Works that are smaller or otherwise unlike the published ones.
+fn scaled(results: &LayoutResults) -> Vec<String> {
+    let mut items = Vec::new();
+    for work in results.works.iter().filter(|work| !work.is_as_published()) {
+        let (Some(published), Some(shape)) = (work.published, work.shape) else {
+            continue;
+        };
+        let mut unlike = Vec::new();
+        if shape != published {
+            unlike.push(format!("{} in place of {}", shape.label(), published.label()));
+        }
+        unlike.extend(work.differences.iter().cloned());
+        items.push(format!(
+            "Not the published work: {} is {}. Ratios between systems are compared below; the numbers themselves are not.",
+            work.name,
+            unlike.join("; ")
+        ));
+    }
+    items
+}
+
+/// The fastest first, at each work: systems of the paper that have a counterpart, and the study's.
+fn orders(results: &LayoutResults) -> Vec<String> {
+    let mut items = Vec::new();
+    for figure in compared(results)
+        .into_iter()
+        .filter(|figure| *figure != Figure::Messages)
+    {
+        for (work, of) in results.works.iter().enumerate() {
+            for variant in variants(results) {
+                let pairs = counterparts(results, work, figure, variant.as_deref());
+                if pairs.len() < 2 {
+                    continue;
+                }
+                let is_time = figure == Figure::Elapsed;
+                let sorted = |value: &dyn Fn(&(usize, usize)) -> f64| {
+                    let mut order = pairs.clone();
+                    order.sort_by(|one, other| {
+                        let order = value(other).total_cmp(&value(one));
+                        if is_time { order.reverse() } else { order }
+                    });
+                    order
+                };
+                let theirs = |(_, system): &(usize, usize)| {
+                    results.printed(work, *system, figure).map_or(0.0, |(value, _)| value)
+                };
+                let ours = |(system, _): &(usize, usize)| results.median(work, *system, figure).unwrap_or(0.0);
+                let (there, here) = (sorted(&theirs), sorted(&ours));
+                let words = |order: &[(usize, usize)], number: &dyn Fn(&(usize, usize)) -> f64, is_ours: bool| {
+                    let word = |pair: &(usize, usize)| {
+                        let system = if is_ours { pair.0 } else { pair.1 };
+                        format!("{} {}", results.systems[system].name, amount(number(pair)))
+                    };
+                    order.iter().map(word).collect::<Vec<_>>().join(", ")
+                };
+                let agrees = if there == here {
+                    "the same order"
+                } else {
+                    "another order"
+                };
+                items.push(format!(
+                    "Fastest first ({}) at {}{}: {} there; {} here: {agrees}.",
+                    noun(figure),
+                    of.name,
+                    of_variant(variant.as_deref()),
+                    words(&there, &theirs, false),
+                    words(&here, &ours, true),
+                ));
+            }
+        }
+    }
+    items
+}
+
+/// The builds that the paper has, each once.
+fn variants(results: &LayoutResults) -> Vec<Option<String>> {
+    let mut variants = Vec::new();
+    for system in results.published() {
+        let variant = &results.systems[system].variant;
+        if !variants.contains(variant) {
+            variants.push(variant.clone());
+        }
+    }
+    variants
+}
+
+fn of_variant(variant: Option<&str>) -> String {
+    variant.map_or_else(String::new, |variant| format!(" ({variant})"))
+}
+
+/// The systems of the study with the paper's that they stand for, in the paper's order, where both have the figure.
+fn counterparts(results: &LayoutResults, work: usize, figure: Figure, variant: Option<&str>) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for theirs in results.published() {
+        let system = &results.systems[theirs];
+        if system.variant.as_deref() != variant || results.printed(work, theirs, figure).is_none() {
+            continue;
+        }
+        let is_for = |ours: &usize| results.systems[*ours].counterpart.as_ref() == Some(&system.name);
+        let ours = results.own().filter(is_for);
+        pairs.extend(
+            ours.filter(|ours| results.median(work, *ours, figure).is_some())
+                .map(|ours| (ours, theirs)),
+        );
+    }
+    pairs
+}
+
+/// Each system over each that stands before it, work by work.
+fn between_systems(results: &LayoutResults, figure: Figure, differences: &mut Vec<Difference>) {
+    for variant in variants(results) {
+        let mut all: Vec<(usize, usize)> = Vec::new();
+        for work in 0..results.works.len() {
+            for pair in counterparts(results, work, figure, variant.as_deref()) {
+                if !all.contains(&pair) {
+                    all.push(pair);
+                }
+            }
+        }
+        all.sort_by_key(|(_, theirs)| *theirs);
+        for (at, (ours, theirs)) in all.iter().enumerate() {
+            for (other_ours, other_theirs) in &all[..at] {
+                if other_theirs == theirs {
+                    continue;
+                }
+                for work in 0..results.works.len() {
+                    let printed = |system| results.printed(work, system, figure);
+                    let (Some(one), Some(other)) = (printed(*theirs), printed(*other_theirs)) else {
+                        continue;
+                    };
+                    let name = |system: usize| &results.systems[system].name;
+                    differences.push(Difference {
+                        between: format!(
+                            "{} over {} in {}{} (here {} over {})",
+                            name(*theirs),
+                            name(*other_theirs),
+                            noun(figure),
+                            of_variant(variant.as_deref()),
+                            name(*ours),
+                            name(*other_ours)
+                        ),
+                        of: results.works[work].name.clone(),
+                        there: one.0 / other.0,
+                        there_open: one.1.over(other.1),
+                        over: (work, *ours),
+                        under: (work, *other_ours),
+                        figure,
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Each work over the one before it, system by system: what more files or transactions do.
+fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<Difference>) {
+    for work in 1..results.works.len() {
+        let (before, now) = (&results.works[work - 1], &results.works[work]);
+        let processes = |shape: Option<crate::shape::ConfigurationShape>| shape.map(|shape| shape.processes);
+        if processes(before.published) != processes(now.published) {
+            continue;
+        }
+        for variant in variants(results) {
+            for (ours, theirs) in counterparts(results, work, figure, variant.as_deref()) {
+                let printed = |work| results.printed(work, theirs, figure);
+                let (Some(one), Some(other)) = (printed(work), printed(work - 1)) else {
+                    continue;
+                };
+                differences.push(Difference {
+                    between: format!(
+                        "{} over {} in {}{}",
+                        now.name,
+                        before.name,
+                        noun(figure),
+                        of_variant(variant.as_deref())
+                    ),
+                    of: format!("{} (here {})", results.systems[theirs].name, results.systems[ours].name),
+                    there: one.0 / other.0,
+                    there_open: one.1.over(other.1),
+                    over: (work, ours),
+                    under: (work - 1, ours),
+                    figure,
+                });
+            }
+        }
+    }
+}
+
+/// An item for each pair, and before them how many there are of each kind. The intervals hold together at 95 %.
+fn found_again(results: &LayoutResults, differences: &[Difference]) -> Vec<String> {
+    let alpha = ALPHA / differences.len().max(1) as f64;
+    let mut items: Vec<(String, Vec<String>)> = Vec::new();
+    let mut all = Vec::new();
+    for difference in differences {
+        let Some(here) = results.ratio(difference.figure, difference.over, difference.under, alpha) else {
+            continue;
+        };
+        let found = judge(difference, &here);
+        all.push(found);
+        let text = format!(
+            "{}: {} there, {} here: {}",
+            difference.of,
+            factor(difference.there),
+            in_words(&here),
+            outcome(found, difference.there, &here)
+        );
+        match items.iter_mut().find(|(between, _)| *between == difference.between) {
+            Some((_, texts)) => texts.push(text),
+            None => items.push((difference.between.clone(), vec![text])),
+        }
+    }
+    let mut sentences: Vec<String> = summary(&all).into_iter().collect();
+    sentences.extend(
+        items
+            .into_iter()
+            .map(|(between, texts)| format!("{between}. {}.", texts.join("; "))),
+    );
+    sentences
+}
+
+fn judge(difference: &Difference, here: &PairedRatio) -> Found {
+    if difference.there_open.contains(1.0) {
+        return Found::NoneThere;
+    }
+    let is_up = difference.there > 1.0;
+    match here.interval {
+        Some(interval) if interval.contains(1.0) => Found::NotShown,
+        Some(interval) if (interval.low > 1.0) == is_up => Found::Holds,
+        Some(_) => Found::Opposite,
+        None if (here.ratio > 1.0) == is_up => Found::Same,
+        None => Found::Other,
+    }
+}
+
+fn outcome(found: Found, there: f64, here: &PairedRatio) -> String {
+    let size = match here.interval {
+        Some(interval) if interval.contains(there) => ", with the same factor",
+        _ if here.ratio.ln().abs() > there.ln().abs() => ", by more",
+        _ => ", by less",
+    };
+    match found {
+        Found::Holds => format!("holds{size}"),
+        Found::Opposite => "does not hold".to_owned(),
+        Found::NotShown => "not shown".to_owned(),
+        Found::NoneThere => "no difference there within its digits".to_owned(),
+        Found::Same => format!("the same direction{size}"),
+        Found::Other => "the other direction".to_owned(),
+    }
+}
+
+fn in_words(here: &PairedRatio) -> String {
+    let blocks = document::units::counted(here.blocks.into(), "block");
+    match here.interval {
+        Some(interval) => format!(
+            "{} (95 % interval {} to {}, {blocks})",
+            factor(here.ratio),
+            factor(interval.low),
+            factor(interval.high)
+        ),
+        None => format!("{} ({blocks}, no interval)", factor(here.ratio)),
+    }
+}
+
+/// How many differences hold.
+fn summary(found: &[Found]) -> Option<String> {
+    let count = |of: Found| found.iter().filter(|found| **found == of).count();
+    let all = found.len();
+    let [holds, opposite, not_shown, none, same, other] = [
+        Found::Holds,
+        Found::Opposite,
+        Found::NotShown,
+        Found::NoneThere,
+        Found::Same,
+        Found::Other,
+    ]
+    .map(count);
+    if all == 0 {
+        return None;
+    }
+    let mut parts = Vec::new();
+    for (number, what) in [
+        (holds, "hold today"),
+        (opposite, "do not hold"),
+        (not_shown, "are not shown by these blocks"),
+        (none, "are none in the paper's own digits"),
+        (same, "have the same direction, with too few blocks to show it"),
+        (other, "have the other direction, with too few blocks to show it"),
+    ] {
+        if number > 0 {
+            parts.push(format!("{number} {what}"));
+        }
+    }
+    let every = match all {
+        1 => "Of 1 printed difference".to_owned(),
+        all => format!("Of {} printed differences", grouped(all as u64)),
+    };
+    Some(format!(
+        "{every} between systems or configurations: {}.",
+        parts.join(", ")
+    ))
+}
+
+/// Whole systems, then and now: only of the same work.
+fn times_as_fast(results: &LayoutResults) -> Vec<String> {
+    let mut parts = Vec::new();
+    for figure in compared(results)
+        .into_iter()
+        .filter(|figure| *figure != Figure::Messages)
+    {
+        for (work, of) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
+            for variant in variants(results) {
+                for (ours, theirs) in counterparts(results, work, figure, variant.as_deref()) {
+                    let values = results
+                        .median(work, ours, figure)
+                        .zip(results.printed(work, theirs, figure));
+                    let Some((now, (then, _))) = values else { continue };
+                    let times = if figure == Figure::Elapsed {
+                        then / now
+                    } else {
+                        now / then
+                    };
+                    parts.push(format!(
+                        "{} is {} times as fast as {}{} at {}",
+                        results.systems[ours].name,
+                        amount(times),
+                        results.systems[theirs].name,
+                        of_variant(variant.as_deref()),
+                        of.name
+                    ));
+                }
+            }
+        }
+    }
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "Today's systems beside the paper's: {}. {WHOLE_SYSTEMS}",
+        parts.join("; ")
+    )]
+}
+
+fn without_counterpart(results: &LayoutResults) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for system in results.published() {
+        let name = results.systems[system].name.as_str();
+        let has = results
+            .own()
+            .any(|ours| results.systems[ours].counterpart.as_deref() == Some(name));
+        if !has && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "Not judged: the study has no counterpart of {} (name one in the study file: counterparts = {{ TARGET = \"{}\" }}).",
+            names.join(", "),
+            names[0]
+        )
+    })
+}
+
+/// A factor with as many digits as it is likely to be worth.
+fn factor(number: f64) -> String {
+    if number < 0.1 {
+        format!("{number:.4}")
+    } else {
+        amount(number)
+    }
+}
