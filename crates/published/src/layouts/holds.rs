@@ -1,6 +1,7 @@
 //! What of a paper's differences a study finds again, and what not: every sentence follows from the numbers of both.
 
-use document::units::grouped;
+use document::units::{counted, grouped};
+use document::{Cell, Number, Table};
 use study::comparison::ALPHA;
 
 use super::results::{LayoutResults, PairedRatio};
@@ -12,6 +13,8 @@ use crate::source::Figure;
 struct Difference {
     /// Between what, in the paper and here.
     between: String,
+    /// The same in a few words, of the paper alone.
+    short: String,
     /// The part of the item that is its own: at which work, or of which system.
     of: String,
     /// How many times one number is the other in the paper.
@@ -68,13 +71,9 @@ pub fn sentences(results: &LayoutResults) -> Vec<String> {
     }
     items.extend(scaled(results));
     items.extend(orders(results));
-    let mut differences = Vec::new();
-    for figure in compared(results) {
-        between_systems(results, figure, &mut differences);
-        between_works(results, figure, &mut differences);
-    }
-    items.extend(found_again(results, &differences));
+    items.extend(found_again(&judged(results)));
     items.extend(times_as_fast(results));
+    items.extend(among(results));
     items.extend(without_counterpart(results));
     items
 }
@@ -150,7 +149,7 @@ fn orders(results: &LayoutResults) -> Vec<String> {
                     "another order"
                 };
                 items.push(format!(
-                    "Fastest first ({}) at {}{}: {} there; {} here: {agrees}.",
+                    "Fastest first ({}) at {}{}: printed {}; here {}: {agrees}.",
                     noun(figure),
                     of.name,
                     of_variant(variant.as_deref()),
@@ -214,27 +213,42 @@ fn between_systems(results: &LayoutResults, figure: Figure, differences: &mut Ve
                 if other_theirs == theirs {
                     continue;
                 }
+                // As it is printed, where it is.
+                let is_printed =
+                    |value: &super::results::StudiedValue| (value.system, value.over) == (*other_theirs, Some(*theirs));
+                let (one_of, other_of) = if results.values.iter().any(is_printed) {
+                    ((*other_ours, *other_theirs), (*ours, *theirs))
+                } else {
+                    ((*ours, *theirs), (*other_ours, *other_theirs))
+                };
                 for work in 0..results.works.len() {
                     let printed = |system| results.printed(work, system, figure);
-                    let (Some(one), Some(other)) = (printed(*theirs), printed(*other_theirs)) else {
+                    let (Some(one), Some(other)) = (printed(one_of.1), printed(other_of.1)) else {
                         continue;
                     };
                     let name = |system: usize| &results.systems[system].name;
                     differences.push(Difference {
                         between: format!(
-                            "{} over {} in {}{} (here {} over {})",
-                            name(*theirs),
-                            name(*other_theirs),
+                            "{} over {} in {}{}, here {} over {}",
+                            name(one_of.1),
+                            name(other_of.1),
                             noun(figure),
                             of_variant(variant.as_deref()),
-                            name(*ours),
-                            name(*other_ours)
+                            name(one_of.0),
+                            name(other_of.0)
+                        ),
+                        short: format!(
+                            "{}/{}, {}{}",
+                            name(one_of.1),
+                            name(other_of.1),
+                            noun(figure),
+                            of_variant(variant.as_deref())
                         ),
                         of: results.works[work].name.clone(),
                         there: one.0 / other.0,
                         there_open: one.1.over(other.1),
-                        over: (work, *ours),
-                        under: (work, *other_ours),
+                        over: (work, one_of.0),
+                        under: (work, other_of.0),
                         figure,
                     });
                 }
@@ -247,6 +261,10 @@ fn between_systems(results: &LayoutResults, figure: Figure, differences: &mut Ve
 fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<Difference>) {
     for work in 1..results.works.len() {
         let (before, now) = (&results.works[work - 1], &results.works[work]);
+        // Works that were made smaller, each by its own factor, are no steps of the paper's.
+        if !(before.is_as_published() && now.is_as_published()) {
+            continue;
+        }
         let processes = |shape: Option<crate::shape::ConfigurationShape>| shape.map(|shape| shape.processes);
         if processes(before.published) != processes(now.published) {
             continue;
@@ -265,6 +283,13 @@ fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<
                         noun(figure),
                         of_variant(variant.as_deref())
                     ),
+                    short: format!(
+                        "{} to {}, {}{}",
+                        before.name,
+                        now.name,
+                        noun(figure),
+                        of_variant(variant.as_deref())
+                    ),
                     of: format!("{} (here {})", results.systems[theirs].name, results.systems[ours].name),
                     there: one.0 / other.0,
                     there_open: one.1.over(other.1),
@@ -277,36 +302,77 @@ fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<
     }
 }
 
-/// An item for each pair, and before them how many there are of each kind. The intervals hold together at 95 %.
-fn found_again(results: &LayoutResults, differences: &[Difference]) -> Vec<String> {
+/// Of the differences, what the study has of each. The intervals hold together at 95 %.
+fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
+    let mut differences = Vec::new();
+    for figure in compared(results) {
+        between_systems(results, figure, &mut differences);
+        between_works(results, figure, &mut differences);
+    }
     let alpha = ALPHA / differences.len().max(1) as f64;
-    let mut items: Vec<(String, Vec<String>)> = Vec::new();
-    let mut all = Vec::new();
-    for difference in differences {
-        let Some(here) = results.ratio(difference.figure, difference.over, difference.under, alpha) else {
-            continue;
+    let judged = differences.into_iter().filter_map(|difference| {
+        let here = results.ratio(difference.figure, difference.over, difference.under, alpha)?;
+        let found = judge(&difference, &here);
+        Some((difference, here, found))
+    });
+    judged.collect()
+}
+
+/// An item for each pair of systems or works, and before them how many there are of each kind.
+fn found_again(judged: &[(Difference, PairedRatio, Found)]) -> Vec<String> {
+    let all: Vec<Found> = judged.iter().map(|(_, _, found)| *found).collect();
+    let mut pairs: Vec<(&str, Vec<(String, Vec<&str>)>)> = Vec::new();
+    for (difference, here, found) in judged {
+        let at = match pairs.iter().position(|(between, _)| *between == difference.between) {
+            Some(at) => at,
+            None => {
+                pairs.push((&difference.between, Vec::new()));
+                pairs.len() - 1
+            }
         };
-        let found = judge(difference, &here);
-        all.push(found);
-        let text = format!(
-            "{}: {} there, {} here: {}",
-            difference.of,
-            factor(difference.there),
-            in_words(&here),
-            outcome(found, difference.there, &here)
-        );
-        match items.iter_mut().find(|(between, _)| *between == difference.between) {
-            Some((_, texts)) => texts.push(text),
-            None => items.push((difference.between.clone(), vec![text])),
+        let outcome = outcome(*found, difference.there, here);
+        let outcomes = &mut pairs[at].1;
+        match outcomes.iter_mut().find(|(known, _)| *known == outcome) {
+            Some((_, of)) => of.push(&difference.of),
+            None => outcomes.push((outcome, vec![&difference.of])),
         }
     }
     let mut sentences: Vec<String> = summary(&all).into_iter().collect();
-    sentences.extend(
-        items
-            .into_iter()
-            .map(|(between, texts)| format!("{between}. {}.", texts.join("; "))),
-    );
+    sentences.extend(pairs.into_iter().map(|(between, outcomes)| {
+        let outcome = |(outcome, of): (String, Vec<&str>)| format!("{outcome}: {}", of.join(", "));
+        let outcomes: Vec<String> = outcomes.into_iter().map(outcome).collect();
+        format!("{between}: {}.", outcomes.join("; "))
+    }));
     sentences
+}
+
+/// How many times one number is the other, in the paper and in the study; nothing where none can be judged.
+pub fn ratios(results: &LayoutResults) -> Option<Table> {
+    let mut table = Table::new(2, &["ratio", "of", "printed", "here", "from", "to", "blocks"]).folding();
+    table.column("result", true);
+    let mut last = String::new();
+    for (difference, here, found) in judged(results) {
+        let lead = match difference.between == last {
+            true => Cell::Empty,
+            false => Cell::ours(&difference.short),
+        };
+        last.clone_from(&difference.between);
+        let end = |end: fn(&Interval) -> f64| {
+            let end = here.interval.as_ref().map(end);
+            end.map_or(Cell::Empty, |end| Cell::ours(factor(end)))
+        };
+        table.row(vec![
+            lead,
+            Cell::ours(&difference.of),
+            Cell::ours(factor(difference.there)),
+            Cell::ours(factor(here.ratio)),
+            end(|interval| interval.low),
+            end(|interval| interval.high),
+            Number::Count(here.blocks.into()).into(),
+            Cell::ours(outcome(found, difference.there, &here)),
+        ]);
+    }
+    (!table.is_empty()).then_some(table)
 }
 
 fn judge(difference: &Difference, here: &PairedRatio) -> Found {
@@ -333,22 +399,9 @@ fn outcome(found: Found, there: f64, here: &PairedRatio) -> String {
         Found::Holds => format!("holds{size}"),
         Found::Opposite => "does not hold".to_owned(),
         Found::NotShown => "not shown".to_owned(),
-        Found::NoneThere => "no difference there within its digits".to_owned(),
+        Found::NoneThere => "no difference within the printed digits".to_owned(),
         Found::Same => format!("the same direction{size}"),
         Found::Other => "the other direction".to_owned(),
-    }
-}
-
-fn in_words(here: &PairedRatio) -> String {
-    let blocks = document::units::counted(here.blocks.into(), "block");
-    match here.interval {
-        Some(interval) => format!(
-            "{} (95 % interval {} to {}, {blocks})",
-            factor(here.ratio),
-            factor(interval.low),
-            factor(interval.high)
-        ),
-        None => format!("{} ({blocks}, no interval)", factor(here.ratio)),
     }
 }
 
@@ -370,23 +423,24 @@ fn summary(found: &[Found]) -> Option<String> {
     }
     let mut parts = Vec::new();
     for (number, what) in [
-        (holds, "hold today"),
-        (opposite, "do not hold"),
-        (not_shown, "are not shown by these blocks"),
-        (none, "are none in the paper's own digits"),
-        (same, "have the same direction, with too few blocks to show it"),
-        (other, "have the other direction, with too few blocks to show it"),
+        (holds, "holding today"),
+        (opposite, "not holding"),
+        (not_shown, "not shown by these blocks"),
+        (none, "none within the printed digits"),
+        (same, "with the same direction, but too few blocks for an interval"),
+        (other, "with the other direction, but too few blocks for an interval"),
     ] {
         if number > 0 {
-            parts.push(format!("{number} {what}"));
+            parts.push(format!("{} {what}", grouped(number as u64)));
         }
     }
-    let every = match all {
-        1 => "Of 1 printed difference".to_owned(),
-        all => format!("Of {} printed differences", grouped(all as u64)),
+    let intervals = if holds + opposite + not_shown > 0 {
+        " All intervals hold together at 95 %."
+    } else {
+        ""
     };
     Some(format!(
-        "{every} between systems or configurations: {}.",
+        "Printed differences that this study can judge: {all}; {}.{intervals}",
         parts.join(", ")
     ))
 }
@@ -429,6 +483,44 @@ fn times_as_fast(results: &LayoutResults) -> Vec<String> {
         "Today's systems beside the paper's: {}. {WHOLE_SYSTEMS}",
         parts.join("; ")
     )]
+}
+
+/// How many of the published systems each of today's is faster than: only of the same work.
+fn among(results: &LayoutResults) -> Vec<String> {
+    let mut items = Vec::new();
+    for figure in compared(results)
+        .into_iter()
+        .filter(|figure| *figure != Figure::Messages)
+    {
+        for (work, of) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
+            let theirs: Vec<f64> = results
+                .published()
+                .filter_map(|system| Some(results.printed(work, system, figure)?.0))
+                .collect();
+            let ours = results.own().filter_map(|system| {
+                let median = results.median(work, system, figure)?;
+                let is_beaten = |value: &&f64| {
+                    if figure == Figure::Elapsed {
+                        median < **value
+                    } else {
+                        median > **value
+                    }
+                };
+                let beaten = theirs.iter().filter(is_beaten).count();
+                Some(format!("{} than {beaten} of them", results.systems[system].name))
+            });
+            let ours: Vec<String> = ours.collect();
+            if !(ours.is_empty() || theirs.is_empty()) {
+                items.push(format!(
+                    "Faster than published systems ({} at {}): {}.",
+                    counted(theirs.len() as u64, "system"),
+                    of.name,
+                    ours.join(", ")
+                ));
+            }
+        }
+    }
+    items
 }
 
 fn without_counterpart(results: &LayoutResults) -> Option<String> {

@@ -173,6 +173,9 @@ struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);
 
 /// The geometric mean, where there is one: as comparisons take a baseline and its twin.
 fn middle(values: &[f64]) -> f64 {
+    if let [value] = values {
+        return *value;
+    }
     if values.iter().all(|value| *value > 0.0) {
         mean(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp()
     } else {

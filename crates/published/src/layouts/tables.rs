@@ -56,6 +56,10 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     if view.is_with_published {
         document.heading("What holds today");
         document.items(holds::sentences(results));
+        if let Some(table) = holds::ratios(results) {
+            document.gap();
+            document.table(table);
+        }
     }
     document
 }
@@ -168,31 +172,38 @@ fn spread(results: &LayoutResults, leads: Vec<Cell>, places: &[(usize, usize, Fi
     is_some.then(|| leads.into_iter().chain(cells).collect())
 }
 
-/// Systems side by side, figures below one another, a table for each configuration.
+/// Systems side by side, figures below one another, for each configuration: the study's, and those of the paper below.
 fn by_configuration(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
-        let of_work = |system: &usize| {
-            let is_own = !results.systems[*system].is_published;
-            is_own || results.value(work, *system, Figure::TransactionsRate, None).is_some()
-        };
-        let systems: Vec<usize> = systems(results, view).into_iter().filter(of_work).collect();
-        let mut table = Table::new(1, &[of.label()]).folding();
-        for system in &systems {
-            table.column(header(results, *system), false);
+        let own: Vec<usize> = results.own().collect();
+        tables.push((head(results, work), side_by_side(results, work, of.label(), &own)));
+        let is_there = |system: &usize| results.value(work, *system, Figure::TransactionsRate, None).is_some();
+        let published: Vec<usize> = results.published().filter(is_there).collect();
+        if view.is_with_published && !published.is_empty() {
+            let label = of.published.map_or_else(|| of.label(), |shape| shape.label());
+            let table = side_by_side(results, work, format!("{}: {label}", results.source), &published);
+            tables.push((String::new(), table));
         }
-        for figure in figures_of(results.layout) {
-            let mut row = vec![Cell::ours(label(*figure))];
-            row.extend(systems.iter().map(|system| cell(results, work, *system, *figure)));
-            table.row(row);
-            let places: Vec<_> = systems.iter().map(|system| (work, *system, *figure)).collect();
-            if let Some(row) = spread(results, vec![Cell::ours(SPREAD)], &places) {
-                table.row(row);
-            }
-        }
-        tables.push((head(results, work), table));
     }
     tables
+}
+
+fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[usize]) -> Table {
+    let mut table = Table::new(1, &[head]).folding();
+    for system in systems {
+        table.column(results.systems[*system].name.clone(), false);
+    }
+    for figure in figures_of(results.layout) {
+        let mut row = vec![Cell::ours(label(*figure))];
+        row.extend(systems.iter().map(|system| cell(results, work, *system, *figure)));
+        table.row(row);
+        let places: Vec<_> = systems.iter().map(|system| (work, *system, *figure)).collect();
+        if let Some(row) = spread(results, vec![Cell::ours(SPREAD)], &places) {
+            table.row(row);
+        }
+    }
+    table
 }
 
 /// `Table 1, Table 4: 1,000 files, 50,000 transactions`.
