@@ -8,7 +8,7 @@ use record::{Level, MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
 use spec::{Keeping, Stop};
 use study::comparison::ALPHA;
-use study::{BlockRun, Cell, Comparisons, Design, Looks, Observed, StudyRun, tables};
+use study::{BlockRun, Comparisons, Design, Looks, Observed, StudyCell, StudyRun, tables};
 
 mod churn;
 mod quiet;
@@ -77,7 +77,7 @@ pub struct Ready {
 #[derive(Clone, Copy, Debug)]
 pub enum StudyEvent<'a> {
     /// A run is next.
-    Next(Progress<'a>),
+    Next(StudyProgress<'a>),
     /// A target is being made, or brought to the state that runs begin with.
     Making,
     /// The machine is not quiet yet.
@@ -85,7 +85,7 @@ pub enum StudyEvent<'a> {
     /// A pool is being churned.
     Churning,
     /// A run has ended.
-    Measured(Progress<'a>, &'a Record),
+    Measured(StudyProgress<'a>, &'a Record),
     /// A block has an INVALID run, and is repeated.
     Repeating {
         /// Which.
@@ -97,9 +97,9 @@ pub enum StudyEvent<'a> {
 
 /// How far a study is.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
+pub struct StudyProgress<'a> {
     /// The cell.
-    pub cell: &'a Cell,
+    pub cell: &'a StudyCell,
     /// Whether it is its second run in the block.
     pub is_twin: bool,
     /// The block, from 1.
@@ -140,7 +140,7 @@ pub struct Course<'a> {
     /// The design.
     pub design: &'a Design,
     /// Its cells.
-    pub cells: &'a [Cell],
+    pub cells: &'a [StudyCell],
     /// The study's identity.
     pub id: &'a str,
     /// The side that is measured by itself, in this block alone.
@@ -219,17 +219,17 @@ impl<G: Ground> Going<'_, G> {
         loop {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
-            for (index, run) in order.into_iter().enumerate() {
-                let position = index as u32 + 1;
+            for (run, position) in order.into_iter().zip(1..) {
+                // The rest of such an attempt is of no use.
+                if self.is_invalid(block, attempt) {
+                    break;
+                }
                 if self.is_done(block, attempt, position) {
                     continue;
                 }
                 has_run = true;
                 if let Some(end) = self.run(run, (block, attempt, position), runs)? {
                     return Ok(Some(end));
-                }
-                if self.is_invalid(block, attempt) {
-                    break;
                 }
             }
             if !self.is_invalid(block, attempt) || attempt >= ATTEMPTS {
@@ -289,7 +289,7 @@ impl<G: Ground> Going<'_, G> {
     ) -> Result<Option<StudyEnd>, G::Error> {
         let course = self.course;
         let cell = &course.cells[run.cell];
-        let progress = Progress {
+        let progress = StudyProgress {
             cell,
             is_twin: run.is_twin,
             block,
@@ -355,7 +355,7 @@ impl<G: Ground> Going<'_, G> {
         let observed = Observed::of(&record, number, &course.design.metrics);
         self.done.push(StudyRun { part, observed });
         self.ground.tell(StudyEvent::Measured(
-            Progress {
+            StudyProgress {
                 left: self.left(block, runs - position, runs),
                 ..progress
             },

@@ -2,7 +2,6 @@
 
 use document::{Document, Rendering, WIDTH};
 use published::layouts::LayoutView;
-use study::comparison::ALPHA;
 use study::{Comparisons, Gate, Metric, Requirement};
 
 use crate::archive::open;
@@ -26,8 +25,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
         layout::show(&archive, &found.design, &found.runs, layout, view, arguments.format)?;
         return Ok(0);
     }
-    let Found { groups, metrics } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
-    let tables = Comparisons::of_groups(&groups, &metrics, ALPHA);
+    let Found { tables, .. } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
     show(&tables, arguments.format)?;
     Ok(0)
 }

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 
 use archive::{Archive, Filter, RunName};
 use record::ListedRun;
-use study::{Baseline, ComparedSide, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
+use study::comparison::ALPHA;
+use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
 
 use crate::archive::{find, is_alive, is_going};
 use crate::problem::Problem;
@@ -20,8 +21,8 @@ const LAST: &str = "last";
 pub struct Found {
     /// A baseline with its sides; of a study, all of them.
     pub groups: Vec<SideGroup>,
-    /// What is compared.
-    pub metrics: Vec<Metric>,
+    /// The table of each group.
+    pub tables: Vec<Comparisons>,
 }
 
 /// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where nothing is, what the study
@@ -55,9 +56,10 @@ pub fn sides(
         }
         sides.push(side);
     }
+    let groups = vec![SideGroup { baseline, sides }];
     Ok(Found {
-        groups: vec![SideGroup { baseline, sides }],
-        metrics,
+        tables: Comparisons::of_groups(&groups, &metrics, ALPHA),
+        groups,
     })
 }
 
@@ -85,14 +87,14 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
         metrics.to_vec()
     };
     let runs = with_metrics(archive, &found, &metrics)?;
-    let groups: Vec<SideGroup> = study::groups(&cells, &runs)
-        .into_iter()
-        .filter(|group| !group.sides.is_empty())
-        .collect();
+    let mut groups = study::groups(&cells, &runs);
+    let mut tables = study::final_tables(&found.design, &cells, &runs, &metrics);
+    groups.retain(|group| !group.sides.is_empty());
+    tables.retain(|table| !table.rows.is_empty());
     if groups.is_empty() {
         return Err(SidesError::OneCell(found.id).into());
     }
-    Ok(Found { groups, metrics })
+    Ok(Found { groups, tables })
 }
 
 /// The runs of a study with these metrics, which the study itself may not compare.

@@ -3,6 +3,7 @@
 pub mod found;
 mod ground;
 pub mod layout;
+mod refused;
 mod targets;
 mod words;
 
@@ -13,16 +14,16 @@ use campaign::study::{Course, StudyEnd, Unchurnable, churn};
 use document::harmless;
 use published::layouts::LayoutView;
 use spec::Stop;
-use study::{Cell, Design, PlannedCell, StudyPlan, StudyRun};
+use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
 
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
 use crate::options::{CompareFormat, StudyArguments};
 use crate::problem::{Problem, tell};
-use crate::run_spec::error::SpecError;
 use crate::screen;
 use ground::CliGround;
+use refused::{contradiction, of_file, wrong_in};
 
 /// A run of the study failed.
 const FAILED: u8 = 1;
@@ -50,6 +51,12 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         }
     }
     judge(&intended.design, &cells, arguments.file.as_deref())?;
+    layout::check(&intended.design)?;
+    if arguments.with_published && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
+        ));
+    }
     let (design, mut runs) = (&intended.design, intended.runs);
     let side = arguments.side.as_deref().zip(arguments.block);
     let course = Course {
@@ -118,7 +125,7 @@ fn report_of(
 }
 
 fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
-    let tables = study::tables(course.cells, runs, &course.design.metrics, study::comparison::ALPHA);
+    let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
     compare::show(&tables, arguments.format)
 }
 
@@ -173,12 +180,12 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
 fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Result<Intended, Problem> {
     let found = found::find(&place.open(false)?, word)?.ok_or_else(|| {
         contradiction(format!(
-            "there is no study '{word}' in the archive (expected its identity, its name or last; a study without a single run is begun anew)"
+            "there is no study '{word}' in the archive (expected its identity, its name or last; 'postmark list' shows the tag study:IDENTITY of runs of studies)"
         ))
     })?;
     if let Some(run) = found.going {
         return Err(contradiction(format!(
-            "the study {} is still performed: its run {run} goes on (wait for it, or end it)",
+            "the study {} is still running: run {run} has not ended (wait for it, or end it)",
             found.id
         )));
     }
@@ -198,17 +205,9 @@ fn new_identity() -> String {
     format!("{:012x}", random >> 16)
 }
 
-fn of_file(path: &Path, error: impl std::fmt::Display) -> Problem {
-    contradiction(format!("the study file {} is wrong: {error}", harmless::path(path)))
-}
-
-fn contradiction(why: impl Into<String>) -> Problem {
-    SpecError::Contradiction(why.into()).into()
-}
-
 /// Refuses what would fail later: directories that are not there, options that contradict each other, pools that cannot be
 /// churned.
-fn judge(design: &Design, cells: &[Cell], file: Option<&Path>) -> Result<(), Problem> {
+fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<(), Problem> {
     for target in design.targets.iter().filter(|target| !target.is_made()) {
         let wrong = |why: &dyn std::fmt::Display| {
             let shown = harmless::shown(&target.at);
@@ -228,14 +227,6 @@ fn judge(design: &Design, cells: &[Cell], file: Option<&Path>) -> Result<(), Pro
         churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
     }
     Ok(())
-}
-
-/// What is wrong in a line of a study file, or with what was said in its place.
-fn wrong_in(file: Option<&Path>, line: usize, why: String) -> Problem {
-    match file {
-        Some(path) => of_file(path, format!("line {line}: {why}")),
-        None => contradiction(why),
-    }
 }
 
 fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Result<StudyPlan, Problem> {

@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use observe::{Fact, Mount, MountTable, Sources};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::directory::MadeDirectory;
+use crate::loops::Attached;
 use crate::mounts;
 use crate::spec::MakeSpec;
 
 /// A program that made or mounted it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolFacts {
     /// Its name: `mkfs.ext4`.
     pub name: String,
@@ -19,7 +21,7 @@ pub struct ToolFacts {
 }
 
 /// A loop device over an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopFacts {
     /// The device: `/dev/loop0`. A later mount may have another one.
     pub device: String,
@@ -38,7 +40,7 @@ pub struct LoopFacts {
 }
 
 /// What was made, with what, and how. All of it describes the present mount.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeFacts {
     /// The canonical word of what was asked.
     pub spec: String,
@@ -77,7 +79,7 @@ impl MadeFacts {
     }
 
     /// Looks at the mount and at the loop devices.
-    pub(crate) fn look(&mut self, directory: &MadeDirectory, devices: &[(String, PathBuf)]) {
+    pub(crate) fn look(&mut self, directory: &MadeDirectory, devices: &[Attached]) {
         self.mount = match mounts::own(&directory.mount(), directory) {
             Ok(mount) => Fact::Known(mount),
             Err(error) => Fact::Unavailable(error.to_string()),
@@ -85,7 +87,7 @@ impl MadeFacts {
         self.driver = self.mount.clone().map(|mount| driver(&mount));
         self.loops = devices
             .iter()
-            .map(|(device, image)| loop_facts(device, image))
+            .map(|attached| loop_facts(&attached.device, &attached.image))
             .collect();
     }
 }

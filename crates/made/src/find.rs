@@ -1,8 +1,12 @@
 //! Finding what killed programs left of made file systems.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Dir, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::directory::{MadeDirectory, PREFIX};
 use crate::error::MakeError;
@@ -42,28 +46,50 @@ pub struct FoundMade {
     held: Option<(Option<Box<Manifest>>, Option<File>)>,
 }
 
-/// Finds directories of made file systems in a directory; or the directory itself, where it is one. Nothing is changed.
+/// Finds directories of made file systems in a directory; or the directory itself, where it is one. Nothing is changed. In a
+/// directory that is not there is none.
 ///
 /// # Errors
 /// The directory cannot be read.
 pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
-    let real = std::fs::canonicalize(directory).map_err(|error| MakeError::io("find", directory, error))?;
+    let real = match std::fs::canonicalize(directory) {
+        Ok(real) => real,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(MakeError::io("find", directory, error)),
+    };
     let mut found: Vec<FoundMade> = found(MadeDirectory::new(real.clone()))?.into_iter().collect();
     if found.is_empty() {
-        let error = |error| MakeError::io("list", &real, error);
-        let mut paths = Vec::new();
-        for entry in std::fs::read_dir(&real).map_err(error)? {
-            let entry = entry.map_err(error)?;
-            if entry.file_name().as_bytes().starts_with(PREFIX.as_bytes()) {
-                paths.push(entry.path());
-            }
-        }
-        paths.sort();
-        for path in paths {
+        for path in candidates(&real)? {
             found.extend(self::found(MadeDirectory::new(path))?);
         }
     }
     Ok(found)
+}
+
+/// What has a name of ours in a directory, in order. The directory's time of access stays as it is, where that is allowed: looking is
+/// not to change what is looked at.
+fn candidates(directory: &Path) -> Result<Vec<PathBuf>, MakeError> {
+    let error = |errno: Errno| MakeError::io("list", directory, errno);
+    let open = |flags| {
+        rustix::fs::open(
+            directory,
+            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | flags,
+            Mode::empty(),
+        )
+    };
+    let opened = open(OFlags::NOATIME)
+        .or_else(|_| open(OFlags::empty()))
+        .map_err(error)?;
+    let mut paths = Vec::new();
+    for entry in Dir::new(opened).map_err(error)? {
+        let entry = entry.map_err(error)?;
+        let name = entry.file_name().to_bytes();
+        if name.starts_with(PREFIX.as_bytes()) {
+            paths.push(directory.join(OsStr::from_bytes(name)));
+        }
+    }
+    paths.sort();
+    Ok(paths)
 }
 
 fn found(directory: MadeDirectory) -> Result<Option<FoundMade>, MakeError> {

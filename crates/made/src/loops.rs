@@ -1,6 +1,7 @@
 //! Loop devices over images.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,15 +13,49 @@ use crate::tool::{self, Around, arguments};
 /// killed maker has to end before, which can take longer; then the device is told.
 const RELEASE_LIMIT: Duration = Duration::from_secs(10);
 
-/// Sets up a loop device over an image; gives its path.
-pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<String, MakeError> {
+/// A loop device over an image, held open: while it is, nobody can give it to another image.
+pub(crate) struct Attached {
+    /// `/dev/loop0`.
+    pub(crate) device: String,
+    /// What it is over.
+    pub(crate) image: PathBuf,
+    _held: File,
+}
+
+/// Somebody else can give a device back before it is held: it is tried again so many times.
+const ATTEMPTS: u32 = 10;
+
+/// Sets up a loop device over an image.
+pub(crate) fn attach(image: &Path, is_direct: bool, around: Around) -> Result<Attached, MakeError> {
+    let mut attempt = 1;
+    loop {
+        let device = set_up(image, is_direct, around)?;
+        let held = File::open(&device).map_err(|error| MakeError::io("open", Path::new(&device), error))?;
+        // Looked at after it is held: from here on it stays.
+        let backing = backing_file(OsStr::new(device.trim_start_matches("/dev/")));
+        if backing.is_some_and(|backing| backing == image) {
+            return Ok(Attached {
+                device,
+                image: image.to_owned(),
+                _held: held,
+            });
+        }
+        if attempt == ATTEMPTS {
+            let answer = std::io::Error::other("another process gives the device back");
+            return Err(MakeError::io("set up", Path::new(&device), answer));
+        }
+        attempt += 1;
+    }
+}
+
+fn set_up(image: &Path, is_direct: bool, around: Around) -> Result<String, MakeError> {
     let direct = if is_direct { "--direct-io=on" } else { "--direct-io=off" };
     let words = arguments(["--find".as_ref(), "--show".as_ref(), direct.as_ref(), image.as_os_str()]);
     let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
     let device = answer.trim();
     let is_loop = device
         .strip_prefix("/dev/loop")
-        .is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
     if !is_loop {
         return Err(MakeError::Answer {
             command: tool::command_line("losetup", &words),
@@ -65,11 +100,16 @@ pub(crate) fn backing_file(name: &OsStr) -> Option<PathBuf> {
     Some(OsString::from_vec(plain.unwrap_or(bytes)).into())
 }
 
+/// Whether a device goes by itself when nobody uses it any more. One that is gone does.
+fn goes_by_itself(device: &str) -> bool {
+    let name = device.trim_start_matches("/dev/");
+    std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear")).map_or(true, |text| text.trim() == "1")
+}
+
 /// Gives all devices over an image back, and waits until they are.
 pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
-    let mut seen = Vec::new();
     loop {
         let devices = over(image)?;
         let Some(device) = devices.first().cloned() else {
@@ -77,10 +117,9 @@ pub(crate) fn release(image: &Path, around: Around) -> Result<(), MakeError> {
         };
         let mut cleared = Ok(());
         for device in devices {
-            // One that goes by itself is not touched again: by then its number may be somebody else's.
-            if !seen.contains(&device) {
+            // One that goes by itself is never touched: by the time of the call its number may be somebody else's.
+            if !goes_by_itself(&device) {
                 cleared = clear_at_last_close(&device, around);
-                seen.push(device);
             }
         }
         if began.elapsed() > RELEASE_LIMIT {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use observe::Fact;
@@ -13,7 +14,7 @@ use crate::error::MakeError;
 use crate::facts::{MadeFacts, ToolFacts};
 use crate::filler;
 use crate::kind::FileSystemKind;
-use crate::loops;
+use crate::loops::{self, Attached};
 use crate::manifest::{FORMAT, Manifest, Part};
 use crate::mkfs::{self, Devices};
 use crate::mounts::{self, MountPlan};
@@ -318,7 +319,7 @@ impl Made {
     /// Unmounts it, and gives the loop devices back.
     fn stop(&mut self) -> Result<(), MakeError> {
         for at in [self.directory.mount(), self.directory.below()] {
-            mounts::unmount(&at, &self.directory)?;
+            mounts::unmount(&at, &self.directory, self.around())?;
         }
         for image in self.image_paths() {
             loops::release(&image, self.around())?;
@@ -341,8 +342,8 @@ impl Made {
         }
         told(MakeStage::Formatted);
         self.mount(&devices)?;
-        for (device, _) in &devices {
-            loops::clear_at_last_close(device, self.around())?;
+        for attached in &devices {
+            loops::clear_at_last_close(&attached.device, self.around())?;
         }
         told(MakeStage::Mounted);
         let root = self.root();
@@ -385,22 +386,22 @@ impl Made {
         }
     }
 
-    /// Loop devices over the images, with those: the file system's, then the journal's.
-    fn attach(&self) -> Result<Vec<(String, PathBuf)>, MakeError> {
-        let attached = self.image_paths().into_iter().map(|image| {
-            let device = loops::attach(&image, self.spec.direct, self.around())?;
-            Ok((device, image))
-        });
+    /// Loop devices over the images: the file system's, then the journal's.
+    fn attach(&self) -> Result<Vec<Attached>, MakeError> {
+        let images = self.image_paths();
+        let attached = images
+            .iter()
+            .map(|image| loops::attach(image, self.spec.direct, self.around()));
         attached.collect()
     }
 
-    fn format(&mut self, devices: &[(String, PathBuf)]) -> Result<(), MakeError> {
-        let Some((image, _)) = devices.first() else {
+    fn format(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
+        let Some(image) = devices.first() else {
             return Ok(());
         };
         let devices = Devices {
-            image,
-            journal: devices.get(1).map(|(device, _)| device.as_str()),
+            image: &image.device,
+            journal: devices.get(1).map(|journal| journal.device.as_str()),
             uuid: &self.uuid,
             journal_uuid: &self.journal_uuid,
         };
@@ -413,12 +414,12 @@ impl Made {
         Ok(())
     }
 
-    fn mount(&mut self, devices: &[(String, PathBuf)]) -> Result<(), MakeError> {
+    fn mount(&mut self, devices: &[Attached]) -> Result<(), MakeError> {
         let source = self.directory.source();
         let (mount, root) = (self.directory.mount(), self.root());
-        if let Some((image, _)) = devices.first() {
-            let options = mkfs::mount_options(&self.spec, devices.get(1).map(|(device, _)| device.as_str()));
-            self.mount_one(self.spec.kind.on_image(), &options, image, &root)?;
+        if let Some(image) = devices.first() {
+            let options = mkfs::mount_options(&self.spec, devices.get(1).map(|journal| journal.device.as_str()));
+            self.mount_one(self.spec.kind.on_image(), &options, &image.device, &root)?;
         } else {
             let mut options = self.spec.mount_options.clone();
             options.push(format!("size={}", self.spec.size_bytes));
@@ -501,7 +502,10 @@ fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
     let second = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .map_or(0, |time| time.as_secs());
-    let ids = (0u32..).map(|number| format!("{second}-{}-{number}", std::process::id()));
+    // Threads that make several at once do not take the same number.
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
+    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
     let is_taken = |above: &Path, id: &str| above.join(format!("{PREFIX}{id}")).symlink_metadata().is_ok();
     let mut free = ids.filter(|id| !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id)));
     free.next().unwrap_or_default()

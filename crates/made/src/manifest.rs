@@ -106,10 +106,14 @@ pub(crate) fn look(directory: &MadeDirectory) -> Result<Look, MakeError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::Nothing),
         Err(error) => return Err(MakeError::io("look at", directory.path(), error)),
     };
-    if facts.uid() != user || facts.mode() & 0o022 != 0 {
-        return Ok(Look::Untrusted(
-            "the directory belongs to another user, or others can write to it".into(),
-        ));
+    if facts.uid() != user {
+        // Mounting needs root, so those of others are only called so: anybody can make a directory of any name.
+        let is_roots = facts.uid() == 0;
+        let why = "it belongs to root (clean as root)".to_owned();
+        return Ok(if is_roots { Look::Untrusted(why) } else { Look::Nothing });
+    }
+    if facts.mode() & 0o022 != 0 {
+        return Ok(Look::Untrusted("other users can write to the directory".into()));
     }
     let path = directory.manifest();
     let opened = OpenOptions::new()

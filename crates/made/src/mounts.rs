@@ -11,7 +11,7 @@ use rustix::mount::UnmountFlags;
 use crate::directory::MadeDirectory;
 use crate::error::MakeError;
 use crate::loops;
-use crate::tool::{self, Around};
+use crate::tool::{self, Around, arguments};
 
 /// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it is waited for.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
@@ -82,14 +82,21 @@ pub(crate) fn own(at: &Path, directory: &MadeDirectory) -> Result<Mount, MakeErr
 }
 
 /// Unmounts what this program mounted on a directory of its own; gives how many mounts there were.
-pub(crate) fn unmount(at: &Path, directory: &MadeDirectory) -> Result<usize, MakeError> {
+///
+/// The cleaner of nilfs2, a process that works on the mount, is ended by the helper of umount(8) alone.
+pub(crate) fn unmount(at: &Path, directory: &MadeDirectory, around: Around) -> Result<usize, MakeError> {
     let began = Instant::now();
     let mut count = 0;
     loop {
         if mounts_at(at)?.is_empty() {
             return Ok(count);
         }
-        own(at, directory)?;
+        if own(at, directory)?.file_system_type == "nilfs2" {
+            let words = arguments(["--".as_ref(), at.as_os_str()]);
+            tool::run("umount", words, Some(around), tool::LONG)?;
+            count += 1;
+            continue;
+        }
         match rustix::mount::unmount(at, UnmountFlags::NOFOLLOW) {
             Ok(()) => count += 1,
             // Somebody was faster.

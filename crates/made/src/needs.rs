@@ -134,6 +134,9 @@ impl MakeSpec {
 pub(crate) fn programs(kind: FileSystemKind) -> Vec<(&'static str, &'static str)> {
     let mut programs = vec![("mount", "mount")];
     programs.extend(kind.mkfs());
+    if kind == FileSystemKind::Nilfs2 {
+        programs.push(("umount", "mount"));
+    }
     if kind.has_image() {
         programs.push(("losetup", "mount"));
     } else {

@@ -112,7 +112,7 @@ pub(crate) fn remove(main: Option<Held>, journal: Option<Held>) -> MadeRemoved {
 
 fn unmount(held: Held, removed: &mut MadeRemoved) -> bool {
     for at in [held.directory.mount(), held.directory.below()] {
-        match mounts::unmount(&at, held.directory) {
+        match mounts::unmount(&at, held.directory, held.around()) {
             Ok(count) => removed.mounts += count,
             Err(error) => {
                 removed.leave(&at, error.to_string());

@@ -196,6 +196,9 @@ impl MakeSpec {
             if let Some((_, why)) = MOUNT_OPTIONS_REFUSED.iter().find(|(refused, _)| *refused == name) {
                 return refused(why);
             }
+            if self.kind == FileSystemKind::Tmpfs && ["size", "nr_blocks"].contains(&name.as_str()) {
+                return refused("the size is that of the key 'size' (use size=BYTES)");
+            }
             if name.starts_with("x-") || ["lowerdir", "upperdir", "workdir"].contains(&name.as_str()) {
                 return refused("the program sets it, or mount keeps it for itself (remove it)");
             }

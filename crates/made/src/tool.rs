@@ -124,6 +124,9 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
+        // libblkid believes its cache for a while without looking: mkfs.btrfs then refuses an identity that it takes to be on
+        // another device, where the image had been before.
+        .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)
         .stdout(Stdio::piped())

@@ -30,7 +30,24 @@ pub fn add(document: &mut Document, found: &Comparisons) {
             "The {intervals} intervals hold together with {confidence} confidence (Bonferroni correction)."
         )));
     }
+    if let Some(text) = more_blocks(found) {
+        document.words(document::units::bound(&text));
+    }
     add_doubts(document, found);
+}
+
+/// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
+fn more_blocks(found: &Comparisons) -> Option<String> {
+    let done = found.rows.iter().map(|row| row.count).max()?;
+    let is_paired = found.rows.iter().all(|row| row.method != Method::NotInterleaved);
+    let more = found
+        .blocks_needed()?
+        .checked_sub(done)
+        .filter(|more| *more > 0 && is_paired)?;
+    Some(format!(
+        "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 %).",
+        counted(more.into(), "more block")
+    ))
 }
 
 /// Adds what a twin showed, and the runs that are not counted.

@@ -13,7 +13,7 @@ const TARGET: &str = "target";
 
 /// A cell: what each of its runs does, and where.
 #[derive(Clone, Debug)]
-pub struct Cell {
+pub struct StudyCell {
     /// Its coordinates in words.
     pub label: String,
     /// A value of each dimension that has several.
@@ -52,7 +52,7 @@ impl Design {
     ///
     /// # Errors
     /// Where there are too many, options contradict each other, or the baseline is none.
-    pub fn cells(&self) -> Result<Vec<Cell>, Flaw> {
+    pub fn cells(&self) -> Result<Vec<StudyCell>, Flaw> {
         let dimensions = self.dimensions();
         let count: u128 = dimensions
             .iter()
@@ -119,11 +119,11 @@ impl Design {
         }
     }
 
-    fn cell(&self, dimensions: &[Dimension], at: &[usize], baseline: usize) -> Result<Cell, Flaw> {
+    fn cell(&self, dimensions: &[Dimension], at: &[usize], baseline: usize) -> Result<StudyCell, Flaw> {
         let (workload, target) = (at[0], at[at.len() - 1]);
         let design = &self.workloads[workload];
         let mut table = design.options.clone();
-        let mut cell = Cell {
+        let mut cell = StudyCell {
             label: String::new(),
             coordinates: Vec::new(),
             workload,
@@ -166,7 +166,7 @@ impl Design {
 
     /// The runs of a block in their order, which is drawn from the study's seed. The same attempt of the same block has the same order for
     /// ever.
-    pub fn block(&self, cells: &[Cell], block: u32, attempt: u32) -> Vec<BlockRun> {
+    pub fn block(&self, cells: &[StudyCell], block: u32, attempt: u32) -> Vec<BlockRun> {
         let is_baseline = |index: usize| cells[index].baseline == index;
         let runs = |is_twin| move |cell| BlockRun { cell, is_twin };
         let mut order: Vec<BlockRun> = (0..cells.len()).map(runs(false)).collect();

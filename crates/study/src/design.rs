@@ -205,7 +205,7 @@ pub enum Flaw {
     #[error("counterparts.{0}: no target has this name (name the system of the paper by a target: ext4 = \"UFS\")")]
     NoSuchTarget(String),
     /// A directory depends on where the program is started.
-    #[error("the target {0} is no absolute path (write it from the root: a study may be continued from anywhere)")]
+    #[error("the target {0} must be an absolute path, because a study may be continued from another directory")]
     RelativeTarget(String),
     /// A name is none.
     #[error("{key} = \"{value}\": expected 1 to 60 characters without control characters")]

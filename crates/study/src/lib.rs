@@ -19,7 +19,7 @@ pub mod plan;
 pub mod statistics;
 pub mod tables;
 
-pub use cells::{BlockRun, Cell};
+pub use cells::{BlockRun, StudyCell};
 pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
 pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
@@ -28,4 +28,4 @@ pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
-pub use tables::{StudyRun, groups, tables};
+pub use tables::{StudyRun, final_tables, groups, tables};

@@ -2,8 +2,10 @@
 
 use record::StudyPart;
 
-use crate::cells::Cell;
-use crate::comparison::Comparisons;
+use crate::cells::StudyCell;
+use crate::comparison::{ALPHA, Comparisons};
+use crate::design::Design;
+use crate::looks::Looks;
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 
@@ -17,13 +19,36 @@ pub struct StudyRun {
 }
 
 /// The comparisons of a study, at an error of `alpha` for each table.
-pub fn tables(cells: &[Cell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
+pub fn tables(cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric], alpha: f64) -> Vec<Comparisons> {
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
+}
+
+/// The comparisons of a study that has ended, with 95 % for each table: where it was looked at before, with what these looks have left
+/// of the error.
+pub fn final_tables(design: &Design, cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric]) -> Vec<Comparisons> {
+    let mut tables = tables(cells, runs, metrics, error_left(design, runs));
+    for table in &mut tables {
+        // All looks together hold with it.
+        table.confidence = 1.0 - ALPHA;
+    }
+    tables
+}
+
+/// The error of the intervals of a study that has ended.
+fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
+    if design.until.is_none() {
+        return ALPHA;
+    }
+    let blocks = runs.iter().map(|run| run.part.block).max().unwrap_or(0);
+    let looks = Looks::new(design.blocks);
+    looks
+        .alpha(blocks, ALPHA)
+        .unwrap_or_else(|| looks.alpha_at_end(blocks, ALPHA))
 }
 
 /// The sides of a study. Cells are compared as the design says; sides that were measured apart, with the side that was measured
 /// first.
-pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
+pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for run in runs {
         if let Some(side) = run.part.side.as_deref().filter(|side| !sides.contains(side)) {
@@ -59,7 +84,7 @@ pub fn groups(cells: &[Cell], runs: &[StudyRun]) -> Vec<SideGroup> {
     }
 }
 
-impl Cell {
+impl StudyCell {
     /// What the cell is called on a side that is measured by itself.
     pub fn label_of_side(&self, side: &str) -> String {
         match self.coordinates.is_empty() {

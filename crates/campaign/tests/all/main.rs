@@ -12,6 +12,7 @@ use runner::{Clock, Control, Events, Refused, RunSpec};
 #[path = "../../../runner/tests/all/sleepy.rs"]
 mod sleepy;
 mod steps;
+mod studies;
 mod sweep;
 
 /// Performs a campaign on a storage, until a signal's number stands there.

@@ -12,12 +12,18 @@ use workload::{Mix, Workers, Workload};
 
 use crate::run;
 
-const AT: &str = "/files";
+pub(crate) const AT: &str = "/files";
 const EIO: i32 = 5;
 
 /// The storage's time, and the time that was slept.
 #[derive(Clone)]
-struct Virtual(Simulated, Arc<AtomicU64>);
+pub(crate) struct Virtual(Simulated, Arc<AtomicU64>);
+
+impl Virtual {
+    pub(crate) fn of(storage: &Simulated) -> Self {
+        Self(storage.clone(), Arc::default())
+    }
+}
 
 impl Clock for Virtual {
     fn now_ns(&self) -> u64 {
@@ -85,7 +91,7 @@ fn request(climb: Climb, fresh: bool) -> RunSpec {
 }
 
 fn perform(request: &RunSpec, storage: &Simulated, signal: &Arc<AtomicUsize>, events: &mut dyn Events) -> Record {
-    let clock = Virtual(storage.clone(), Arc::default());
+    let clock = Virtual::of(storage);
     let record = run(request, storage, &clock, signal, events).unwrap();
     assert_eq!(record.spec, *request, "the record has what was asked for");
     record
@@ -205,7 +211,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
 fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
     let storage = storage();
-    let clock = Virtual(storage.clone(), Arc::default());
+    let clock = Virtual::of(&storage);
     for accepted in [0, 1] {
         let mut left = accepted;
         let performed = campaign::run(

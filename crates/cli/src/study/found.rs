@@ -108,12 +108,12 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
     }
     let text = found.ok_or_else(|| {
         SpecError::Contradiction(format!(
-            "the study {id} has no run in the archive that tells its design (begin it anew)"
+            "the study {id} has no run in the archive with its design (start a new study)"
         ))
     })?;
     let design = Design::parse(&text).map_err(|error| {
         SpecError::Contradiction(format!(
-            "the study {id} has a design that cannot be read: {error} (begin it anew)"
+            "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;
     let runs = runs.into_iter().map(|(part, record, number)| StudyRun {

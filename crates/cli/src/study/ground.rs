@@ -4,13 +4,13 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use archive::Remarks;
-use campaign::study::{Course, Ground, Progress, Ready, StudyEvent};
+use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress};
 use document::harmless;
 use document::units::grouped;
 use record::{Level, Record, StudyPart, Summary};
 use runner::{RunSpec, TakeControl as _};
 use spec::TargetOption;
-use study::{Cell, Design};
+use study::{Design, StudyCell};
 
 use super::found;
 use super::targets::Targets;
@@ -94,7 +94,7 @@ impl<'a> CliGround<'a> {
 ///
 /// # Errors
 /// Where it contradicts itself.
-pub fn specify(design: &Design, cell: &Cell, directory: &Path) -> Result<Specified, SpecError> {
+pub fn specify(design: &Design, cell: &StudyCell, directory: &Path) -> Result<Specified, SpecError> {
     run_spec::specify(&WorkArguments {
         preset: design.workloads[cell.workload].preset.clone(),
         config: None,
@@ -145,7 +145,7 @@ impl Ground for CliGround<'_> {
         };
         let of_study = part.clone();
         keeper.adds(move |record| record.study = Some(of_study.clone()));
-        let mut watchers = Watchers {
+        let mut watchers = MeasuredRun {
             display: self.display(),
             keeper,
         };
@@ -201,8 +201,8 @@ impl Ground for CliGround<'_> {
 }
 
 /// `block 2 of 10, run 1 of 3, ext4`.
-fn place_of(progress: &Progress<'_>) -> String {
-    let Progress {
+fn place_of(progress: &StudyProgress<'_>) -> String {
+    let StudyProgress {
         cell,
         is_twin,
         block,
@@ -220,18 +220,18 @@ fn place_of(progress: &Progress<'_>) -> String {
     format!("block {block}{of}, run {position} of {runs}, {}{again}", cell.label)
 }
 
-fn left(progress: &Progress<'_>) -> String {
+fn left(progress: &StudyProgress<'_>) -> String {
     let left = progress.left.map(|left| report::study::length(left.as_secs_f64()));
     left.map_or_else(String::new, |left| format!(" ({left} left)"))
 }
 
 /// Who is told of a measured run.
-struct Watchers {
+struct MeasuredRun {
     display: Display,
     keeper: Keeper,
 }
 
-impl runner::Events for Watchers {
+impl runner::Events for MeasuredRun {
     fn event(&mut self, event: runner::Event) {
         if matches!(event, runner::Event::Opened(_) | runner::Event::Completed(_)) {
             self.keeper.event(event);

@@ -7,9 +7,9 @@ use campaign::study::{Course, Ready};
 use document::harmless;
 use made::{Made, MakeNeeds, MakeSpec};
 use record::{Fact, MadeFileSystem};
-use study::{Cell, Design};
+use study::{Design, StudyCell};
 
-use super::wrong_in;
+use super::refused::wrong_in;
 use crate::problem::{Problem, tell};
 
 /// See the module's text.
@@ -27,7 +27,7 @@ impl Targets {
     ///
     /// # Errors
     /// Where something is missing that they need.
-    pub fn new(design: &Design, cells: &[Cell], file: Option<&Path>) -> Result<Self, Problem> {
+    pub fn new(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<Self, Problem> {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
         for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
@@ -144,7 +144,7 @@ fn state(cell: usize) -> String {
 }
 
 /// How full the cell's file system is to be.
-fn percent(cell: &Cell) -> Option<u8> {
+fn percent(cell: &StudyCell) -> Option<u8> {
     cell.fullness.and_then(|percent| u8::try_from(percent).ok())
 }
 

@@ -77,6 +77,12 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         words.insert(2, "--no-overhead".to_owned());
     }
     command = words.join(" ");
+    if command.starts_with("postmark study --preset") {
+        command = command
+            .replace("make:ext4", "make:ext4?size=32MiB")
+            .replace("make:xfs", "make:xfs?size=300MiB");
+        command.push_str(" --set files=100 --set for=100ms --blocks 1 --quiet-time 0s");
+    }
     if command.starts_with("postmark run") {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-use made::{CannotMake, Made, MakeError, MakeSpec, find};
-use rustix::mount::{MountFlags, UnmountFlags};
+use made::{CannotMake, Made, MakeError, MakeSpec};
+use rustix::mount::MountFlags;
 
-use crate::support::{Scene, can_make, is_met, is_root};
+use crate::support::{Scene, can_make, free_in, is_met, is_root, unmount};
 
 const SPEC: &str = "POSTMARK_MADE_CHECK";
 
@@ -142,7 +142,7 @@ impl Small {
 impl Drop for Small {
     fn drop(&mut self) {
         let at = self.scene.path().join("small");
-        rustix::mount::unmount(&at, UnmountFlags::empty()).unwrap();
+        unmount(&at);
         fs::remove_dir(at).unwrap();
     }
 }
@@ -230,7 +230,7 @@ fn a_mount_that_disappears() {
     }
     let mut made = Made::make(&spec, "goes").unwrap();
     let mount = made.directory().parent().unwrap().to_owned();
-    let unmount = || rustix::mount::unmount(&mount, UnmountFlags::empty()).unwrap();
+    let unmount = || unmount(&mount);
     unmount();
     assert_eq!(
         made.check().unwrap_err().to_string(),
@@ -273,10 +273,10 @@ fn what_is_in_use_or_covered_stays() {
     let error = made.remove().unwrap_err();
     assert!(matches!(error, MakeError::Left { .. }), "{error}");
     assert_eq!(fs::read_to_string(mount.join("file")).unwrap(), "of somebody");
-    let removed = find(scene.path()).unwrap().remove(0).remove();
+    let removed = free_in(scene.path()).remove(0).remove();
     assert_eq!(removed.left.len(), 1, "{removed:?}");
     assert!(mount.join("file").exists());
-    rustix::mount::unmount(&mount, UnmountFlags::empty()).unwrap();
-    let removed = find(scene.path()).unwrap().remove(0).remove();
+    unmount(&mount);
+    let removed = free_in(scene.path()).remove(0).remove();
     assert_eq!((removed.left, removed.mounts, removed.images), (vec![], 1, 1));
 }

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use made::{FoundMade, Made, MadeState, MakeSpec, MakeStage, find};
+use made::{Made, MadeState, MakeSpec, MakeStage, find};
 
-use crate::support::{Scene, can_make, is_root};
+use crate::support::{Scene, can_make, free_in, is_root};
 
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
@@ -57,22 +58,6 @@ fn started(spec: &MakeSpec, stage: &str) -> Child {
     child
 }
 
-/// What is found once the programs that the killed maker had started have ended.
-fn found_after_kill(directory: &Path) -> Vec<FoundMade> {
-    let began = Instant::now();
-    loop {
-        let found = find(directory).unwrap();
-        let is_active = found
-            .iter()
-            .any(|found| matches!(found.state, MadeState::Active { .. }));
-        if !is_active || began.elapsed() > Duration::from_secs(20) {
-            return found;
-        }
-        drop(found);
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
     if !is_root() || !can_make(spec) {
         return;
@@ -104,7 +89,7 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
         );
         maker.kill().unwrap();
         maker.wait().unwrap();
-        let mut found = found_after_kill(scene.path());
+        let mut found = free_in(scene.path());
         assert_eq!(found.len(), 1, "{stage:?}");
         let found = found.remove(0);
         assert_eq!(found.state, MadeState::Abandoned, "{stage:?}");
@@ -141,6 +126,14 @@ fn at_each_stage_of_tmpfs() {
     killed_at_each_stage(&scene, &spec);
 }
 
+/// Its cleaner is a process that stays after the maker.
+#[test]
+fn at_each_stage_of_nilfs2() {
+    let scene = Scene::new();
+    let spec = scene.spec("nilfs2?size=160MiB");
+    killed_at_each_stage(&scene, &spec);
+}
+
 #[test]
 fn at_any_moment() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
@@ -162,7 +155,7 @@ fn at_any_moment() {
         } else {
             elsewhere.path()
         };
-        let found = found_after_kill(directory);
+        let found = free_in(directory);
         assert_eq!(found.len(), 1);
         for found in found {
             let removed = found.remove();
@@ -217,14 +210,24 @@ fn what_only_looks_like_ours_is_left_alone() {
     let linked = directory("postmark-made-1-4194305-6");
     std::os::unix::fs::symlink("/etc/passwd", linked.join(".postmark-made.json")).unwrap();
 
+    let open = directory("postmark-made-1-4194305-7");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+    let of_others = directory("postmark-made-1-4194305-8");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&of_others, Some(65_534), None).unwrap();
+    } else {
+        fs::remove_dir(&of_others).unwrap();
+    }
+
     let found = find(scene.path()).unwrap();
-    assert_eq!(found.len(), 5);
+    assert_eq!(found.len(), 6);
     for (found, expected) in found.into_iter().zip([
         "the directory is a copy",
         "the manifest was written for another directory",
         "the manifest is not one of this version",
         "it has files, and a manifest that is not whole",
         "the manifest cannot be opened",
+        "other users can write to the directory",
     ]) {
         let removed = found.remove();
         assert!(removed.left[0].why.starts_with(expected), "{removed:?}");

@@ -4,9 +4,12 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use made::{FileSystemKind, MakeSpec};
+use made::{FileSystemKind, FoundMade, MadeState, MakeSpec, find};
 use observe::{MountTable, Sources};
+use rustix::io::Errno;
+use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
 /// Whether everything is to be tested: then a missing need is a failure.
@@ -104,6 +107,36 @@ impl Drop for Scene {
         if !std::thread::panicking() {
             assert_eq!(self.left(), [] as [String; 0]);
         }
+    }
+}
+
+/// Unmounts as another program would. Programs that other tests start hold all files of this process for a moment.
+pub fn unmount(at: &Path) {
+    let began = Instant::now();
+    while let Err(errno) = rustix::mount::unmount(at, UnmountFlags::empty()) {
+        assert!(
+            errno == Errno::BUSY && began.elapsed() < Duration::from_secs(10),
+            "{}: {errno}",
+            at.display()
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// What is found in a directory once nobody holds it: programs that a killed maker had started have ended, and so have those
+/// of other tests, which hold all files of this process for the moment in which they are started.
+pub fn free_in(directory: &Path) -> Vec<FoundMade> {
+    let began = Instant::now();
+    loop {
+        let found = find(directory).unwrap();
+        let is_active = found
+            .iter()
+            .any(|found| matches!(found.state, MadeState::Active { .. }));
+        if !is_active || began.elapsed() > Duration::from_secs(20) {
+            return found;
+        }
+        drop(found);
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -172,6 +172,10 @@ fn what_is_wrong_is_told_with_what_would_be_right() {
             "mount option 'ro' cannot be used: files are made on the target",
         ),
         (
+            "make:tmpfs?mount=size=1G",
+            "mount option 'size=1G' cannot be used: the size is that of the key 'size'",
+        ),
+        (
             "make:overlay?mount=lowerdir=x",
             "mount option 'lowerdir=x' cannot be used",
         ),

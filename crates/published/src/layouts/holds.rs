@@ -63,6 +63,15 @@ const fn noun(figure: Figure) -> &'static str {
     }
 }
 
+/// What is no rate of transactions.
+const fn in_short(figure: Figure) -> &'static str {
+    match figure {
+        Figure::Elapsed => ", time",
+        Figure::Messages => ", messages",
+        _ => "",
+    }
+}
+
 /// What holds today and what does not, as sentences; empty where the paper has nothing of the study's works.
 pub fn sentences(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
@@ -238,10 +247,10 @@ fn between_systems(results: &LayoutResults, figure: Figure, differences: &mut Ve
                             name(other_of.0)
                         ),
                         short: format!(
-                            "{}/{}, {}{}",
+                            "{}/{}{}{}",
                             name(one_of.1),
                             name(other_of.1),
-                            noun(figure),
+                            in_short(figure),
                             of_variant(variant.as_deref())
                         ),
                         of: results.works[work].name.clone(),
@@ -277,20 +286,20 @@ fn between_works(results: &LayoutResults, figure: Figure, differences: &mut Vec<
                 };
                 differences.push(Difference {
                     between: format!(
-                        "{} over {} in {}{}",
+                        "{} over {} in {}{}, here in brackets",
                         now.name,
                         before.name,
                         noun(figure),
                         of_variant(variant.as_deref())
                     ),
                     short: format!(
-                        "{} to {}, {}{}",
+                        "{} to {}{}{}",
                         before.name,
                         now.name,
-                        noun(figure),
+                        in_short(figure),
                         of_variant(variant.as_deref())
                     ),
-                    of: format!("{} (here {})", results.systems[theirs].name, results.systems[ours].name),
+                    of: format!("{} ({})", results.systems[theirs].name, results.systems[ours].name),
                     there: one.0 / other.0,
                     there_open: one.1.over(other.1),
                     over: (work, ours),
@@ -447,12 +456,9 @@ fn summary(found: &[Found]) -> Option<String> {
 
 /// Whole systems, then and now: only of the same work.
 fn times_as_fast(results: &LayoutResults) -> Vec<String> {
-    let mut parts = Vec::new();
-    for figure in compared(results)
-        .into_iter()
-        .filter(|figure| *figure != Figure::Messages)
-    {
-        for (work, of) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
+    let mut pairs: Vec<(String, f64, f64)> = Vec::new();
+    for figure in speeds(results) {
+        for (work, _) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
             for variant in variants(results) {
                 for (ours, theirs) in counterparts(results, work, figure, variant.as_deref()) {
                     let values = results
@@ -464,61 +470,81 @@ fn times_as_fast(results: &LayoutResults) -> Vec<String> {
                     } else {
                         now / then
                     };
-                    parts.push(format!(
-                        "{} is {} times as fast as {}{} at {}",
-                        results.systems[ours].name,
-                        amount(times),
-                        results.systems[theirs].name,
-                        of_variant(variant.as_deref()),
-                        of.name
-                    ));
+                    let name = format!("{} as {}", results.systems[ours].name, results.systems[theirs].name);
+                    match pairs.iter_mut().find(|(known, ..)| *known == name) {
+                        Some((_, least, most)) => (*least, *most) = (least.min(times), most.max(times)),
+                        None => pairs.push((name, times, times)),
+                    }
                 }
             }
         }
     }
-    if parts.is_empty() {
+    if pairs.is_empty() {
         return Vec::new();
     }
+    let pair = |(name, least, most): &(String, f64, f64)| match amount(*least) == amount(*most) {
+        true => format!("{} times as fast: {name}", amount(*least)),
+        false => format!("{} to {} times as fast: {name}", amount(*least), amount(*most)),
+    };
+    let pairs: Vec<String> = pairs.iter().map(pair).collect();
     vec![format!(
-        "Today's systems beside the paper's: {}. {WHOLE_SYSTEMS}",
-        parts.join("; ")
+        "Today's systems and the printed ones: {}. {WHOLE_SYSTEMS}",
+        pairs.join("; ")
     )]
+}
+
+/// Figures that say how fast a system is.
+fn speeds(results: &LayoutResults) -> impl Iterator<Item = Figure> {
+    compared(results)
+        .into_iter()
+        .filter(|figure| *figure != Figure::Messages)
 }
 
 /// How many of the published systems each of today's is faster than: only of the same work.
 fn among(results: &LayoutResults) -> Vec<String> {
-    let mut items = Vec::new();
-    for figure in compared(results)
-        .into_iter()
-        .filter(|figure| *figure != Figure::Messages)
-    {
+    let (mut all, mut items) = (Vec::new(), Vec::new());
+    for figure in speeds(results) {
         for (work, of) in results.works.iter().enumerate().filter(|(_, of)| of.is_as_published()) {
             let theirs: Vec<f64> = results
                 .published()
                 .filter_map(|system| Some(results.printed(work, system, figure)?.0))
                 .collect();
-            let ours = results.own().filter_map(|system| {
-                let median = results.median(work, system, figure)?;
-                let is_beaten = |value: &&f64| {
-                    if figure == Figure::Elapsed {
-                        median < **value
-                    } else {
-                        median > **value
-                    }
-                };
-                let beaten = theirs.iter().filter(is_beaten).count();
-                Some(format!("{} than {beaten} of them", results.systems[system].name))
-            });
-            let ours: Vec<String> = ours.collect();
-            if !(ours.is_empty() || theirs.is_empty()) {
-                items.push(format!(
-                    "Faster than published systems ({} at {}): {}.",
-                    counted(theirs.len() as u64, "system"),
-                    of.name,
-                    ours.join(", ")
-                ));
+            let ours: Vec<(&str, usize)> = results
+                .own()
+                .filter_map(|system| {
+                    let median = results.median(work, system, figure)?;
+                    let is_slower = |value: &&f64| match figure {
+                        Figure::Elapsed => **value > median,
+                        _ => **value < median,
+                    };
+                    Some((
+                        results.systems[system].name.as_str(),
+                        theirs.iter().filter(is_slower).count(),
+                    ))
+                })
+                .collect();
+            if ours.is_empty() || theirs.is_empty() {
+                continue;
             }
+            if ours.iter().all(|(_, slower)| *slower == theirs.len()) {
+                all.push(format!("{} at {}", theirs.len(), of.name));
+                continue;
+            }
+            let ours = ours.iter().map(|(name, slower)| format!("{name} than {slower}"));
+            items.push(format!(
+                "Of the {} printed at {}, today's are faster: {}.",
+                counted(theirs.len() as u64, "system"),
+                of.name,
+                ours.collect::<Vec<_>>().join(", ")
+            ));
         }
+    }
+    if !all.is_empty() {
+        let all = all.join(", ");
+        items.insert(
+            0,
+            format!("Each of today's systems is faster than all printed ones: {all}."),
+        );
     }
     items
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Fact;
 use serde::Serialize;
 use study::statistics::{BLOCKS_MIN, Mean, mean};
-use study::{Cell, Design, Flaw, PaperLayout};
+use study::{Design, Flaw, PaperLayout, StudyCell};
 use workload::presets::{self, Machine};
 
 use super::measured::PaperRun;
@@ -357,7 +357,12 @@ impl LayoutResults {
     }
 
     /// Works and systems of the study; where each run belongs: by the label of its cell.
-    fn add_study(&mut self, design: &Design, cells: &[Cell], runs: &[PaperRun]) -> BTreeMap<String, (usize, usize)> {
+    fn add_study(
+        &mut self,
+        design: &Design,
+        cells: &[StudyCell],
+        runs: &[PaperRun],
+    ) -> BTreeMap<String, (usize, usize)> {
         let mut sides: Vec<Option<&str>> = Vec::new();
         for run in runs {
             let side = run.part.side.as_deref();

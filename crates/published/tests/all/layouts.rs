@@ -92,7 +92,8 @@ fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutRes
 fn compare(name: &str, results: &LayoutResults, view: LayoutView) {
     let document = layouts::document(results, view);
     let text = document::text(&document, WIDTH);
-    assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+    let wide = text.lines().find(|line| line.chars().count() > WIDTH);
+    assert_eq!(wide, None);
     for (end, text) in [
         ("txt", text),
         ("md", document::markdown(&document)),
@@ -196,10 +197,7 @@ fn what_holds_follows_from_the_numbers() {
         holds.contains("here tmpfs over ext4: holds, by less: 1000/50000, 20000/50000."),
         "{holds}"
     );
-    assert!(
-        holds.contains("TMPFS/UFS, transactions/s 1000/50000 55.6 1.99"),
-        "{holds}"
-    );
+    assert!(holds.contains("TMPFS/UFS 1000/50000 55.6 1.99"), "{holds}");
     assert!(holds.contains("the same order"), "{holds}");
     let reversed = judged(6, 2_000.0, 1_000.0);
     assert!(
@@ -240,11 +238,8 @@ fn smaller_work_is_not_set_beside_the_paper() {
         shown.contains("Not the published work: 200/500 is 200/500 in place of 20000/50000."),
         "{shown}"
     );
-    assert!(
-        shown.contains("tmpfs is 30.0 times as fast as TMPFS at 1000/50000"),
-        "{shown}"
-    );
-    assert!(!shown.contains("as TMPFS at 200/500"), "{shown}");
+    // The numbers at 200/500 and 200/1000 would make this a range.
+    assert!(shown.contains("30.4 times as fast: tmpfs as TMPFS."), "{shown}");
     assert!(
         !shown.contains("200/500 over 1000/50000"),
         "steps of unlike size: {shown}"

@@ -1,10 +1,11 @@
 //! Comparisons of runs whose numbers are known.
 
-use record::Level;
+use record::{Level, StudyPart};
 use study::comparison::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
-    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Looks, Method, Metric, UnlikeWhat, unlike,
+    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method, Metric, StudyRun,
+    UnlikeWhat, final_tables, unlike,
 };
 
 use crate::made::{apart, in_blocks, run};
@@ -288,4 +289,51 @@ fn looks_spend_their_error_and_no_more() {
     assert_eq!(looks.alpha(11, 0.05), None);
     let end = looks.alpha_at_end(12, 0.05) + looks.alpha(10, 0.05).unwrap();
     assert!(is_near(end, 0.05));
+}
+
+#[test]
+fn a_study_that_was_looked_at_reports_what_its_looks_have_left() {
+    let text = |until: &str| {
+        format!(
+            "{until}blocks = 40\ntargets = [{{ name = \"b\", at = \"/b\" }}, {{ name = \"a\", at = \"/a\" }}]\n[[workload]]\npreset = \"mail\"\n"
+        )
+    };
+    let runs: Vec<StudyRun> = [in_blocks("b", &[100.0; 14]), in_blocks("a", &[90.0, 92.0].repeat(7))]
+        .into_iter()
+        .flat_map(|side| {
+            side.runs.into_iter().map(move |observed| StudyRun {
+                part: part(&side.label, observed.block.as_ref().unwrap().number),
+                observed,
+            })
+        })
+        .collect();
+    let width = |text: String| {
+        let design = Design::parse(&text).unwrap();
+        let tables = final_tables(&design, &design.cells().unwrap(), &runs, &[Metric::Transactions]);
+        assert!(is_near(tables[0].confidence, 0.95));
+        let interval = tables[0].rows[0].estimate().unwrap().interval.unwrap();
+        (interval.high / interval.low).ln()
+    };
+    let alpha = Looks::new(40).alpha(14, ALPHA).unwrap();
+    let expected = student_quantile(1.0 - alpha / 2.0, 13.0) / student_quantile(0.975, 13.0);
+    let found = width(text("until = \"2%\"\n")) / width(text(""));
+    assert!(is_near(found, expected), "{found} {expected}");
+}
+
+fn part(cell: &str, block: u32) -> StudyPart {
+    StudyPart {
+        study: "s".to_owned(),
+        name: "n".to_owned(),
+        design: String::new(),
+        cell: cell.to_owned(),
+        coordinates: Vec::new(),
+        is_twin: false,
+        block,
+        attempt: 1,
+        position: 1,
+        side: None,
+        quiet: None,
+        made: None,
+        age: None,
+    }
 }

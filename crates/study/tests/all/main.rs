@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod comparing;
+mod designs;
 mod gates;
 mod metrics;
 mod simulated;

@@ -1,0 +1,297 @@
+//! The course of a study: which run is next, what is repeated, when it ends, and what is left for a resumed one. Runs are made on the
+//! null storage; what they came to is put into their records.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, perform};
+use record::{Outcome, Record, StudyPart};
+use runner::{NoEvents, Place, RunSpec};
+use storage::simulated::{Code, Simulated};
+use study::{Design, StudyCell, StudyRun};
+use workload::Mix;
+
+use crate::run;
+use crate::steps::{AT, Virtual};
+
+/// What becomes of a measured run.
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    Good,
+    Invalid,
+    Failed,
+    /// A signal comes while it goes on.
+    Signal,
+    Refused,
+}
+
+/// A ground that keeps what was asked of it.
+#[derive(Default)]
+struct Told {
+    /// The next runs' fates; the others are good.
+    fates: VecDeque<Fate>,
+    measured: Vec<(String, u32, u32, bool)>,
+    churned: Vec<u64>,
+    kept: Vec<usize>,
+    reused: Vec<bool>,
+    repeated: Vec<(u32, u32)>,
+    signal: Option<i32>,
+    /// Each measured run takes so long.
+    takes: Duration,
+}
+
+fn performed(spec: &RunSpec) -> Record {
+    let storage = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
+    let clock = Virtual::of(&storage);
+    let mut spec = spec.clone();
+    // Nothing is there of an earlier run.
+    spec.keeping.reuse = false;
+    run(&spec, &storage, &clock, &Arc::new(AtomicUsize::new(0)), &mut NoEvents).unwrap()
+}
+
+impl Ground for Told {
+    type Error = String;
+
+    fn target(&mut self, cell: usize) -> Result<Ready, String> {
+        Ok(Ready {
+            directory: AT.into(),
+            made: None,
+            is_churned: self.kept.contains(&cell),
+        })
+    }
+
+    fn spec(&mut self, _: usize, directory: &Path) -> Result<RunSpec, String> {
+        let mix = Mix {
+            files: 10,
+            transactions: 1_000,
+            weights: "create=1,delete=1,stat=2".parse().unwrap(),
+            ..Mix::default()
+        };
+        Ok(RunSpec {
+            room_check: false,
+            overhead: false,
+            ..RunSpec::classic(mix.into(), vec![directory.to_owned()], Place::OwnDirectory)
+        })
+    }
+
+    fn churn(&mut self, spec: &RunSpec) -> Result<Record, String> {
+        assert!(spec.keeping.keep && !spec.keeping.reuse);
+        self.churned.push(spec.workload.transactions());
+        Ok(performed(spec))
+    }
+
+    fn keep_state(&mut self, cell: usize) -> Result<Ready, String> {
+        self.kept.push(cell);
+        self.target(cell)
+    }
+
+    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), String> {
+        std::thread::sleep(self.takes);
+        let fate = self.fates.pop_front().unwrap_or(Fate::Good);
+        if fate == Fate::Refused {
+            return Err("no room".to_owned());
+        }
+        self.measured
+            .push((part.cell.clone(), part.block, part.attempt, part.is_twin));
+        self.reused.push(spec.keeping.reuse);
+        let mut spec = spec.clone();
+        if fate == Fate::Invalid {
+            // Too few to measure anything.
+            spec.workload = spec.workload.with_transactions(20);
+        }
+        let mut record = performed(&spec);
+        match fate {
+            Fate::Failed => {
+                record.actual.outcome = Outcome::Failed {
+                    why: "cannot write".to_owned(),
+                }
+            }
+            Fate::Signal => {
+                self.signal = Some(2);
+                record.actual.outcome = Outcome::Interrupted { signal: 2 };
+            }
+            Fate::Good | Fate::Invalid | Fate::Refused => {}
+        }
+        record.study = Some(part);
+        Ok((record, Some(self.measured.len() as u64)))
+    }
+
+    fn signal(&self) -> Option<i32> {
+        self.signal
+    }
+
+    fn tell(&mut self, event: StudyEvent<'_>) {
+        if let StudyEvent::Repeating { block, attempt } = event {
+            self.repeated.push((block, attempt));
+        }
+    }
+}
+
+fn design(text: &str) -> (Design, Vec<StudyCell>) {
+    let text = format!("quiet-time = \"0s\"\n{text}\n[[workload]]\nfiles = 10\n");
+    let design = Design::parse(&text).unwrap();
+    let cells = design.cells().unwrap();
+    (design, cells)
+}
+
+fn go(
+    (design, cells): &(Design, Vec<StudyCell>),
+    done: &mut Vec<StudyRun>,
+    ground: &mut Told,
+    side: Option<(&str, u32)>,
+) -> Result<StudyEnd, String> {
+    let course = Course {
+        design,
+        cells,
+        id: "abc",
+        side,
+    };
+    perform(course, done, ground)
+}
+
+const TWO: &str = "targets = [\"/a\", \"/b\"]\nblocks = 3";
+
+#[test]
+fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
+    let (planned, mut done, mut ground) = (design(TWO), Vec::new(), Told::default());
+    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    for block in 1..=3 {
+        let mut of_block: Vec<_> = ground.measured.iter().filter(|run| run.1 == block).collect();
+        let ordered = planned.0.block(&planned.1, block, 1);
+        let cells: Vec<_> = of_block.iter().map(|run| (run.0.as_str(), run.3)).collect();
+        let meant: Vec<_> = ordered
+            .iter()
+            .map(|run| (planned.1[run.cell].label.as_str(), run.is_twin))
+            .collect();
+        assert_eq!(cells, meant);
+        of_block.sort();
+        assert_eq!(of_block.len(), 3);
+    }
+    assert_eq!(done.len(), 9);
+    // It is all there: nothing is run again.
+    let mut again = Told::default();
+    assert_eq!(go(&planned, &mut done, &mut again, None), Ok(StudyEnd::Complete));
+    assert!(again.measured.is_empty());
+}
+
+#[test]
+fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
+    let planned = design(TWO);
+    let mut whole = Told::default();
+    go(&planned, &mut Vec::new(), &mut whole, None).unwrap();
+    for stopped in [0, 1, 4, 8] {
+        for fate in [Fate::Failed, Fate::Signal, Fate::Refused] {
+            let mut done = Vec::new();
+            let mut ground = Told {
+                fates: std::iter::repeat_n(Fate::Good, stopped).chain([fate]).collect(),
+                ..Told::default()
+            };
+            let end = go(&planned, &mut done, &mut ground, None);
+            match fate {
+                Fate::Failed => assert!(matches!(end, Ok(StudyEnd::RunFailed { run: Some(_), .. })), "{end:?}"),
+                Fate::Signal => assert_eq!(end, Ok(StudyEnd::Interrupted(2))),
+                _ => assert_eq!(end, Err("no room".to_owned())),
+            }
+            assert_eq!(done.len(), stopped);
+            let mut rest = Told::default();
+            assert_eq!(go(&planned, &mut done, &mut rest, None), Ok(StudyEnd::Complete));
+            assert_eq!(rest.measured, whole.measured[stopped..]);
+        }
+    }
+}
+
+#[test]
+fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
+    let planned = design(TWO);
+    let mut ground = Told {
+        // The second run of the first attempt; then all is well.
+        fates: [Fate::Good, Fate::Invalid].into(),
+        ..Told::default()
+    };
+    let mut done = Vec::new();
+    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(ground.repeated, [(1, 2)]);
+    // The rest of the attempt is of no use.
+    let attempts: Vec<u32> = ground
+        .measured
+        .iter()
+        .filter(|run| run.1 == 1)
+        .map(|run| run.2)
+        .collect();
+    assert_eq!(attempts, [1, 1, 2, 2, 2]);
+
+    let mut ground = Told {
+        fates: [Fate::Invalid; 3].into(),
+        ..Told::default()
+    };
+    let mut done = Vec::new();
+    assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
+    assert_eq!(ground.repeated, [(1, 2), (1, 3)]);
+    assert_eq!(done.iter().filter(|run| run.part.block == 1).count() as u32, ATTEMPTS);
+    // A resumed study does not begin the block again.
+    let mut rest = Told::default();
+    assert_eq!(go(&planned, &mut done, &mut rest, None), Ok(StudyEnd::Complete));
+    assert!(rest.measured.is_empty());
+}
+
+#[test]
+fn no_block_begins_that_would_end_too_late() {
+    let planned = design("targets = [\"/a\"]\ntwin = false\nfor = \"300ms\"");
+    let mut ground = Told {
+        takes: Duration::from_millis(70),
+        ..Told::default()
+    };
+    assert_eq!(go(&planned, &mut Vec::new(), &mut ground, None), Ok(StudyEnd::TimeOver));
+    assert!((1..=4).contains(&ground.measured.len()), "{}", ground.measured.len());
+}
+
+#[test]
+fn it_ends_when_all_intervals_are_narrow_enough() {
+    // The simulated storage has no noise at all.
+    let planned = design("targets = [\"/a\", \"/b\"]\nuntil = \"2%\"");
+    let mut done = Vec::new();
+    let end = go(&planned, &mut done, &mut Told::default(), None);
+    assert_eq!(end, Ok(StudyEnd::NarrowEnough));
+    assert_eq!(done.iter().map(|run| run.part.block).max(), Some(10));
+}
+
+#[test]
+fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
+    let planned = design("targets = [\"/a\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
+    let mut ground = Told::default();
+    assert_eq!(go(&planned, &mut Vec::new(), &mut ground, None), Ok(StudyEnd::Complete));
+    // Of four operations one makes a file: thirty files of a pool of ten take 120.
+    assert_eq!(ground.churned, [120]);
+    assert_eq!(ground.kept, [1]);
+    let aged: Vec<bool> = ground.measured.iter().map(|run| run.0 == "age=3").collect();
+    assert_eq!(ground.reused, aged);
+}
+
+#[test]
+fn a_side_is_one_block_of_its_own() {
+    let planned = design(TWO);
+    let mut done = Vec::new();
+    for (side, block) in [("old", 1), ("new", 1), ("old", 2)] {
+        let mut ground = Told::default();
+        assert_eq!(
+            go(&planned, &mut done, &mut ground, Some((side, block))),
+            Ok(StudyEnd::Complete)
+        );
+        assert_eq!(ground.measured.len(), 3);
+        assert!(
+            ground
+                .measured
+                .iter()
+                .all(|run| run.1 == block && run.0.ends_with(side))
+        );
+    }
+    let sides: Vec<_> = done.iter().map(|run| run.part.side.as_deref()).collect();
+    assert_eq!(sides[0], Some("old"));
+    // It is there already.
+    let mut again = Told::default();
+    go(&planned, &mut done, &mut again, Some(("new", 1))).unwrap();
+    assert!(again.measured.is_empty());
+}
