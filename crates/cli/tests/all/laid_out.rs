@@ -58,7 +58,7 @@ fn every_small_study_shows_the_tables_of_its_paper() {
             &[
                 "Massive 1 12 100 20 200",
                 "The brief, 64 bit",
-                "ext4+journal over ext4, %",
+                "ext4 ext4+journal ext2, %",
                 "UFS Logging over UFS in transactions/s (64 bit), here ext4 over ext2: the",
             ],
         ),

@@ -109,9 +109,12 @@ fn scaled(results: &LayoutResults) -> Vec<String> {
             unlike.push(format!("{} in place of {}", shape.label(), published.label()));
         }
         unlike.extend(work.differences.iter().cloned());
+        let name = match work.name == shape.label() {
+            true => String::new(),
+            false => format!("{}: ", work.name),
+        };
         items.push(format!(
-            "Not the published work: {} is {}. Ratios between systems are compared below; the numbers themselves are not.",
-            work.name,
+            "Not the published work: {name}{}. Ratios between systems are compared below; the numbers themselves are not.",
             unlike.join("; ")
         ));
     }

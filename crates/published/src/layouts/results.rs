@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use record::Fact;
 use serde::Serialize;
+use study::pairs::INVALID_MAX;
 use study::statistics::{BLOCKS_MIN, Mean, mean};
 use study::{Design, Flaw, PaperLayout, StudyCell};
 use workload::presets::{self, Machine};
@@ -53,9 +54,24 @@ pub struct LayoutResults {
     pub systems: Vec<StudiedSystem>,
     /// What came out, where there is something.
     pub values: Vec<StudiedValue>,
+    /// Blocks in which every run of a cell was INVALID, by work and system: they are in no number.
+    pub invalid: Vec<InvalidBlocks>,
     /// By work, system and figure, what each block came to.
     #[serde(skip)]
     blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
+}
+
+/// Blocks of a cell that are in no number, because its runs there were INVALID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InvalidBlocks {
+    /// The work, counted from 0.
+    pub work: usize,
+    /// The system, counted from 0.
+    pub system: usize,
+    /// How many blocks.
+    pub invalid: u32,
+    /// Of how many.
+    pub all: u32,
 }
 
 fn name<S: serde::Serializer>(layout: &PaperLayout, to: S) -> Result<S::Ok, S::Error> {
@@ -104,6 +120,8 @@ pub struct StudiedSystem {
     pub variant: Option<String>,
     /// Of a target: the system of the paper that it is compared with.
     pub counterpart: Option<String>,
+    /// Whether it is no target, but something that the layout has a column of.
+    pub is_expected: bool,
 }
 
 /// One number, or why there is none.
@@ -303,6 +321,9 @@ const PROTOCOLS: [(&str, &str); 4] = [
     ("iscsi", "iSCSI"),
 ];
 
+/// Why a number is missing though there are runs.
+pub const UNKNOWN: &str = "the runs do not know it";
+
 /// Refuses counterparts that the paper does not have.
 ///
 /// # Errors
@@ -337,7 +358,9 @@ impl LayoutResults {
     /// # Errors
     /// Where the paper lacks a counterpart.
     pub fn of(layout: PaperLayout, design: &Design, runs: &[PaperRun], library: &Library) -> Result<Self, LayoutError> {
-        check(layout, design, library)?;
+        if design.layout.is_none_or(|own| own == layout) {
+            check(layout, design, library)?;
+        }
         let paper = source(library, layout)?;
         let cells = design.cells()?;
         let mut results = Self {
@@ -347,6 +370,7 @@ impl LayoutResults {
             works: Vec::new(),
             systems: Vec::new(),
             values: Vec::new(),
+            invalid: Vec::new(),
             blocks: BTreeMap::new(),
         };
         let places = results.add_study(design, &cells, runs);
@@ -373,6 +397,10 @@ impl LayoutResults {
         if sides.is_empty() {
             sides.push(None);
         }
+        // They are of the paper whose layout the study file names.
+        let is_other = design.layout.is_some_and(|own| own != self.layout);
+        let none = BTreeMap::new();
+        let counterparts = if is_other { &none } else { &design.counterparts };
         for target in &design.targets {
             for side in &sides {
                 self.systems.push(StudiedSystem {
@@ -384,7 +412,8 @@ impl LayoutResults {
                     contributor: Fact::NotApplicable,
                     is_published: false,
                     variant: None,
-                    counterpart: design.counterparts.get(&target.name).cloned(),
+                    counterpart: counterparts.get(&target.name).cloned(),
+                    is_expected: false,
                 });
             }
         }
@@ -448,22 +477,32 @@ impl LayoutResults {
                 is_published: false,
                 variant: None,
                 counterpart: None,
+                is_expected: true,
             });
         }
     }
 
     fn add_values(&mut self, runs: &[PaperRun], places: &BTreeMap<String, (usize, usize)>) {
-        let mut invalid: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+        let mut counted: BTreeMap<(usize, usize), BTreeMap<u32, bool>> = BTreeMap::new();
         for run in runs {
             let Some((work, system)) = places.get(&run.part.cell).copied() else {
                 continue;
             };
-            if !run.is_counted {
-                *invalid.entry((work, system)).or_default() += 1;
-                continue;
-            }
-            for (figure, value) in &run.figures {
+            let blocks = counted.entry((work, system)).or_default();
+            *blocks.entry(run.part.block).or_default() |= run.is_counted;
+            for (figure, value) in run.figures.iter().filter(|_| run.is_counted) {
                 self.blocks.entry((work, system, *figure)).or_default().add(run, *value);
+            }
+        }
+        for ((work, system), blocks) in counted {
+            let invalid = count(blocks.values().filter(|is_counted| !**is_counted).count());
+            if invalid > 0 {
+                self.invalid.push(InvalidBlocks {
+                    work,
+                    system,
+                    invalid,
+                    all: count(blocks.len()),
+                });
             }
         }
         for work in 0..self.works.len() {
@@ -473,7 +512,7 @@ impl LayoutResults {
                     let value = match blocks.and_then(BlockValues::measured) {
                         Some(measured) => ShownValue::Measured(measured),
                         None => ShownValue::Missing {
-                            why: self.why_missing(work, system, invalid.get(&(work, system)).copied()),
+                            why: self.why_missing(work, system),
                         },
                     };
                     self.values.push(StudiedValue {
@@ -488,17 +527,27 @@ impl LayoutResults {
         }
     }
 
-    fn why_missing(&self, work: usize, system: usize, invalid: Option<u32>) -> String {
-        let is_measured = self.blocks.range((work, system, Figure::TransactionsRate)..).next();
-        let has_runs = is_measured.is_some_and(|((of, by, _), _)| (*of, *by) == (work, system));
-        match (has_runs, invalid) {
-            (true, _) => "the runs do not know it".to_owned(),
-            (false, Some(invalid)) => format!("not measured: all of its {invalid} runs are INVALID"),
-            (false, None) => match self.systems[system].description.why() {
-                Some(why) if why.starts_with("the study has") => format!("not measured: {why}"),
-                _ => "not measured".to_owned(),
-            },
+    fn why_missing(&self, work: usize, system: usize) -> String {
+        let mut of_cell = self.blocks.keys().filter(|(of, by, _)| (*of, *by) == (work, system));
+        if of_cell.next().is_some() {
+            return UNKNOWN.to_owned();
         }
+        match (self.invalid_of(work, system), self.systems[system].description.why()) {
+            (Some(_), _) => "not measured: all of its runs are INVALID".to_owned(),
+            (None, Some(why)) if self.systems[system].is_expected => format!("not measured: {why}"),
+            (None, _) => "not measured".to_owned(),
+        }
+    }
+
+    /// The blocks of a cell that are in no number; nothing where all of them are.
+    pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
+        self.invalid.iter().find(|one| (one.work, one.system) == (work, system))
+    }
+
+    /// Whether a cell has so many INVALID blocks that it is compared with nothing.
+    fn is_too_invalid(&self, (work, system): (usize, usize)) -> bool {
+        let of_cell = self.invalid_of(work, system);
+        of_cell.is_some_and(|one| f64::from(one.invalid) > INVALID_MAX * f64::from(one.all))
     }
 
     /// The paper's rows of the study's works.
@@ -625,7 +674,7 @@ impl LayoutResults {
     }
 
     /// How many times one system's value at a work is another's, perhaps at another work; nothing where they have no block in
-    /// common. `alpha`: the error of the interval.
+    /// common, or too many INVALID ones. `alpha`: the error of the interval.
     pub fn ratio(
         &self,
         figure: Figure,
@@ -633,6 +682,9 @@ impl LayoutResults {
         (other_work, other_system): (usize, usize),
         alpha: f64,
     ) -> Option<PairedRatio> {
+        if self.is_too_invalid((work, system)) || self.is_too_invalid((other_work, other_system)) {
+            return None;
+        }
         let one = self.blocks.get(&(work, system, figure))?;
         let other = self.blocks.get(&(other_work, other_system, figure))?;
         one.over(other, alpha)
@@ -671,6 +723,7 @@ fn published_system(row: &Row<'_>) -> StudiedSystem {
         is_published: true,
         variant: row.variant.clone(),
         counterpart: None,
+        is_expected: false,
     }
 }
 

@@ -6,7 +6,7 @@ use study::PaperLayout;
 use study::comparison::ALPHA;
 
 use super::holds;
-use super::results::{LayoutResults, MeasuredValue, SESSION, ShownValue, figures_of};
+use super::results::{LayoutResults, MeasuredValue, SESSION, ShownValue, UNKNOWN, figures_of};
 use crate::beside::amount;
 use crate::number::{KILOBYTE_BYTES, Unit};
 use crate::show::kebab;
@@ -95,7 +95,7 @@ fn numbers(results: &LayoutResults) -> String {
             "A factor says how many times as fast the first system is as the second: of the study the geometric mean of pairs within blocks. Megabytes have 1,048,576 bytes."
         }
         PaperLayout::Completion => {
-            "Messages are requests to the server, and without a server commands to the device; CPU is the processor time of the program. All are of the whole run."
+            "Messages are requests to the server, and without a server commands to the device while a phase goes on; CPU is the processor time of the program. All are of the whole run."
         }
     };
     format!("{what}. {of_layout}")
@@ -134,7 +134,7 @@ fn cell(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> 
         Some(ShownValue::Measured(measured)) => Cell::ours(number(measured.median * scale, figure)),
         Some(ShownValue::Printed { printed, .. }) => Cell::ours(printed),
         Some(ShownValue::Missing { why }) if !results.systems[system].is_published => match why.as_str() {
-            "the runs do not know it" => Cell::Unavailable(why.clone()),
+            UNKNOWN => Cell::Unavailable(why.clone()),
             _ => Cell::ours(NOT_MEASURED),
         },
         Some(ShownValue::Missing { why }) => Cell::Unavailable(why.clone()),
@@ -469,9 +469,10 @@ fn missing(results: &LayoutResults) -> Vec<String> {
             let ShownValue::Missing { why } = &value.value else {
                 continue;
             };
-            let what = match why.strip_prefix("the runs do") {
-                Some(_) => format!("{} at {}", label(value.figure), results.works[value.work].name),
-                None => results.works[value.work].name.clone(),
+            let work = &results.works[value.work].name;
+            let what = match why.as_str() {
+                UNKNOWN => format!("{} at {work}", label(value.figure)),
+                _ => work.clone(),
             };
             match of.iter_mut().find(|(known, _)| known == why) {
                 Some((_, all)) if all.contains(&what) => {}
@@ -480,6 +481,18 @@ fn missing(results: &LayoutResults) -> Vec<String> {
             }
         }
         let name = &results.systems[system].name;
+        let invalid = results
+            .invalid
+            .iter()
+            .filter(|one| one.system == system && one.invalid < one.all);
+        items.extend(invalid.map(|one| {
+            format!(
+                "{name}, {}: {} of {} are INVALID and in no number.",
+                results.works[one.work].name,
+                one.invalid,
+                counted(one.all.into(), "block")
+            )
+        }));
         items.extend(
             of.into_iter()
                 .map(|(why, all)| format!("{name}, {}: {why}.", all.join(", "))),

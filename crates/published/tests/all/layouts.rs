@@ -235,11 +235,11 @@ fn smaller_work_is_not_set_beside_the_paper() {
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        shown.contains("Not the published work: 200/500 is 200/500 in place of 20000/50000."),
+        shown.contains("Not the published work: 200/500 in place of 20000/50000."),
         "{shown}"
     );
     // The numbers at 200/500 and 200/1000 would make this a range.
-    assert!(shown.contains("30.4 times as fast: tmpfs as TMPFS."), "{shown}");
+    assert!(shown.contains("30.0 times as fast: tmpfs as TMPFS."), "{shown}");
     assert!(
         !shown.contains("200/500 over 1000/50000"),
         "steps of unlike size: {shown}"
@@ -257,11 +257,41 @@ fn invalid_runs_and_missing_ones_are_told_apart() {
     let results = results(PaperLayout::Tr3022, &design, &runs);
     let shown = document::text(&layouts::document(&results, LayoutView::default()), WIDTH);
     assert!(
-        shown.contains("tmpfs, 1000/50000: not measured: all of its 2 runs are INVALID."),
+        shown.contains("tmpfs, 1000/50000: not measured: all of its runs are INVALID."),
         "{shown}"
     );
     assert!(shown.contains("tmpfs, 200/500: not measured."), "{shown}");
     assert!(!shown.contains("UFS"), "{shown}");
+}
+
+#[test]
+fn with_too_many_invalid_blocks_nothing_is_judged() {
+    let design = kept("tr3022");
+    let judged = |invalid: u32| {
+        let mut runs = runs(&design, 10, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
+        for run in &mut runs {
+            run.is_counted = run.part.cell != "1000/50000 tmpfs" || run.part.block > invalid;
+        }
+        let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
+        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let few = judged(2);
+    assert!(
+        few.contains("tmpfs, 1000/50000: 2 of 10 blocks are INVALID and in no number."),
+        "{few}"
+    );
+    assert!(few.contains("TMPFS/UFS 1000/50000 55.6"), "{few}");
+    let many = judged(3);
+    assert!(many.contains("tmpfs, 1000/50000: 3 of 10 blocks"), "{many}");
+    assert!(!many.contains("TMPFS/UFS 1000/50000"), "{many}");
+}
+
+#[test]
+fn counterparts_are_of_the_layout_that_the_study_file_names() {
+    let design = kept("tr3022");
+    let runs = runs(&design, 5, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
+    let other = results(PaperLayout::Submissions, &design, &runs);
+    assert!(other.systems.iter().all(|system| system.counterpart.is_none()));
 }
 
 #[test]
