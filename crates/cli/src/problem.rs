@@ -124,7 +124,7 @@ pub enum PublishedProblem {
     Published(#[from] PublishedError),
     /// The results of a study cannot be shown in the tables of a paper.
     #[error(transparent)]
-    Layout(#[from] LayoutError),
+    Layout(Box<LayoutError>),
     /// A file cannot be read.
     #[error("cannot read {}: {cause}", harmless::path(.path))]
     CannotRead { path: PathBuf, cause: std::io::Error },
@@ -144,4 +144,10 @@ pub enum PublishedProblem {
         "there is no submission {0} in the archive ('postmark published submissions' shows the numbers; S3 is number 3)"
     )]
     NoSuchSubmission(u64),
+}
+
+impl From<LayoutError> for PublishedProblem {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(Box::new(error))
+    }
 }

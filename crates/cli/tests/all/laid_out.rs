@@ -77,7 +77,7 @@ fn every_small_study_shows_the_tables_of_its_paper() {
         (
             "completion-small",
             &[
-                "NFS v3: not measured",
+                "NFS v3, 200 files, 1,000 files: not measured",
                 "the study has no target with iSCSI",
                 "ext4 CPU (s)",
             ],

@@ -330,27 +330,36 @@ fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     judged.collect()
 }
 
+/// What becomes of the differences between two systems or works: each outcome with those that have it.
+struct PairOutcomes<'a> {
+    between: &'a str,
+    outcomes: Vec<(String, Vec<&'a str>)>,
+}
+
 /// An item for each pair of systems or works, and before them how many there are of each kind.
 fn found_again(judged: &[(Difference, PairedRatio, Found)]) -> Vec<String> {
     let all: Vec<Found> = judged.iter().map(|(_, _, found)| *found).collect();
-    let mut pairs: Vec<(&str, Vec<(String, Vec<&str>)>)> = Vec::new();
+    let mut pairs: Vec<PairOutcomes<'_>> = Vec::new();
     for (difference, here, found) in judged {
-        let at = match pairs.iter().position(|(between, _)| *between == difference.between) {
+        let at = match pairs.iter().position(|pair| pair.between == difference.between) {
             Some(at) => at,
             None => {
-                pairs.push((&difference.between, Vec::new()));
+                pairs.push(PairOutcomes {
+                    between: &difference.between,
+                    outcomes: Vec::new(),
+                });
                 pairs.len() - 1
             }
         };
         let outcome = outcome(*found, difference.there, here);
-        let outcomes = &mut pairs[at].1;
+        let outcomes = &mut pairs[at].outcomes;
         match outcomes.iter_mut().find(|(known, _)| *known == outcome) {
             Some((_, of)) => of.push(&difference.of),
             None => outcomes.push((outcome, vec![&difference.of])),
         }
     }
     let mut sentences: Vec<String> = summary(&all).into_iter().collect();
-    sentences.extend(pairs.into_iter().map(|(between, outcomes)| {
+    sentences.extend(pairs.into_iter().map(|PairOutcomes { between, outcomes }| {
         let outcome = |(outcome, of): (String, Vec<&str>)| format!("{outcome}: {}", of.join(", "));
         let outcomes: Vec<String> = outcomes.into_iter().map(outcome).collect();
         format!("{between}: {}.", outcomes.join("; "))
