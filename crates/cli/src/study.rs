@@ -2,6 +2,7 @@
 
 pub mod found;
 mod ground;
+pub mod layout;
 mod refused;
 mod targets;
 mod words;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
 use document::harmless;
+use published::layouts::LayoutView;
 use spec::Stop;
 use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
 
@@ -49,6 +51,12 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         }
     }
     judge(&intended.design, &cells, arguments.file.as_deref())?;
+    layout::check(&intended.design)?;
+    if arguments.with_published && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
+        ));
+    }
     let (design, mut runs) = (&intended.design, intended.runs);
     let side = arguments.side.as_deref().zip(arguments.block);
     let course = Course {
@@ -81,7 +89,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
-    report_of(arguments, &course, &runs)?;
+    report_of(arguments, &place, &course, &runs)?;
     Ok(match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
@@ -97,8 +105,26 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     })
 }
 
-/// Shows what the study came to.
-fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
+/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.
+fn report_of(
+    arguments: &StudyArguments,
+    place: &ArchivePlace,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
+    let Some(layout) = course.design.layout else {
+        return compare_of(arguments, course, runs);
+    };
+    if matches!(arguments.format, CompareFormat::Text | CompareFormat::Markdown) {
+        compare_of(arguments, course, runs)?;
+    }
+    let view = LayoutView {
+        is_with_published: arguments.with_published,
+    };
+    layout::show(&place.open(false)?, course.design, runs, layout, view, arguments.format)
+}
+
+fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
     compare::show(&tables, arguments.format)
 }

@@ -9,6 +9,7 @@ use spec::{Options, Time};
 use toml::{Spanned, Table, Value};
 
 use crate::metric::Metric;
+use crate::paper_layout::{PaperLayout, UnknownLayout};
 
 /// Blocks of a study that says nothing of how many.
 pub const BLOCKS: u32 = 10;
@@ -61,8 +62,10 @@ pub struct Design {
     pub quiet: Duration,
     /// What is compared.
     pub metrics: Vec<Metric>,
-    /// The layout of a paper in which the results are shown.
-    pub layout: Option<String>,
+    /// The paper in whose tables the results are shown.
+    pub layout: Option<PaperLayout>,
+    /// By target, the system of the paper that it is compared with, by its column there.
+    pub counterparts: BTreeMap<String, String>,
     /// What is done.
     pub workloads: Vec<WorkloadDesign>,
     /// What is varied.
@@ -195,6 +198,12 @@ pub enum Flaw {
     /// Only what a study makes can be filled.
     #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
     FullDirectory(String),
+    /// There is no such layout.
+    #[error("layout: {0}")]
+    Layout(#[from] UnknownLayout),
+    /// A counterpart is of no target.
+    #[error("counterparts.{0}: no target has this name (name the system of the paper by a target: ext4 = \"UFS\")")]
+    NoSuchTarget(String),
     /// A directory depends on where the program is started.
     #[error("the target {0} must be an absolute path, because a study may be continued from another directory")]
     RelativeTarget(String),
@@ -223,7 +232,9 @@ struct File {
     quiet_time: Option<Time>,
     #[serde(default)]
     metrics: Vec<Spanned<String>>,
-    layout: Option<String>,
+    layout: Option<Spanned<String>>,
+    #[serde(default)]
+    counterparts: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
     workload: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
     #[serde(default)]
@@ -311,7 +322,8 @@ impl Design {
             baseline: file.baseline.as_ref().map(|baseline| baseline.get_ref().clone()),
             quiet: file.quiet_time.map_or(QUIET, |time| Duration::from_nanos(time.0)),
             metrics: metrics.collect::<Result<_, _>>()?,
-            layout: file.layout,
+            layout: layout_of(&lines, file.layout.as_ref())?,
+            counterparts: BTreeMap::new(),
             workloads: Vec::new(),
             axes: Vec::new(),
             targets: Vec::new(),
@@ -339,6 +351,13 @@ impl Design {
             refuse_twice("target", &found.name, design.targets.iter().map(|other| &other.name))
                 .map_err(|flaw| lines.error(target.span().start, flaw))?;
             design.targets.push(found);
+        }
+        for (target, system) in &file.counterparts {
+            if design.targets.iter().all(|known| known.name != *target.get_ref()) {
+                let flaw = Flaw::NoSuchTarget(target.get_ref().clone());
+                return Err(lines.error(target.span().start, flaw));
+            }
+            design.counterparts.insert(target.get_ref().clone(), system.clone());
         }
         if design.workloads.is_empty() {
             return Err(DesignError {
@@ -371,6 +390,14 @@ impl Design {
         })?;
         Ok(design)
     }
+}
+
+fn layout_of(lines: &Lines<'_>, said: Option<&Spanned<String>>) -> Result<Option<PaperLayout>, DesignError> {
+    said.map(|word| {
+        let layout = word.get_ref().parse();
+        layout.map_err(|unknown: UnknownLayout| lines.error(word.span().start, unknown.into()))
+    })
+    .transpose()
 }
 
 fn refuse_twice<'a>(dimension: &str, value: &str, mut others: impl Iterator<Item = &'a String>) -> Result<(), Flaw> {

@@ -82,6 +82,10 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
         ("twin", arguments.no_twin.then_some(Value::Boolean(false))),
         ("baseline", text(&arguments.baseline)),
         ("quiet-time", time(&arguments.quiet_time)),
+        (
+            "layout",
+            arguments.layout.map(|layout| Value::String(layout.to_string())),
+        ),
         ("metrics", (!arguments.metric.is_empty()).then(metrics)),
     ];
     for (key, value) in said {

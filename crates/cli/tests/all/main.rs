@@ -15,6 +15,7 @@ mod hostile;
 mod hung;
 mod killed_trees;
 mod lab;
+mod laid_out;
 mod layout;
 mod like;
 mod manual;
