@@ -33,13 +33,24 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
     assert!(markdown.contains("| new | transactions |"), "{markdown}");
-    // Limits that hold and do not hold whatever the noise of a busy machine is, and one that nobody knows.
+    // A limit that holds whatever the noise of a busy machine is, and one of which nobody knows.
     lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
-    lab.gates("transactions >= 900").code(4).says("Gate failed");
     let ended = lab.gates("transactions >= 0.9999");
     ended.assert(matches!(ended.status.code(), Some(0 | 4 | 5)), "it is not decided on");
+    lab.gates("transactions >= 1.0").code(2).says("leave a margin");
     lab.says("gate last").code(2);
     lab.is_clean(&[], &told);
+}
+
+/// A side that waits before each transaction is slower beyond all noise.
+#[test]
+fn a_gate_on_a_slower_side_fails() {
+    let lab = Lab::new();
+    let words = format!("study {LITTLE} --blocks 5 --axis think=0s,2ms --target a");
+    let told = one_line(&lab.answer(&words));
+    assert!(told.contains("think=2ms makes 0."), "{told}");
+    lab.gates("transactions >= 0.97").code(4).says("Gate failed");
+    lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
 }
 
 #[test]
