@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use archive::{Archive, Filter, JournalMode, Opening};
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
 use record::{Level, ListedRun, Outcome, Record, StudyPart, Summary};
 
 use crate::support::faces::program;
@@ -83,7 +83,7 @@ impl Lab {
         ended.output
     }
 
-    fn open(&self) -> Archive {
+    fn opened(&self) -> Result<Archive, ArchiveError> {
         let opening = Opening {
             path: &self.archive,
             journal: JournalMode::WriteAhead,
@@ -91,15 +91,19 @@ impl Lab {
             make: false,
             patience: std::time::Duration::from_secs(60),
         };
-        Archive::open(&opening).unwrap()
+        Archive::open(&opening)
     }
 
-    /// All runs of the archive; none where there is no archive yet.
+    fn open(&self) -> Archive {
+        self.opened().unwrap()
+    }
+
+    /// All runs of the archive; none where there is none, or one is being made.
     fn listed(&self) -> Vec<ListedRun> {
-        if !self.archive.exists() {
-            return Vec::new();
+        match self.opened() {
+            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
         }
-        self.open().list(&Filter::default(), &|_| false).unwrap()
     }
 
     /// The runs that came to their end, with their places in the study.
