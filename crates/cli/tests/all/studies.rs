@@ -22,6 +22,9 @@ use crate::support::{Ended, Running, Scene, Volume, names};
 /// Runs that are over soon.
 const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
 
+/// A run with its place in the study.
+type StudiedRun = (StudyPart, Record);
+
 /// A place with an archive, two directories and room for images.
 struct Lab {
     scene: Scene,
@@ -107,7 +110,7 @@ impl Lab {
     }
 
     /// The runs that came to their end, with their places in the study.
-    fn complete(&self) -> Vec<(StudyPart, Record)> {
+    fn complete(&self) -> Vec<StudiedRun> {
         let archive = self.open();
         archive.check().unwrap();
         let listed = archive.list(&Filter::default(), &|_| false).unwrap();
@@ -124,7 +127,7 @@ impl Lab {
         let complete = self.complete();
         let studies: BTreeSet<&str> = complete.iter().map(|(part, _)| part.study.as_str()).collect();
         assert_eq!(studies.len(), 1, "{studies:?}");
-        let mut attempts: BTreeMap<(u32, u32), BTreeMap<u32, &(StudyPart, Record)>> = BTreeMap::new();
+        let mut attempts: BTreeMap<(u32, u32), BTreeMap<u32, &StudiedRun>> = BTreeMap::new();
         for run in &complete {
             let part = &run.0;
             let attempt = attempts.entry((part.block, part.attempt)).or_default();
