@@ -129,6 +129,17 @@ pub struct DesignError {
     pub flaw: Flaw,
 }
 
+impl DesignError {
+    /// A text is no TOML, or its TOML is none of a study.
+    pub fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        Self {
+            line: error.span().map(|span| Lines(text).of(span.start)),
+            // The parser's messages may have several lines; only the first says what is wrong.
+            flaw: Flaw::File(error.message().lines().collect::<Vec<_>>().join("; ")),
+        }
+    }
+}
+
 impl fmt::Display for DesignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -171,6 +182,14 @@ pub enum Flaw {
     Twice {
         /// The dimension.
         dimension: String,
+        /// The value that is there twice.
+        value: String,
+    },
+    /// An axis has a value twice.
+    #[error("axes.{axis}: {value} is there twice (remove one)")]
+    ValueTwice {
+        /// The axis.
+        axis: String,
         /// The value that is there twice.
         value: String,
     },
@@ -285,13 +304,7 @@ impl Design {
     /// What is wrong, in which line, and what would be right. Nothing was made.
     pub fn parse(text: &str) -> Result<Self, DesignError> {
         let lines = Lines(text);
-        let file: File = toml::from_str(text).map_err(|error| {
-            let flaw = Flaw::File(error.message().trim_end().to_owned());
-            match error.span() {
-                Some(span) => lines.error(span.start, flaw),
-                None => DesignError { line: None, flaw },
-            }
-        })?;
+        let file: File = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
         let blocks = in_range(&lines, "blocks", file.blocks.as_ref(), 1..=BLOCKS_MAX)?;
         let until = file.until.as_ref().map(|until| percent(&lines, until)).transpose()?;
         let name = match &file.name {
@@ -379,12 +392,22 @@ impl Design {
         if design.axes.iter().any(fills) || design.workloads.iter().any(|workload| workload.fullness.is_some()) {
             if let Some(target) = design.targets.iter().find(|target| !target.is_made()) {
                 let flaw = Flaw::FullDirectory(target.name.clone());
-                return Err(DesignError { line: None, flaw });
+                return Err(DesignError {
+                    line: Some(target.line),
+                    flaw,
+                });
             }
         }
         design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
             (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
                 lines.error(baseline.span().start, flaw)
+            }
+            (Flaw::TooManyCells(_), _) => {
+                let first = file.axes.keys().map(|name| name.span().start).min();
+                DesignError {
+                    line: first.map(|at| lines.of(at)),
+                    flaw,
+                }
             }
             _ => DesignError { line: None, flaw },
         })?;
@@ -525,8 +548,8 @@ fn axis_of(
             key => check_option(key, value).map_err(wrong)?,
         }
         if values.contains(value) {
-            return Err(wrong(Flaw::Twice {
-                dimension: format!("axes.{}", name.get_ref()),
+            return Err(wrong(Flaw::ValueTwice {
+                axis: name.get_ref().clone(),
                 value: word(value),
             }));
         }

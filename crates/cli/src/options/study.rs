@@ -83,7 +83,7 @@ pub struct StudyArguments {
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
     pub side: Option<String>,
     /// Block of --side.
-    #[arg(long, value_name = "N", requires = "side")]
+    #[arg(long, value_name = "N", requires = "side", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub block: Option<u32>,
     /// Show what the study would do, and do nothing.
     #[arg(long)]

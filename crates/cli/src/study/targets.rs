@@ -30,6 +30,7 @@ impl Targets {
     pub fn new(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<Self, Problem> {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
+        let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
             let refused = |why: &dyn std::fmt::Display| {
                 let shown = harmless::shown(&target.at);
@@ -43,6 +44,18 @@ impl Targets {
                 filled.validate().map_err(|why| refused(&why))?;
             }
             let needs = spec.check().map_err(|why| refused(&why))?;
+            for need in &needs.room {
+                // All of them are there at once; each has room by itself.
+                let taken = taken.entry(need.device).or_default();
+                *taken += need.bytes;
+                if *taken > need.available_bytes {
+                    return Err(refused(&format!(
+                        "no room for it and the targets before it in {}: {taken} bytes needed, {} available (make room, use smaller sizes, or in=DIRECTORY)",
+                        need.directory.display(),
+                        need.available_bytes
+                    )));
+                }
+            }
             states.insert(index, of_target.filter(|cell| cell.age > 0).count() as u64);
             wishes.insert(index, (spec, needs));
         }

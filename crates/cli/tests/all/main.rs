@@ -27,6 +27,7 @@ mod published_results;
 mod safety;
 mod schema;
 mod scripts;
+mod studies;
 mod sweeps;
 mod system_calls;
 mod terminal;
