@@ -177,7 +177,7 @@ enum Benchmark {
         /// Studies of two identical file systems.
         #[arg(long, default_value_t = 40)]
         identical: u64,
-        /// Studies against a FUSE file system whose server sleeps before each creation.
+        /// Studies against a FUSE file system whose server sleeps longer before each creation.
         #[arg(long, default_value_t = 10)]
         delayed: u64,
         /// Studies against a longer think time.
@@ -186,9 +186,6 @@ enum Benchmark {
         /// Blocks of each study.
         #[arg(long, default_value_t = 10)]
         blocks: u32,
-        /// How long the server sleeps, in microseconds.
-        #[arg(long, default_value_t = 100)]
-        delay: u64,
         /// Seed of the first study; each further one has the next number.
         #[arg(long, default_value_t = 1)]
         seed: u64,
@@ -338,7 +335,6 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             delayed,
             thinking,
             blocks,
-            delay,
             seed,
             check,
         } => {
@@ -347,7 +343,6 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                 delayed: *delayed,
                 thinking: *thinking,
                 blocks: *blocks,
-                delay_us: *delay,
                 seed: *seed,
             };
             return Ok(studies::perform(&arguments.ours, &size)? || !check);
