@@ -62,6 +62,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
             "record",
             "runner",
             "archive",
+            "study",
             "passthrough",
         ],
     ),
