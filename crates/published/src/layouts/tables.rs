@@ -95,7 +95,7 @@ fn numbers(results: &LayoutResults) -> String {
             "A factor says how many times as fast the first system is as the second: of the study the geometric mean of pairs within blocks. Megabytes have 1,048,576 bytes."
         }
         PaperLayout::Completion => {
-            "Messages are requests to the server, and without a server commands to the device while a phase goes on; CPU is the processor time of the program. All are of the whole run."
+            "Messages are requests to the server, and without a server commands to the device during the phases; CPU is the processor time of the program. All are of the whole run."
         }
     };
     format!("{what}. {of_layout}")
