@@ -63,7 +63,6 @@ pub fn sides(
     })
 }
 
-/// All comparisons of a study.
 /// The study that a word alone stands for.
 ///
 /// # Errors
@@ -75,6 +74,7 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Prob
     Ok(found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?)
 }
 
+/// All comparisons of a study.
 fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Problem> {
     let found = one_study(archive, &[word.to_owned()])?;
     let cells = found.design.cells().map_err(|flaw| SidesError::Study {

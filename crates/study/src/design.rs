@@ -15,8 +15,6 @@ use crate::paper_layout::{PaperLayout, UnknownLayout};
 pub const BLOCKS: u32 = 10;
 /// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of how many.
 pub const BLOCKS_UNTIL: u32 = 100;
-/// With fewer blocks there is no interval.
-pub const BLOCKS_MIN: u32 = 5;
 /// More blocks are nobody's wish.
 pub const BLOCKS_MAX: u32 = 10_000;
 /// Cells of a study are no more.
@@ -214,9 +212,14 @@ pub enum Flaw {
         "baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)"
     )]
     AmbiguousBaseline(String),
-    /// Only what a study makes can be filled.
-    #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
-    FullDirectory(String),
+    /// Only what a study makes can be filled and aged.
+    #[error("{key}: the target {target} is a directory ({key} needs targets that the study makes, like make:ext4)")]
+    NeedsMade {
+        /// `age` or `fullness`.
+        key: &'static str,
+        /// The target's name.
+        target: String,
+    },
     /// There is no such layout.
     #[error("layout: {0}")]
     Layout(#[from] UnknownLayout),
@@ -388,15 +391,31 @@ impl Design {
             let names: Vec<&str> = design.workloads.iter().map(|workload| workload.name.as_str()).collect();
             design.name = names.join("+").chars().take(60).collect();
         }
-        let fills = |axis: &Axis| axis.name == "fullness";
-        if design.axes.iter().any(fills) || design.workloads.iter().any(|workload| workload.fullness.is_some()) {
-            if let Some(target) = design.targets.iter().find(|target| !target.is_made()) {
-                let flaw = Flaw::FullDirectory(target.name.clone());
-                return Err(DesignError {
-                    line: Some(target.line),
-                    flaw,
-                });
-            }
+        let is_axis = |key| design.axes.iter().any(|axis| axis.name == key);
+        let mut workloads = design.workloads.iter();
+        let needs_made = [
+            (
+                "age",
+                is_axis("age") || workloads.clone().any(|workload| workload.age > 0),
+            ),
+            (
+                "fullness",
+                is_axis("fullness") || workloads.any(|workload| workload.fullness.is_some()),
+            ),
+        ];
+        let directory = design.targets.iter().find(|target| !target.is_made());
+        let key = needs_made
+            .into_iter()
+            .find_map(|(key, is_asked)| is_asked.then_some(key));
+        if let (Some(key), Some(target)) = (key, directory) {
+            let flaw = Flaw::NeedsMade {
+                key,
+                target: target.name.clone(),
+            };
+            return Err(DesignError {
+                line: Some(target.line),
+                flaw,
+            });
         }
         design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
             (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
@@ -547,7 +566,7 @@ fn axis_of(
             "fullness" => drop(fullness(value).map_err(wrong)?),
             key => check_option(key, value).map_err(wrong)?,
         }
-        if values.contains(value) {
+        if values.iter().any(|other| word(other) == word(value)) {
             return Err(wrong(Flaw::ValueTwice {
                 axis: name.get_ref().clone(),
                 value: word(value),

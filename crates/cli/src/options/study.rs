@@ -77,7 +77,7 @@ pub struct StudyArguments {
     pub with_published: bool,
     /// Continue a study that did not end: its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels. Runs are joined by --tag.
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]

@@ -86,7 +86,11 @@ pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, P
         ..Filter::default()
     };
     let tagged = archive.list(&filter, &crate::archive::is_alive)?;
-    let id = tagged.iter().max_by_key(|run| run.number).and_then(study_of);
+    let id = tagged
+        .iter()
+        .filter(|run| study_of(run).is_some())
+        .max_by_key(|run| run.number)
+        .and_then(study_of);
     match id {
         Some(id) => find(archive, id),
         None => Ok(None),
@@ -140,9 +144,11 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
 fn mounted<'a>(design: &Design, records: impl Iterator<Item = &'a Record>) -> BTreeMap<String, MountedOn> {
     let mut mounted = BTreeMap::new();
     for location in records.flat_map(|record| &record.locations) {
-        let mut directories = design.targets.iter().filter(|target| !target.is_made());
+        let directories = design.targets.iter().filter(|target| !target.is_made());
         // The run's own directory lies in the target.
-        let directory = directories.find(|target| Path::new(&location.directory).starts_with(&target.at));
+        let of_run = directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
+        // A target may lie in another one.
+        let directory = of_run.max_by_key(|target| target.at.len());
         let mount = location.target.known().and_then(|target| target.mount.known());
         if let (Some(directory), Some(mount)) = (directory, mount) {
             let first = mounted.entry(directory.at.clone());

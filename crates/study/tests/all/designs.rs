@@ -71,7 +71,7 @@ fn the_baseline_is_the_value_that_is_said() {
 #[test]
 fn without_a_second_target_the_first_axis_is_compared() {
     let design = parse(&format!(
-        "targets = [\"/a\"]\n[axes]\nage = [0, 5]\nfiles = [10, 20]\n{WORKLOAD}"
+        "targets = [\"make:ext4\"]\n[axes]\nage = [0, 5]\nfiles = [10, 20]\n{WORKLOAD}"
     ));
     let cells = design.cells().unwrap();
     assert_eq!(labels(&design)[0], "age=0 files=10");
@@ -121,7 +121,13 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(wrong("").flaw, Flaw::NoWorkload);
     assert_eq!(wrong(WORKLOAD).flaw, Flaw::NoTarget);
     let full = format!("targets = [\"/a\"]\n[axes]\nfullness = [10]\n{WORKLOAD}");
-    assert_eq!(wrong(&full).flaw, Flaw::FullDirectory("/a".to_owned()));
+    for key in ["fullness", "age"] {
+        let target = "/a".to_owned();
+        assert_eq!(
+            wrong(&full.replace("fullness", key)).flaw,
+            Flaw::NeedsMade { key, target }
+        );
+    }
 }
 
 #[test]
