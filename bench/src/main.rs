@@ -4,7 +4,7 @@
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
 //! systems; `null` gives the loop's overhead, `seeing` what watching costs it and how long counters take to read;
-//! `sweeps`, `steady` and `soak` are runs that are driven; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
+//! `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
 //! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
 //! `peers` need `gcc`, and `strace` to show calls.
@@ -28,6 +28,7 @@ mod safety;
 mod seeing;
 mod statistics;
 mod strace;
+mod studies;
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -171,6 +172,27 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
+    /// How often studies of identical systems show a difference, and studies of a slowed one find it.
+    Studies {
+        /// Studies of two identical file systems.
+        #[arg(long, default_value_t = 40)]
+        identical: u64,
+        /// Studies against a FUSE file system whose server sleeps longer before each creation.
+        #[arg(long, default_value_t = 10)]
+        delayed: u64,
+        /// Studies against a longer think time.
+        #[arg(long, default_value_t = 10)]
+        thinking: u64,
+        /// Blocks of each study.
+        #[arg(long, default_value_t = 10)]
+        blocks: u32,
+        /// Seed of the first study; each further one has the next number.
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// End with code 1 where the counts disagree with what intervals and gates promise.
+        #[arg(long)]
+        check: bool,
+    },
     /// Time and memory of plans.
     Plan,
     /// An archive with very many runs: how long lists, a report and an export take.
@@ -307,6 +329,23 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         Benchmark::Steady => driving::steady(&arguments.ours)?,
         Benchmark::Soak { run_for, rate, check } => {
             return Ok(driving::soak(&arguments.ours, run_for, *rate)? || !check);
+        }
+        Benchmark::Studies {
+            identical,
+            delayed,
+            thinking,
+            blocks,
+            seed,
+            check,
+        } => {
+            let size = studies::StudiesSize {
+                identical: *identical,
+                delayed: *delayed,
+                thinking: *thinking,
+                blocks: *blocks,
+                seed: *seed,
+            };
+            return Ok(studies::perform(&arguments.ours, &size)? || !check);
         }
         Benchmark::Plan => own::plan(arguments)?,
         Benchmark::Archive { runs, check } => {

@@ -46,14 +46,7 @@ impl MountedVolume {
     /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's speed shows: `tmpfs`, `ext4`, `xfs`,
     /// `btrfs`, `overlay` on a tmpfs, or `fuse`, served by this process.
     pub fn in_memory(kind: &str) -> Result<Self, Box<dyn Error>> {
-        let mut mounted = Self::nothing_yet()?;
-        let memory = mounted.directory.path().join("memory");
-        std::fs::create_dir(&memory)?;
-        let memory = memory.to_string_lossy().into_owned();
-        output(Command::new("mount").args(["-t", "tmpfs", "-o", "size=3g", "postmark-bench", &memory]))?;
-        mounted.has_memory = true;
-        let point = mounted.path().to_string_lossy().into_owned();
-        let memory = PathBuf::from(memory);
+        let (mut mounted, memory) = Self::on_memory()?;
         match kind {
             "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=2g", "tmpfs"])?,
             "overlay" => {
@@ -65,13 +58,7 @@ impl MountedVolume {
                 let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
                 mounted.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
             }
-            "fuse" => {
-                let backing = memory.join("backing");
-                std::fs::create_dir(&backing)?;
-                let served =
-                    passthrough::Passthrough::mount(&backing, Path::new(&point), passthrough::Options::default())?;
-                mounted.served = Some(served);
-            }
+            "fuse" => mounted.serve(&memory, passthrough::Options::default())?,
             "ext4" | "xfs" | "btrfs" => {
                 let quiet: &[&str] = if kind == "ext4" { &["-q", "-F"] } else { &["-q", "-f"] };
                 let image = memory.join("image");
@@ -86,6 +73,39 @@ impl MountedVolume {
             _ => return Err(format!("'{kind}' is none of ext4, xfs, btrfs, tmpfs, overlay, fuse").into()),
         }
         Ok(mounted)
+    }
+
+    /// Mounts a FUSE file system, as [`Self::in_memory`] does, with these options.
+    pub fn fuse_in_memory(options: passthrough::Options) -> Result<Self, Box<dyn Error>> {
+        let (mut mounted, memory) = Self::on_memory()?;
+        mounted.serve(&memory, options)?;
+        Ok(mounted)
+    }
+
+    /// Nothing yet, and the tmpfs that it is to lie on.
+    fn on_memory() -> Result<(Self, PathBuf), Box<dyn Error>> {
+        let mut mounted = Self::nothing_yet()?;
+        let memory = mounted.directory.path().join("memory");
+        std::fs::create_dir(&memory)?;
+        let options = ["-t", "tmpfs", "-o", "size=3g", "postmark-bench"];
+        output(Command::new("mount").args(options).arg(&memory))?;
+        mounted.has_memory = true;
+        Ok((mounted, memory))
+    }
+
+    fn serve(&mut self, memory: &Path, options: passthrough::Options) -> Result<(), Box<dyn Error>> {
+        let backing = memory.join("backing");
+        std::fs::create_dir(&backing)?;
+        self.served = Some(passthrough::Passthrough::mount(&backing, &self.path(), options)?);
+        Ok(())
+    }
+
+    /// What the delay of a FUSE file system came to; nothing of any other.
+    pub fn delayed(&self) -> passthrough::Delayed {
+        self.served
+            .as_ref()
+            .map(passthrough::Mounted::delayed)
+            .unwrap_or_default()
     }
 
     /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so many inodes.

@@ -232,19 +232,28 @@ pub fn output_and_memory_over_time(
 
 /// Runs a command to its end and gives its output.
 pub fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
+    let (output, error, status) = outputs(command)?;
+    if status.success() {
+        Ok(output)
+    } else {
+        Err(format!("{command:?} ended with {status}: {error}").into())
+    }
+}
+
+/// Runs a command to its end and gives its output and its exit status, whatever it is.
+pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus), Box<dyn Error>> {
+    let (output, error, status) = outputs(command)?;
+    eprint!("{error}");
+    Ok((output, status))
+}
+
+/// Standard output, standard error and exit status.
+fn outputs(command: &mut Command) -> Result<(String, String, ExitStatus), Box<dyn Error>> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let output = run(command, Child::wait_with_output)?;
-    if output.status.success() {
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    } else {
-        Err(format!(
-            "{command:?} ended with {}: {}",
-            output.status,
-            String::from_utf8_lossy(&output.stderr)
-        )
-        .into())
-    }
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((text(&output.stdout), text(&output.stderr), output.status))
 }

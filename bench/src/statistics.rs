@@ -1,4 +1,4 @@
-//! Medians with their intervals.
+//! Medians and shares with their intervals.
 
 /// The median of some values and the order statistics that enclose the true one with about 95 % probability
 /// (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
@@ -47,6 +47,37 @@ fn enclosing_rank(count: usize) -> usize {
     }
 }
 
+/// The exact 95 % interval of a probability, of how often something was so (Clopper and Pearson, Biometrika 26 (1934), 404-413).
+pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
+    // The probability of at most so many falls as the probability of one grows.
+    let find = |count: usize, at_most: f64| {
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = (low + high) / 2.0;
+            if binomial_at_most(count, all, middle) > at_most {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    };
+    let low = count.checked_sub(1).map_or(0.0, |fewer| find(fewer, 0.975));
+    let high = if count >= all { 1.0 } else { find(count, 0.025) };
+    (low, high)
+}
+
+/// The probability that at most `count` of `all` are so, of which each is with the probability `share`.
+fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
+    let mut exactly = (1.0 - share).powi(i32::try_from(all).unwrap_or(i32::MAX));
+    let mut at_most = exactly;
+    for so in 0..count {
+        exactly *= (all - so) as f64 / (so + 1) as f64 * share / (1.0 - share);
+        at_most += exactly;
+    }
+    at_most
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +106,22 @@ mod tests {
             })
         );
         assert_eq!(median(&[]), None);
+    }
+
+    #[test]
+    fn shares_have_the_intervals_of_tables() {
+        // R: binom.test(x, n)$conf.int
+        for (count, all, low, high) in [
+            (0, 40, 0.0, 0.088_097),
+            (2, 40, 0.006_114, 0.169_197),
+            (5, 10, 0.187_086, 0.812_914),
+            (10, 10, 0.691_503, 1.0),
+        ] {
+            let found = clopper_pearson(count, all);
+            assert!(
+                (found.0 - low).abs() < 1e-5 && (found.1 - high).abs() < 1e-5,
+                "{count} of {all}: {found:?}"
+            );
+        }
     }
 }

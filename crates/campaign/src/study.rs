@@ -220,8 +220,8 @@ impl<G: Ground> Going<'_, G> {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
-                // The rest of such an attempt is of no use.
-                if self.is_invalid(block, attempt) {
+                // The rest of such an attempt is of no use; that of the last one, for other pairs of cells.
+                if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
                     break;
                 }
                 if self.is_done(block, attempt, position) {

@@ -1,13 +1,15 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
 use document::{Document, Rendering, WIDTH};
+use published::layouts::LayoutView;
 use study::{Comparisons, Gate, Metric, Requirement};
 
 use crate::archive::open;
 use crate::options::{CompareArguments, CompareFormat, GateArguments, GateFormat};
 use crate::problem::{Problem, print};
 use crate::screen;
-use crate::sides::{Found, sides};
+use crate::sides::{Found, one_study, sides};
+use crate::study::layout;
 
 /// Compares sides, and shows by how much they differ.
 ///
@@ -15,6 +17,14 @@ use crate::sides::{Found, sides};
 /// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer cannot be delivered.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
+    if let Some(layout) = arguments.layout {
+        let view = LayoutView {
+            is_with_published: arguments.with_published,
+        };
+        let found = one_study(&archive, &arguments.sides)?;
+        layout::show(&archive, &found.design, &found.runs, layout, view, arguments.format)?;
+        return Ok(0);
+    }
     let Found { tables, .. } = sides(&archive, &arguments.sides, &arguments.metric, arguments.unlike)?;
     show(&tables, arguments.format)?;
     Ok(0)

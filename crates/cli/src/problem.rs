@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use document::harmless;
+use published::layouts::LayoutError;
 use published::{PublishedError, SubmissionError};
 use record::documents::DocumentError;
 
@@ -121,6 +122,9 @@ pub enum PublishedProblem {
     /// A name that is none, or a fault in our own data.
     #[error(transparent)]
     Published(#[from] PublishedError),
+    /// The results of a study cannot be shown in the tables of a paper.
+    #[error(transparent)]
+    Layout(Box<LayoutError>),
     /// A file cannot be read.
     #[error("cannot read {}: {cause}", harmless::path(.path))]
     CannotRead { path: PathBuf, cause: std::io::Error },
@@ -140,4 +144,10 @@ pub enum PublishedProblem {
         "there is no submission {0} in the archive ('postmark published submissions' shows the numbers; S3 is number 3)"
     )]
     NoSuchSubmission(u64),
+}
+
+impl From<LayoutError> for PublishedProblem {
+    fn from(error: LayoutError) -> Self {
+        Self::Layout(Box::new(error))
+    }
 }

@@ -63,9 +63,20 @@ pub fn sides(
     })
 }
 
+/// The study that a word alone stands for.
+///
+/// # Errors
+/// Where there are several words, or no study has the name.
+pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Problem> {
+    let [word] = words else {
+        return Err(SidesError::NotOneStudy.into());
+    };
+    Ok(found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?)
+}
+
 /// All comparisons of a study.
 fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Problem> {
-    let found = found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?;
+    let found = one_study(archive, &[word.to_owned()])?;
     let cells = found.design.cells().map_err(|flaw| SidesError::Study {
         id: found.id.clone(),
         flaw,

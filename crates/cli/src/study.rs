@@ -1,16 +1,21 @@
 //! `postmark study`: a design of experiments, performed block by block and kept in the archive.
 
+mod alone;
+mod directories;
 pub mod found;
 mod ground;
+pub mod layout;
 mod refused;
 mod targets;
 mod words;
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
 use document::harmless;
+use published::layouts::LayoutView;
 use spec::Stop;
 use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
 
@@ -20,6 +25,8 @@ use crate::compare;
 use crate::options::{CompareFormat, StudyArguments};
 use crate::problem::{Problem, tell};
 use crate::screen;
+use alone::Alone;
+use directories::MountedOn;
 use ground::CliGround;
 use refused::{contradiction, of_file, wrong_in};
 
@@ -36,7 +43,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
             "a study keeps its runs in an archive, and this one has none (remove --archive none, or use --archive FILE)",
         ));
     };
-    let intended = intended(arguments, &place)?;
+    let mut intended = intended(arguments, &place)?;
     let cells = intended
         .design
         .cells()
@@ -49,6 +56,20 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         }
     }
     judge(&intended.design, &cells, arguments.file.as_deref())?;
+    layout::check(&intended.design)?;
+    if arguments.with_published && intended.design.layout.is_none() {
+        return Err(contradiction(
+            "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
+        ));
+    }
+    let _alone = match arguments.dry_run {
+        true => None,
+        false => Some(Alone::with(&intended.id)?),
+    };
+    if !intended.runs.is_empty() {
+        // What another process has measured until now is there, too.
+        intended.runs = found::find(&place.open(false)?, &intended.id)?.map_or(intended.runs, |found| found.runs);
+    }
     let (design, mut runs) = (&intended.design, intended.runs);
     let side = arguments.side.as_deref().zip(arguments.block);
     let course = Course {
@@ -57,7 +78,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         id: &intended.id,
         side,
     };
-    let mut ground = CliGround::new(arguments, words, course, &place)?;
+    let mut ground = CliGround::new(arguments, words, course, &place, intended.mounted)?;
     let plan = plan(&course, &runs, &ground)?;
     if arguments.format == CompareFormat::Text {
         let document = report::study::plan(&plan);
@@ -76,29 +97,47 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         Err(problem) => {
             let code = problem.code();
             tell(format_args!("the study stopped at {}: {problem}", ground.at()));
-            tell_how_to_go_on(course.id, &place, runs.len());
+            tell_how_to_go_on(course.id, &place);
             // Where something was measured, it is no refusal.
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
-    report_of(arguments, &course, &runs)?;
+    report_of(arguments, &place, &course, &runs)?;
     Ok(match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
-            tell_how_to_go_on(course.id, &place, runs.len());
+            tell_how_to_go_on(course.id, &place);
             128 + u8::try_from(signal).unwrap_or(0)
         }
         StudyEnd::RunFailed { run, why } => {
             let run = run.map_or_else(String::new, |run| format!(" (run {run})"));
             tell(format_args!("the study stopped because a run failed{run}: {why}"));
-            tell_how_to_go_on(course.id, &place, runs.len());
+            tell_how_to_go_on(course.id, &place);
             FAILED
         }
     })
 }
 
-/// Shows what the study came to.
-fn report_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
+/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.
+fn report_of(
+    arguments: &StudyArguments,
+    place: &ArchivePlace,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
+    let Some(layout) = course.design.layout else {
+        return compare_of(arguments, course, runs);
+    };
+    if matches!(arguments.format, CompareFormat::Text | CompareFormat::Markdown) {
+        compare_of(arguments, course, runs)?;
+    }
+    let view = LayoutView {
+        is_with_published: arguments.with_published,
+    };
+    layout::show(&place.open(false)?, course.design, runs, layout, view, arguments.format)
+}
+
+fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
     let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
     compare::show(&tables, arguments.format)
 }
@@ -108,6 +147,8 @@ struct Intended {
     id: String,
     design: Design,
     runs: Vec<StudyRun>,
+    /// The file systems of its directories, where they have to be those of earlier runs.
+    mounted: BTreeMap<String, MountedOn>,
 }
 
 fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended, Problem> {
@@ -136,6 +177,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
             id: new_identity(),
             design,
             runs: Vec::new(),
+            mounted: BTreeMap::new(),
         });
     };
     if found.design.text != design.text {
@@ -148,6 +190,8 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
         id: found.id,
         design,
         runs: found.runs,
+        // A side may be on another file system.
+        mounted: BTreeMap::new(),
     })
 }
 
@@ -170,6 +214,7 @@ fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Resu
         id: found.id,
         design,
         runs: found.runs,
+        mounted: found.mounted,
     })
 }
 
@@ -250,8 +295,13 @@ fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Resul
     })
 }
 
-fn tell_how_to_go_on(id: &str, place: &ArchivePlace, runs: usize) {
-    if runs == 0 {
+/// Says how the study is continued, where the archive has any run of it.
+fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
+    let found = place
+        .open(false)
+        .ok()
+        .and_then(|archive| found::find(&archive, id).ok());
+    if found.flatten().is_none() {
         return;
     }
     let archive = match place.is_asked() {

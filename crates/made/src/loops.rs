@@ -10,8 +10,9 @@ use crate::error::MakeError;
 use crate::tool::{self, Around, arguments};
 
 /// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs that was left behind by a
-/// killed maker has to end before, which can take longer; then the device is told.
-const RELEASE_LIMIT: Duration = Duration::from_secs(10);
+/// killed maker has to end before, and so do programs in mount namespaces of their own, which have copies of all mounts; then
+/// the device is told.
+const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open: while it is, nobody can give it to another image.
 pub(crate) struct Attached {

@@ -1,9 +1,9 @@
-//! Whether requests are answered.
+//! Whether requests are answered, and when.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::options::RequestKind;
+use crate::options::{Delay, Delayed, RequestKind};
 
 #[derive(Default)]
 struct State {
@@ -15,22 +15,38 @@ struct State {
     /// A request waits.
     is_waiting: bool,
     has_ended: bool,
+    delayed: Delayed,
 }
 
 /// Every request passes here before it is performed.
-#[derive(Default)]
 pub(crate) struct Gate {
+    delay: Option<Delay>,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 impl Gate {
+    pub(crate) fn new(delay: Option<Delay>) -> Self {
+        Self {
+            delay,
+            state: Mutex::default(),
+            changed: Condvar::default(),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits as long as the server is stalled.
+    /// Sleeps where the server is slow; then waits as long as it is stalled.
     pub(crate) fn pass(&self, operation: RequestKind) {
+        if let Some(delay) = self.delay.filter(|delay| delay.at == operation) {
+            let began = Instant::now();
+            std::thread::sleep(delay.by);
+            let delayed = &mut self.state().delayed;
+            delayed.requests += 1;
+            delayed.slept += began.elapsed();
+        }
         let mut state = self.state();
         if state.stall_at == Some(operation) {
             (state.stall_at, state.is_stalled) = (None, true);
@@ -56,6 +72,10 @@ impl Gate {
         }
         drop(state);
         self.pass(operation);
+    }
+
+    pub(crate) fn delayed(&self) -> Delayed {
+        self.state().delayed
     }
 
     pub(crate) fn stall_at(&self, operation: RequestKind) {

@@ -1,4 +1,4 @@
-//! A FUSE file system over a directory, whose server can be stopped: a support of tests, not a part of the program.
+//! A FUSE file system over a directory, whose server can be slow or stopped: a support of tests, not a part of the program.
 //!
 //! Files are those of the backing directory, with the same inode numbers, owners, modes and times. The kernel keeps no
 //! names or attributes, so that nearly every call on the mount is a request to the server. One thread serves, in the
@@ -26,7 +26,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use crate::files::Files;
 use crate::gate::Gate;
-pub use crate::options::{Options, RequestKind};
+pub use crate::options::{Delay, Delayed, Options, RequestKind};
 
 /// Whether a FUSE file system can be mounted here; why not, for a test that is skipped.
 ///
@@ -58,7 +58,7 @@ impl Passthrough {
     pub fn mount(backing: &Path, point: &Path, options: Options) -> io::Result<Mounted> {
         let point = point.canonicalize()?;
         let device = device()?;
-        let gate = Arc::new(Gate::default());
+        let gate = Arc::new(Gate::new(options.delay));
         let files = Files::new(File::open(backing)?, options, Arc::clone(&gate))?;
         let data = format!(
             "fd={},rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions",
@@ -97,6 +97,12 @@ impl Mounted {
     #[must_use]
     pub fn point(&self) -> &Path {
         &self.point
+    }
+
+    /// What the delay that was asked for came to since the file system was mounted.
+    #[must_use]
+    pub fn delayed(&self) -> Delayed {
+        self.gate.delayed()
     }
 
     /// The server hangs as a process does that was stopped: it takes no later request. Whoever waits for it can be killed,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use passthrough::{Mounted, Options, Passthrough, RequestKind};
+use passthrough::{Delay, Delayed, Mounted, Options, Passthrough, RequestKind};
 use rustix::fs::{CWD, FlockOperation, RenameFlags, XattrFlags};
 use tempfile::TempDir;
 
@@ -152,10 +152,39 @@ fn directories_links_and_attributes() {
 }
 
 #[test]
+fn requests_of_a_kind_are_slow_and_no_others() {
+    let delay = Delay {
+        at: RequestKind::Create,
+        by: Duration::from_millis(50),
+    };
+    let Some(scene) = Scene::new(Options {
+        delay: Some(delay),
+        ..Options::default()
+    }) else {
+        return;
+    };
+    fs::create_dir(scene.at("a")).unwrap();
+    assert_eq!(scene.mounted.delayed(), Delayed::default());
+    let began = Instant::now();
+    for name in ["1", "2", "3"] {
+        fs::write(scene.at(name), b"x").unwrap();
+    }
+    let took = began.elapsed();
+    assert_eq!(fs::read(scene.at("1")).unwrap(), b"x");
+    let delayed = scene.mounted.delayed();
+    assert_eq!(delayed.requests, 3);
+    assert!(
+        delayed.slept >= 3 * delay.by && took >= delayed.slept,
+        "{took:?}, {delayed:?}"
+    );
+}
+
+#[test]
 fn what_is_left_out_is_refused() {
     let Some(scene) = Scene::new(Options {
         rename_noreplace: false,
         hard_links: false,
+        ..Options::default()
     }) else {
         return;
     };

@@ -225,6 +225,9 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     sentences
 }
 
+/// What a factor between then and now is of.
+pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole systems, with the processors and memory of their time; it does not show which file system is better.";
+
 /// What else a reader of the factors has to know.
 fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape, say: Say) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
@@ -253,10 +256,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape, sa
         ),
     ];
     sentences.extend(of_this_run(record, summary, say));
-    sentences.push(
-        "A factor therefore compares whole systems, with the processors and memory of their time; it does not show which file system is better."
-            .to_owned(),
-    );
+    sentences.push(WHOLE_SYSTEMS.to_owned());
     sentences
 }
 
@@ -410,7 +410,7 @@ fn lead(row: &BesideRow) -> Vec<Cell> {
 }
 
 /// With as many digits as it is worth.
-fn amount(number: f64) -> String {
+pub(crate) fn amount(number: f64) -> String {
     if number >= 100.0 {
         grouped(number.round() as u64)
     } else if number >= 10.0 {

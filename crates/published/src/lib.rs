@@ -11,6 +11,7 @@ pub mod beside;
 pub mod editions;
 mod format;
 pub mod improvements;
+pub mod layouts;
 pub mod library;
 pub mod number;
 pub mod plain;

@@ -62,6 +62,23 @@ impl ConfigurationShape {
         }
     }
 
+    /// The same in a few words: `20,000 files, 100,000 transactions`.
+    pub fn in_short(&self) -> String {
+        use document::units::{counted, grouped};
+        let mut words = format!(
+            "{}, {}",
+            counted(self.files, "file"),
+            counted(self.transactions, "transaction")
+        );
+        if self.subdirectories > 1 {
+            words.push_str(&format!(", {} subdirectories", grouped(self.subdirectories.into())));
+        }
+        if self.processes > 1 {
+            words.push_str(&format!("; {} processes, each with these", self.processes));
+        }
+        words
+    }
+
     /// As the heads of published tables have it: `20000/100000/100 dir`.
     pub fn label(&self) -> String {
         let mut label = match self.transactions {

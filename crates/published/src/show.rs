@@ -10,6 +10,7 @@ use crate::editions::{Finding, WhichEdition, told_of_converted};
 use crate::format::PublishedFormat;
 use crate::improvements::{Agreement, Recomputed};
 use crate::library::{Library, PublishedError};
+use crate::shape::ConfigurationShape;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 
 /// The version of the JSON that [`show`] writes.
@@ -131,7 +132,7 @@ fn blocks(shown: &Contents<'_>) -> Document {
                 document.item(format!(
                     "{}: {}; edition {}; {}",
                     configuration.name,
-                    configuration.in_short(),
+                    ConfigurationShape::of_configuration(configuration).in_short(),
                     told(&configuration.edition),
                     configuration.parameters
                 ));

@@ -122,6 +122,8 @@ pub enum Figure {
     DeletedMixedRate,
     /// Messages between client and server.
     Messages,
+    /// Processor time of the client.
+    CpuTime,
     /// By how much a system's transactions a second exceed another's.
     Improvement,
 }
@@ -316,24 +318,5 @@ impl Source {
             Some(year) => format!("{title} ({year})"),
             None => title.to_owned(),
         }
-    }
-}
-
-impl Configuration {
-    /// The numbers that make it, in a few words.
-    pub fn in_short(&self) -> String {
-        use document::units::{counted, grouped};
-        let mut words = format!(
-            "{}, {}",
-            counted(self.files, "file"),
-            counted(self.transactions, "transaction")
-        );
-        if self.subdirectories > 1 {
-            words.push_str(&format!(", {} subdirectories", grouped(self.subdirectories.into())));
-        }
-        if self.processes > 1 {
-            words.push_str(&format!("; {} processes, each with these", self.processes));
-        }
-        words
     }
 }

@@ -9,13 +9,12 @@ use spec::{Options, Time};
 use toml::{Spanned, Table, Value};
 
 use crate::metric::Metric;
+use crate::paper_layout::{PaperLayout, UnknownLayout};
 
 /// Blocks of a study that says nothing of how many.
 pub const BLOCKS: u32 = 10;
 /// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of how many.
 pub const BLOCKS_UNTIL: u32 = 100;
-/// With fewer blocks there is no interval.
-pub const BLOCKS_MIN: u32 = 5;
 /// More blocks are nobody's wish.
 pub const BLOCKS_MAX: u32 = 10_000;
 /// Cells of a study are no more.
@@ -61,8 +60,10 @@ pub struct Design {
     pub quiet: Duration,
     /// What is compared.
     pub metrics: Vec<Metric>,
-    /// The layout of a paper in which the results are shown.
-    pub layout: Option<String>,
+    /// The paper in whose tables the results are shown.
+    pub layout: Option<PaperLayout>,
+    /// By target, the system of the paper that it is compared with, by its column there.
+    pub counterparts: BTreeMap<String, String>,
     /// What is done.
     pub workloads: Vec<WorkloadDesign>,
     /// What is varied.
@@ -126,6 +127,17 @@ pub struct DesignError {
     pub flaw: Flaw,
 }
 
+impl DesignError {
+    /// A text is no TOML, or its TOML is none of a study.
+    pub fn of_toml(text: &str, error: &toml::de::Error) -> Self {
+        Self {
+            line: error.span().map(|span| Lines(text).of(span.start)),
+            // The parser's messages may have several lines; only the first says what is wrong.
+            flaw: Flaw::File(error.message().lines().collect::<Vec<_>>().join("; ")),
+        }
+    }
+}
+
 impl fmt::Display for DesignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
@@ -171,6 +183,14 @@ pub enum Flaw {
         /// The value that is there twice.
         value: String,
     },
+    /// An axis has a value twice.
+    #[error("axes.{axis}: {value} is there twice (remove one)")]
+    ValueTwice {
+        /// The axis.
+        axis: String,
+        /// The value that is there twice.
+        value: String,
+    },
     /// Too many cells.
     #[error("it has {0} cells, more than {CELLS_MAX} (use fewer values for its axes)")]
     TooManyCells(u128),
@@ -192,9 +212,20 @@ pub enum Flaw {
         "baseline = \"{0}\": more than one dimension has this value (write it as DIMENSION=VALUE, like files=1000)"
     )]
     AmbiguousBaseline(String),
-    /// Only what a study makes can be filled.
-    #[error("fullness: the target {0} is a directory (fullness needs targets that the study makes, like make:ext4)")]
-    FullDirectory(String),
+    /// Only what a study makes can be filled and aged.
+    #[error("{key}: the target {target} is a directory ({key} needs targets that the study makes, like make:ext4)")]
+    NeedsMade {
+        /// `age` or `fullness`.
+        key: &'static str,
+        /// The target's name.
+        target: String,
+    },
+    /// There is no such layout.
+    #[error("layout: {0}")]
+    Layout(#[from] UnknownLayout),
+    /// A counterpart is of no target.
+    #[error("counterparts.{0}: no target has this name (name the system of the paper by a target: ext4 = \"UFS\")")]
+    NoSuchTarget(String),
     /// A directory depends on where the program is started.
     #[error("the target {0} must be an absolute path, because a study may be continued from another directory")]
     RelativeTarget(String),
@@ -223,7 +254,9 @@ struct File {
     quiet_time: Option<Time>,
     #[serde(default)]
     metrics: Vec<Spanned<String>>,
-    layout: Option<String>,
+    layout: Option<Spanned<String>>,
+    #[serde(default)]
+    counterparts: BTreeMap<Spanned<String>, String>,
     #[serde(default)]
     workload: Vec<Spanned<BTreeMap<Spanned<String>, Spanned<Value>>>>,
     #[serde(default)]
@@ -274,13 +307,7 @@ impl Design {
     /// What is wrong, in which line, and what would be right. Nothing was made.
     pub fn parse(text: &str) -> Result<Self, DesignError> {
         let lines = Lines(text);
-        let file: File = toml::from_str(text).map_err(|error| {
-            let flaw = Flaw::File(error.message().trim_end().to_owned());
-            match error.span() {
-                Some(span) => lines.error(span.start, flaw),
-                None => DesignError { line: None, flaw },
-            }
-        })?;
+        let file: File = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
         let blocks = in_range(&lines, "blocks", file.blocks.as_ref(), 1..=BLOCKS_MAX)?;
         let until = file.until.as_ref().map(|until| percent(&lines, until)).transpose()?;
         let name = match &file.name {
@@ -311,7 +338,8 @@ impl Design {
             baseline: file.baseline.as_ref().map(|baseline| baseline.get_ref().clone()),
             quiet: file.quiet_time.map_or(QUIET, |time| Duration::from_nanos(time.0)),
             metrics: metrics.collect::<Result<_, _>>()?,
-            layout: file.layout,
+            layout: layout_of(&lines, file.layout.as_ref())?,
+            counterparts: BTreeMap::new(),
             workloads: Vec::new(),
             axes: Vec::new(),
             targets: Vec::new(),
@@ -340,6 +368,13 @@ impl Design {
                 .map_err(|flaw| lines.error(target.span().start, flaw))?;
             design.targets.push(found);
         }
+        for (target, system) in &file.counterparts {
+            if design.targets.iter().all(|known| known.name != *target.get_ref()) {
+                let flaw = Flaw::NoSuchTarget(target.get_ref().clone());
+                return Err(lines.error(target.span().start, flaw));
+            }
+            design.counterparts.insert(target.get_ref().clone(), system.clone());
+        }
         if design.workloads.is_empty() {
             return Err(DesignError {
                 line: None,
@@ -356,21 +391,55 @@ impl Design {
             let names: Vec<&str> = design.workloads.iter().map(|workload| workload.name.as_str()).collect();
             design.name = names.join("+").chars().take(60).collect();
         }
-        let fills = |axis: &Axis| axis.name == "fullness";
-        if design.axes.iter().any(fills) || design.workloads.iter().any(|workload| workload.fullness.is_some()) {
-            if let Some(target) = design.targets.iter().find(|target| !target.is_made()) {
-                let flaw = Flaw::FullDirectory(target.name.clone());
-                return Err(DesignError { line: None, flaw });
-            }
+        let is_axis = |key| design.axes.iter().any(|axis| axis.name == key);
+        let mut workloads = design.workloads.iter();
+        let needs_made = [
+            (
+                "age",
+                is_axis("age") || workloads.clone().any(|workload| workload.age > 0),
+            ),
+            (
+                "fullness",
+                is_axis("fullness") || workloads.any(|workload| workload.fullness.is_some()),
+            ),
+        ];
+        let directory = design.targets.iter().find(|target| !target.is_made());
+        let key = needs_made
+            .into_iter()
+            .find_map(|(key, is_asked)| is_asked.then_some(key));
+        if let (Some(key), Some(target)) = (key, directory) {
+            let flaw = Flaw::NeedsMade {
+                key,
+                target: target.name.clone(),
+            };
+            return Err(DesignError {
+                line: Some(target.line),
+                flaw,
+            });
         }
         design.cells().map_err(|flaw| match (&flaw, &file.baseline) {
             (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
                 lines.error(baseline.span().start, flaw)
             }
+            (Flaw::TooManyCells(_), _) => {
+                let first = file.axes.keys().map(|name| name.span().start).min();
+                DesignError {
+                    line: first.map(|at| lines.of(at)),
+                    flaw,
+                }
+            }
             _ => DesignError { line: None, flaw },
         })?;
         Ok(design)
     }
+}
+
+fn layout_of(lines: &Lines<'_>, said: Option<&Spanned<String>>) -> Result<Option<PaperLayout>, DesignError> {
+    said.map(|word| {
+        let layout = word.get_ref().parse();
+        layout.map_err(|unknown: UnknownLayout| lines.error(word.span().start, unknown.into()))
+    })
+    .transpose()
 }
 
 fn refuse_twice<'a>(dimension: &str, value: &str, mut others: impl Iterator<Item = &'a String>) -> Result<(), Flaw> {
@@ -497,9 +566,9 @@ fn axis_of(
             "fullness" => drop(fullness(value).map_err(wrong)?),
             key => check_option(key, value).map_err(wrong)?,
         }
-        if values.contains(value) {
-            return Err(wrong(Flaw::Twice {
-                dimension: format!("axes.{}", name.get_ref()),
+        if values.iter().any(|other| word(other) == word(value)) {
+            return Err(wrong(Flaw::ValueTwice {
+                axis: name.get_ref().clone(),
                 value: word(value),
             }));
         }

@@ -14,6 +14,7 @@ pub mod looks;
 pub mod metric;
 pub mod observed;
 pub mod pairs;
+pub mod paper_layout;
 pub mod plan;
 pub mod statistics;
 pub mod tables;
@@ -25,5 +26,6 @@ pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, Requiremen
 pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
+pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
 pub use tables::{StudyRun, final_tables, groups, tables};

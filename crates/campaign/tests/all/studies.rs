@@ -66,7 +66,7 @@ impl Ground for Told {
     fn spec(&mut self, _: usize, directory: &Path) -> Result<RunSpec, String> {
         let mix = Mix {
             files: 10,
-            transactions: 1_000,
+            transactions: 150,
             weights: "create=1,delete=1,stat=2".parse().unwrap(),
             ..Mix::default()
         };
@@ -230,7 +230,11 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
     let mut done = Vec::new();
     assert_eq!(go(&planned, &mut done, &mut ground, None), Ok(StudyEnd::Complete));
     assert_eq!(ground.repeated, [(1, 2), (1, 3)]);
-    assert_eq!(done.iter().filter(|run| run.part.block == 1).count() as u32, ATTEMPTS);
+    // The last attempt is performed to its end.
+    assert_eq!(
+        done.iter().filter(|run| run.part.block == 1).count() as u32,
+        ATTEMPTS + 2
+    );
     // A resumed study does not begin the block again.
     let mut rest = Told::default();
     assert_eq!(go(&planned, &mut done, &mut rest, None), Ok(StudyEnd::Complete));
@@ -260,7 +264,7 @@ fn it_ends_when_all_intervals_are_narrow_enough() {
 
 #[test]
 fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
-    let planned = design("targets = [\"/a\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
+    let planned = design("targets = [\"make:ext4\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
     let mut ground = Told::default();
     assert_eq!(go(&planned, &mut Vec::new(), &mut ground, None), Ok(StudyEnd::Complete));
     // Of four operations one makes a file: thirty files of a pool of ten take 120.

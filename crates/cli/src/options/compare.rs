@@ -1,7 +1,7 @@
 //! The arguments of `compare` and `gate`.
 
 use clap::{Args, ValueEnum};
-use study::{Metric, Requirement};
+use study::{Metric, PaperLayout, Requirement};
 
 use super::ArchiveArgument;
 
@@ -27,6 +27,12 @@ pub struct CompareArguments {
     /// Compare runs of different workloads, durability tiers, cache states or hosts.
     #[arg(long)]
     pub unlike: bool,
+    /// Show a study in the tables of a paper instead: tr3022, veritas, sessions, submissions or completion.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["metric", "unlike"])]
+    pub layout: Option<PaperLayout>,
+    /// With the layout: show the paper's own numbers beside the study's, and what of them holds today.
+    #[arg(long, requires = "layout")]
+    pub with_published: bool,
     /// Format of the comparison.
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub format: CompareFormat,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use spec::Time;
+use study::PaperLayout;
 
 use super::{CompareFormat, RemarkArguments};
 
@@ -68,15 +69,21 @@ pub struct StudyArguments {
     /// Longest wait for a quiet machine before each run; 0s for none [default: 10s].
     #[arg(long, value_name = "TIME")]
     pub quiet_time: Option<Time>,
+    /// Show the results in the tables of a paper, too: tr3022, veritas, sessions, submissions or completion.
+    #[arg(long, value_name = "NAME")]
+    pub layout: Option<PaperLayout>,
+    /// With the layout: show the paper's own numbers beside the study's, and what of them holds today.
+    #[arg(long)]
+    pub with_published: bool,
     /// Continue a study that did not end: its identity, its name or last [default: last].
     #[arg(long, value_name = "STUDY", num_args = 0..=1, default_missing_value = "last",
-        conflicts_with_all = ["file", "preset", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
+        conflicts_with_all = ["file", "preset", "target", "set", "axis", "name", "seed", "no_twin", "baseline", "metric", "quiet_time", "side"])]
     pub resume: Option<String>,
     /// Measure only one side of a comparison whose sides cannot be interleaved, like two kernels. Runs are joined by --tag.
     #[arg(long, value_name = "NAME", requires_all = ["block", "tag"])]
     pub side: Option<String>,
     /// Block of --side.
-    #[arg(long, value_name = "N", requires = "side")]
+    #[arg(long, value_name = "N", requires = "side", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub block: Option<u32>,
     /// Show what the study would do, and do nothing.
     #[arg(long)]

@@ -12,6 +12,9 @@ pub enum SidesError {
         "there is no study '{0}' in the archive (use its name, its identity or last, or give two sides to compare)"
     )]
     NoStudy(String),
+    /// Several words, where a study is needed.
+    #[error("--layout shows one study (give its name, its identity or last, and nothing else)")]
+    NotOneStudy,
     /// A study of the archive has a flaw.
     #[error("cannot compare the study {id}: {flaw}")]
     Study {

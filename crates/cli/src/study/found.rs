@@ -1,9 +1,13 @@
 //! Studies in the archive: their runs, found by the tag that each of them has.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use archive::{Archive, Filter, Tag};
-use record::{ListedRun, Outcome};
+use record::{ListedRun, Outcome, Record};
 use study::{Design, Observed, StudyRun};
 
+use super::directories::MountedOn;
 use crate::archive::is_going;
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
@@ -21,6 +25,8 @@ pub struct FoundStudy {
     pub runs: Vec<StudyRun>,
     /// A run of it that goes on.
     pub going: Option<u64>,
+    /// The file system that the first run in each directory met.
+    pub mounted: BTreeMap<String, MountedOn>,
 }
 
 /// The tag of a study's runs.
@@ -80,7 +86,11 @@ pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, P
         ..Filter::default()
     };
     let tagged = archive.list(&filter, &crate::archive::is_alive)?;
-    let id = tagged.iter().max_by_key(|run| run.number).and_then(study_of);
+    let id = tagged
+        .iter()
+        .filter(|run| study_of(run).is_some())
+        .max_by_key(|run| run.number)
+        .and_then(study_of);
     match id {
         Some(id) => find(archive, id),
         None => Ok(None),
@@ -116,6 +126,7 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
             "the study {id} has a design that cannot be read: {error} (start a new study)"
         ))
     })?;
+    let mounted = mounted(&design, runs.iter().map(|(_, record, _)| record));
     let runs = runs.into_iter().map(|(part, record, number)| StudyRun {
         observed: Observed::of(&record, Some(number), &design.metrics),
         part,
@@ -125,5 +136,24 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
         runs: runs.collect(),
         design,
         going,
+        mounted,
     })
+}
+
+/// The file systems of the directories of a design, as its runs met them.
+fn mounted<'a>(design: &Design, records: impl Iterator<Item = &'a Record>) -> BTreeMap<String, MountedOn> {
+    let mut mounted = BTreeMap::new();
+    for location in records.flat_map(|record| &record.locations) {
+        let directories = design.targets.iter().filter(|target| !target.is_made());
+        // The run's own directory lies in the target.
+        let of_run = directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
+        // A target may lie in another one.
+        let directory = of_run.max_by_key(|target| target.at.len());
+        let mount = location.target.known().and_then(|target| target.mount.known());
+        if let (Some(directory), Some(mount)) = (directory, mount) {
+            let first = mounted.entry(directory.at.clone());
+            first.or_insert_with(|| MountedOn::from(mount));
+        }
+    }
+    mounted
 }

@@ -1,5 +1,6 @@
 //! What a study runs on: targets, the runs of this program, and the archive.
 
+use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use runner::{RunSpec, TakeControl as _};
 use spec::TargetOption;
 use study::{Design, StudyCell};
 
+use super::directories::{Directories, MountedOn};
 use super::found;
 use super::targets::Targets;
 use crate::archive::{ArchivePlace, Archiving, Keeper};
@@ -32,6 +34,7 @@ pub struct CliGround<'a> {
     remarks: Remarks,
     signals: Signals,
     targets: Targets,
+    directories: Directories,
     /// Where the study is.
     at: String,
 }
@@ -46,7 +49,10 @@ impl<'a> CliGround<'a> {
         words: Vec<String>,
         course: Course<'a>,
         place: &'a ArchivePlace,
+        mounted: BTreeMap<String, MountedOn>,
     ) -> Result<Self, Problem> {
+        let directories = course.design.targets.iter().filter(|target| !target.is_made());
+        let directories = directories.map(|target| target.at.as_str());
         let mut remarks = arguments.remarks.remarks();
         remarks.tags.extend(found::tag(course.id));
         Ok(Self {
@@ -58,6 +64,7 @@ impl<'a> CliGround<'a> {
             remarks,
             signals: Signals::default(),
             targets: Targets::new(course.design, course.cells, arguments.file.as_deref())?,
+            directories: Directories::new(directories, mounted),
             at: "its beginning".to_owned(),
         })
     }
@@ -137,6 +144,9 @@ impl Ground for CliGround<'_> {
     }
 
     fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Problem> {
+        for target in &spec.targets {
+            self.directories.check(&target.to_string_lossy())?;
+        }
         let keeper = Keeper::of(self.place, self.remarks.clone())?;
         let Some(mut keeper) = keeper else {
             return Err(Problem::Study(

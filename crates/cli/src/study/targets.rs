@@ -5,7 +5,7 @@ use std::path::Path;
 
 use campaign::study::{Course, Ready};
 use document::harmless;
-use made::{Made, MakeNeeds, MakeSpec};
+use made::{FileSystemKind, Made, MakeNeeds, MakeSpec};
 use record::{Fact, MadeFileSystem};
 use study::{Design, StudyCell};
 
@@ -30,6 +30,7 @@ impl Targets {
     pub fn new(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<Self, Problem> {
         let mut wishes = BTreeMap::new();
         let mut states = BTreeMap::new();
+        let mut taken: BTreeMap<u64, u64> = BTreeMap::new();
         for (index, target) in design.targets.iter().enumerate().filter(|(_, target)| target.is_made()) {
             let refused = |why: &dyn std::fmt::Display| {
                 let shown = harmless::shown(&target.at);
@@ -43,6 +44,18 @@ impl Targets {
                 filled.validate().map_err(|why| refused(&why))?;
             }
             let needs = spec.check().map_err(|why| refused(&why))?;
+            for need in &needs.room {
+                // All of them are there at once; each has room by itself.
+                let taken = taken.entry(need.device).or_default();
+                *taken += need.bytes;
+                if *taken > need.available_bytes {
+                    return Err(refused(&format!(
+                        "no room for it and the targets before it in {}: {taken} bytes needed, {} available (make room, use smaller sizes, or in=DIRECTORY)",
+                        need.directory.display(),
+                        need.available_bytes
+                    )));
+                }
+            }
             states.insert(index, of_target.filter(|cell| cell.age > 0).count() as u64);
             wishes.insert(index, (spec, needs));
         }
@@ -63,7 +76,7 @@ impl Targets {
                     need.bytes + states * need.state_bytes_max;
             }
             if needs.memory_bytes > 0 {
-                *room.entry("memory".to_owned()).or_default() += needs.memory_bytes * (1 + states);
+                *room.entry("memory".to_owned()).or_default() += needs.memory_bytes;
             }
         }
         let root = self.wishes.values().map(|(spec, _)| spec.to_string()).collect();
@@ -94,7 +107,9 @@ impl Targets {
                 (&self.made[&cell.target], true)
             }
             Some(mut made) => {
-                let remade = made.set_fullness(percent(cell)).and_then(|()| made.remake());
+                let remade = made
+                    .set_fullness(percent(cell).or(spec.fullness_percent))
+                    .and_then(|()| made.remake());
                 self.made.insert(cell.target, made);
                 remade.map_err(failed)?;
                 (&self.made[&cell.target], false)
@@ -123,6 +138,10 @@ impl Targets {
                 is_churned: true,
             });
         };
+        // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it is churned again.
+        if made.spec().kind == FileSystemKind::Tmpfs {
+            return Ok(ready(made, true));
+        }
         made.save(&state(number))
             .map_err(|why| Problem::Study(format!("the target {}: {why}", target.name)))?;
         Ok(ready(made, true))
@@ -143,9 +162,10 @@ fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// How full the cell's file system is to be.
+/// How full the cell's file system is to be; nothing: as mkfs leaves it, or as the target says.
 fn percent(cell: &StudyCell) -> Option<u8> {
-    cell.fullness.and_then(|percent| u8::try_from(percent).ok())
+    let percent = cell.fullness.filter(|percent| *percent > 0);
+    percent.and_then(|percent| u8::try_from(percent).ok())
 }
 
 fn ready(made: &Made, is_churned: bool) -> Ready {

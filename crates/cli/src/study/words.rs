@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use study::design::DesignError;
 use toml::{Table, Value};
 
 use crate::options::StudyArguments;
@@ -55,8 +56,8 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
 ///
 /// # Errors
 /// Where it is no TOML.
-pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, toml::de::Error> {
-    let mut table: Table = toml::from_str(text)?;
+pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignError> {
+    let mut table: Table = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
     let before = table.clone();
     change(&mut table, arguments);
     // The lines of errors are those of the file, where nothing is changed.
@@ -82,6 +83,10 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
         ("twin", arguments.no_twin.then_some(Value::Boolean(false))),
         ("baseline", text(&arguments.baseline)),
         ("quiet-time", time(&arguments.quiet_time)),
+        (
+            "layout",
+            arguments.layout.map(|layout| Value::String(layout.to_string())),
+        ),
         ("metrics", (!arguments.metric.is_empty()).then(metrics)),
     ];
     for (key, value) in said {

@@ -31,7 +31,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
     ("archive", &["document", "record"]),
     ("study", &["workload", "spec", "record"]),
     ("report", &["document", "record", "measure", "study"]),
-    ("published", &["document", "workload", "record"]),
+    ("published", &["document", "workload", "record", "study"]),
     (
         "cli",
         &[
@@ -62,6 +62,7 @@ const MAY_IMPORT: [(&str, &[&str]); 19] = [
             "record",
             "runner",
             "archive",
+            "study",
             "passthrough",
         ],
     ),

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod editions;
+mod layouts;
 mod printed;
 mod submitted;

@@ -71,7 +71,7 @@ fn the_baseline_is_the_value_that_is_said() {
 #[test]
 fn without_a_second_target_the_first_axis_is_compared() {
     let design = parse(&format!(
-        "targets = [\"/a\"]\n[axes]\nage = [0, 5]\nfiles = [10, 20]\n{WORKLOAD}"
+        "targets = [\"make:ext4\"]\n[axes]\nage = [0, 5]\nfiles = [10, 20]\n{WORKLOAD}"
     ));
     let cells = design.cells().unwrap();
     assert_eq!(labels(&design)[0], "age=0 files=10");
@@ -121,7 +121,13 @@ fn what_is_wrong_is_told_with_its_line() {
     assert_eq!(wrong("").flaw, Flaw::NoWorkload);
     assert_eq!(wrong(WORKLOAD).flaw, Flaw::NoTarget);
     let full = format!("targets = [\"/a\"]\n[axes]\nfullness = [10]\n{WORKLOAD}");
-    assert_eq!(wrong(&full).flaw, Flaw::FullDirectory("/a".to_owned()));
+    for key in ["fullness", "age"] {
+        let target = "/a".to_owned();
+        assert_eq!(
+            wrong(&full.replace("fullness", key)).flaw,
+            Flaw::NeedsMade { key, target }
+        );
+    }
 }
 
 #[test]
@@ -165,4 +171,52 @@ fn orders_are_drawn_from_the_seed_and_every_one_comes() {
     // Without twins each cell runs once.
     let alone = parse(&format!("twin = false\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"));
     assert_eq!(order(&alone, 1, 1).len(), 2);
+}
+
+/// Pieces of study files, so that what is made of them comes further than to its first character.
+const PIECES: [&str; 24] = [
+    "targets = [\"/a\"]\n",
+    "targets = [\"make:ext4?size=1\", { name = \"x\", at = \"/b\" }]\n",
+    "[[workload]]\n",
+    "preset = \"mail\"\n",
+    "files = 10\n",
+    "age = 3\n",
+    "fullness = 50\n",
+    "[axes]\n",
+    "files = [1, 2]\n",
+    "files = [[1], { a = 2 }]\n",
+    "age = [0, 9223372036854775807]\n",
+    "blocks = 3\n",
+    "until = \"2%\"\n",
+    "until = \"NaN%\"\n",
+    "for = \"1h\"\n",
+    "baseline = \"files=1\"\n",
+    "name = \"\u{202e}\u{1b}[2J\"\n",
+    "quiet-time = \"0s\"\n",
+    "metrics = [\"create.p99\"]\n",
+    "\u{feff}",
+    "ä = 1\n",
+    "size = \"1..2\"\n",
+    "mix = \"read=1\"\n",
+    "seed = -1\n",
+];
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_a_study_or_refused(
+        pieces in proptest::collection::vec(0..PIECES.len(), 0..9),
+        (cut, other) in (0..400_usize, "\\PC{0,20}"),
+    ) {
+        let mut text: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();
+        let cut = (0..=cut.min(text.len())).rev().find(|cut| text.is_char_boundary(*cut)).unwrap();
+        text.insert_str(cut, &other);
+        match Design::parse(&text) {
+            // What is there has cells, and all of them blocks.
+            Ok(design) => {
+                let cells = design.cells().unwrap();
+                proptest::prop_assert!(design.block(&cells, 1, 1).len() >= cells.len());
+            }
+            Err(error) => proptest::prop_assert_eq!(error.to_string().lines().count(), 1, "{}", error),
+        }
+    }
 }

@@ -134,9 +134,9 @@ fn messages(booted: &Booted, expected: &Expected) {
     }
 }
 
-/// Or within those few that come before one of the two is read, or after.
+/// Or within those few that come before one of the two is read, or after: on a slow guest a commit of the journal is among them.
 fn is_within_one_percent(one: u64, other: u64) -> bool {
-    one.abs_diff(other) <= (other / 100).max(5)
+    one.abs_diff(other) <= (other / 100).max(16)
 }
 
 /// The messages that the program itself has counted over the whole run and the sync after it: of the client, and of the server,

@@ -837,6 +837,7 @@ fn where_no_name_can_be_given_exclusively() {
         let options = passthrough::Options {
             rename_noreplace: false,
             hard_links: false,
+            ..passthrough::Options::default()
         };
         let _mounted = passthrough::Passthrough::mount(&backing, &location, options).unwrap();
         write(&location.join("own"), "mine\n", 0o600);

@@ -1,0 +1,490 @@
+//! Whether studies cry wolf: how often a study of two identical file systems shows a difference and how often a gate over it
+//! fails, and how often studies of a side that is slowed by a known amount find it, with which estimate and interval.
+//!
+//! How it works: every study is `postmark study` with a study file and a seed of its own, ten blocks and a twin; its table and the
+//! gate's decision are read as JSON. Slowed are a FUSE file system whose server sleeps longer before each creation, and transactions that
+//! are followed by a longer think time. What that costs is computed from the baseline's own time for a transaction.
+
+use std::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use ::archive::{Archive, Filter, JournalMode, Opening};
+use passthrough::{Delay, RequestKind};
+use record::{Record, Summary};
+use study::{Comparisons, Decision, Estimate, Gate, Metric};
+use tempfile::TempDir;
+
+use crate::mounts::MountedVolume;
+use crate::noise::Noise;
+use crate::process::{caught, output, output_and_status};
+use crate::statistics::clopper_pearson;
+
+/// The work of all studies: messages without sync, so that the threads of the kernel that a commit waits for are no part of it.
+const WORK: &str = "\
+[[workload]]
+name = \"messages\"
+mix = \"read=5,create=2,delete=2,append=1\"
+size = \"1KiB..8KiB\"
+size-max = \"256KiB\"
+files = 300
+";
+/// Metrics of the gates over identical systems, with the sign of a requirement.
+const REQUIRED: [(&str, bool); 2] = [("transactions", true), ("read.p50", false)];
+/// Margins for these gates: the first one is taken that the blocks can decide at the noise of a first study.
+const MARGINS: [f64; 7] = [0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
+/// The gate over slowed sides: what is slowed by more than this must not pass it.
+const SLOWED_REQUIREMENT: &str = "transactions >= 0.97";
+/// Transactions of each run: a fixed number, since a time has to be planned for before it begins, which takes longer than these runs.
+const TRANSACTIONS: u32 = 5_000;
+/// The same, on FUSE, where each of them takes some ten times as long.
+const TRANSACTIONS_DELAYED: u32 = 1_500;
+/// The same, with think times.
+const TRANSACTIONS_THINKING: u32 = 300;
+/// Think times of the baseline and of the slowed side, in microseconds. The baseline has one, too, so that what a timer adds to it is
+/// on both sides.
+const THINK_US: [u32; 2] = [1_000, 1_100];
+/// How long the server of the baseline sleeps before each creation, and that of the slowed side, in microseconds. That of the baseline
+/// sleeps, too, so that what waking up costs, of the server and of who waits for it, is on both sides.
+const DELAY_US: [u64; 2] = [100, 300];
+/// A difference is claimed of identical systems with this probability at most.
+const FALSE_CLAIM: f64 = 0.05;
+/// A gate over identical systems fails with this probability at most.
+const FALSE_FAILURE: f64 = 0.01;
+/// A gate passes what does not meet it with this probability at most.
+const FALSE_PASS: f64 = 0.05;
+/// An interval holds the true ratio with this probability at least.
+const COVERAGE: f64 = 0.95;
+
+/// The exit status of a program that refuses.
+const REFUSED: i32 = 2;
+
+/// How many studies, and how large.
+pub struct StudiesSize {
+    /// Studies of two identical file systems.
+    pub identical: u64,
+    /// Studies against a FUSE file system whose server sleeps longer.
+    pub delayed: u64,
+    /// Studies against a longer think time.
+    pub thinking: u64,
+    /// Blocks of each.
+    pub blocks: u32,
+    /// Seed of the first study; each further one has the next number.
+    pub seed: u64,
+}
+
+/// Performs all studies and prints them and their totals. Whether the counts agree with what intervals and gates promise.
+pub fn perform(ours: &Path, size: &StudiesSize) -> Result<bool, Box<dyn Error>> {
+    let bench = Bench {
+        ours,
+        size,
+        directory: tempfile::tempdir()?,
+    };
+    println!(
+        "{} studies of two identical ext4, {} with a sleep of {} µs after {} before each creation on FUSE, {} with a think time of {} µs after {}; \
+         {} blocks with a twin, seeds from {}",
+        size.identical,
+        size.delayed,
+        DELAY_US[1],
+        DELAY_US[0],
+        size.thinking,
+        THINK_US[1],
+        THINK_US[0],
+        size.blocks,
+        size.seed
+    );
+    let mut seeds = size.seed..;
+    let mut holds = true;
+    if size.identical > 0 {
+        let memory = MountedVolume::in_memory("tmpfs")?;
+        let requirements = bench.requirements(&memory, seeds.next().unwrap_or_default())?;
+        let kind = |seed| bench.identical(&memory, &requirements, seed);
+        let told = Told::perform("identical", size.identical, &mut seeds, kind)?;
+        let is_claimed = told.show("a difference was claimed", Found::is_shown);
+        holds &= is_claimed.0 <= FALSE_CLAIM;
+        told.show("claimed, and the twin did not make it DOUBTFUL", |found| {
+            found.is_shown() && !found.is_doubtful
+        });
+        told.show("the interval holds 1", Found::holds_known);
+        holds &= told.show_gate().failed.0 <= FALSE_FAILURE && told.stopped == 0;
+    }
+    for (name, count) in [("delayed", size.delayed), ("thinking", size.thinking)] {
+        if count == 0 {
+            continue;
+        }
+        let told = match name {
+            "delayed" => Told::perform(name, count, &mut seeds, |seed| bench.delayed(seed))?,
+            _ => Told::perform(name, count, &mut seeds, |seed| bench.thinking(seed))?,
+        };
+        told.show("the difference was found", Found::is_slower);
+        told.show("claimed in the wrong direction", |found| {
+            found.is_shown() && !found.is_slower()
+        });
+        let covered = told.show("the interval holds the computed ratio", Found::holds_known);
+        holds &= covered.1 >= COVERAGE;
+        holds &= told.show_gate().passed.0 <= FALSE_PASS && told.stopped == 0;
+    }
+    Ok(holds)
+}
+
+/// What a study came to.
+struct Found {
+    seed: u64,
+    /// Nothing where too many runs were INVALID for one.
+    estimate: Option<Estimate>,
+    /// The true ratio: 1, or computed.
+    known: f64,
+    is_doubtful: bool,
+    /// The standard deviation of the log ratio of twin to baseline.
+    noise: Option<f64>,
+    /// Nothing where the gate refused to decide.
+    gate: Option<Gate>,
+    took: Duration,
+}
+
+impl Found {
+    /// Whether a difference was shown.
+    fn is_shown(&self) -> bool {
+        self.estimate.is_some_and(|estimate| estimate.is_shown)
+    }
+
+    /// Whether a difference was shown, and the side is the slower one.
+    fn is_slower(&self) -> bool {
+        self.estimate
+            .is_some_and(|estimate| estimate.is_shown && estimate.ratio < 1.0)
+    }
+
+    fn holds_known(&self) -> bool {
+        let interval = self.estimate.and_then(|estimate| estimate.interval);
+        interval.is_some_and(|interval| (interval.low..=interval.high).contains(&self.known))
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {:4}  ", self.seed)?;
+        match self.estimate {
+            Some(estimate) => write!(f, "ratio {:.3} ", estimate.ratio)?,
+            None => write!(f, "no comparison ")?,
+        }
+        if let Some(interval) = self.estimate.and_then(|estimate| estimate.interval) {
+            write!(f, "[{:.3}, {:.3}] ", interval.low, interval.high)?;
+        }
+        let shown = if self.is_shown() { "shown" } else { "not shown" };
+        let outside = if self.holds_known() { "" } else { " OUTSIDE" };
+        write!(f, "{shown}  known {:.3}{outside}  gate ", self.known)?;
+        match &self.gate {
+            Some(gate) => {
+                let needed = gate
+                    .blocks_needed
+                    .map_or_else(|| "?".to_owned(), |blocks| blocks.to_string());
+                write!(f, "{} ({needed} blocks needed)", gate.decision.name())?;
+            }
+            None => write!(f, "refused")?,
+        }
+        if let Some(noise) = self.noise {
+            write!(f, "  noise {:.1} %", noise * 100.0)?;
+        }
+        let doubtful = if self.is_doubtful { "  DOUBTFUL" } else { "" };
+        write!(f, "{doubtful}  {:.1} s", self.took.as_secs_f64())
+    }
+}
+
+/// The ends of a 95 % interval of a probability.
+struct Share(f64, f64);
+
+/// The probabilities of two of a gate's decisions.
+struct GateShares {
+    passed: Share,
+    failed: Share,
+}
+
+/// Studies of one kind.
+struct Told {
+    all: Vec<Found>,
+    /// Studies that did not come to their end.
+    stopped: u32,
+}
+
+impl Told {
+    fn perform(
+        name: &str,
+        count: u64,
+        seeds: &mut impl Iterator<Item = u64>,
+        study: impl Fn(u64) -> Result<Found, Box<dyn Error>>,
+    ) -> Result<Self, Box<dyn Error>> {
+        let noise = Noise::begin();
+        let (mut all, mut stopped) = (Vec::new(), 0);
+        println!("{name}");
+        for (number, seed) in (1..=count).zip(seeds) {
+            match study(seed) {
+                Ok(found) => {
+                    println!("  {number:3}  {found}");
+                    all.push(found);
+                }
+                Err(error) if caught().is_some() => return Err(error),
+                Err(error) => {
+                    println!("  {number:3}  seed {seed:4}  STOPPED: {error}");
+                    stopped += 1;
+                }
+            }
+        }
+        println!("{name}: {} studies, {stopped} stopped; {}", all.len(), noise.end());
+        let ratios: Vec<f64> = all
+            .iter()
+            .filter_map(|found| Some((found.estimate?.ratio / found.known).ln()))
+            .collect();
+        println!(
+            "  estimated over known ratio: {:.3} (geometric mean), with a standard deviation of {:.1} %",
+            study::statistics::mean(&ratios).exp(),
+            study::statistics::standard_deviation(&ratios).unwrap_or_default() * 100.0
+        );
+        told_doubtful(&all);
+        Ok(Self { all, stopped })
+    }
+
+    /// Prints how often something was so, with the exact interval of its probability.
+    fn show(&self, what: &str, is_so: impl Fn(&Found) -> bool) -> Share {
+        let count = self.all.iter().filter(|found| is_so(found)).count();
+        show_share(what, count, self.all.len())
+    }
+
+    fn show_gate(&self) -> GateShares {
+        let decided = |decision: Decision| {
+            self.show(&format!("the gate {}", decision.name()), |found| {
+                found.gate.as_ref().is_some_and(|gate| gate.decision == decision)
+            })
+        };
+        let shares = GateShares {
+            passed: decided(Decision::Passed),
+            failed: decided(Decision::Failed),
+        };
+        decided(Decision::Undecided);
+        shares
+    }
+}
+
+fn told_doubtful(all: &[Found]) {
+    let count = all.iter().filter(|found| found.is_doubtful).count();
+    show_share("the twin made the study DOUBTFUL", count, all.len());
+}
+
+fn show_share(what: &str, count: usize, all: usize) -> Share {
+    let (low, high) = clopper_pearson(count, all);
+    println!(
+        "  {what:48} {count:3} of {all}  ({:.1} % to {:.1} %)",
+        low * 100.0,
+        high * 100.0
+    );
+    Share(low, high)
+}
+
+struct Bench<'a> {
+    ours: &'a Path,
+    size: &'a StudiesSize,
+    /// Study files and archives.
+    directory: TempDir,
+}
+
+/// A study that was performed, with its archive.
+struct Performed {
+    seed: u64,
+    archive: PathBuf,
+    comparisons: Comparisons,
+    took: Duration,
+}
+
+impl Bench<'_> {
+    /// Two file systems in images that lie side by side in memory, and the requirements of a gate over them.
+    fn identical(&self, memory: &MountedVolume, requirements: &[String], seed: u64) -> Result<Found, Box<dyn Error>> {
+        let performed = self.perform_identical(memory, seed)?;
+        self.found(performed, requirements, 1.0)
+    }
+
+    fn perform_identical(&self, memory: &MountedVolume, seed: u64) -> Result<Performed, Box<dyn Error>> {
+        let made = format!("make:ext4?size=64MiB&in={}", memory.path().display());
+        self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
+    }
+
+    /// Requirements with the first of [`MARGINS`] that needs no more than the blocks there are, at the noise of a first study, which
+    /// does not count.
+    fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>, Box<dyn Error>> {
+        let first = self.perform_identical(memory, seed)?;
+        let mut chosen = Vec::new();
+        for (metric, is_at_least) in REQUIRED {
+            let mut chosen_one = None;
+            for margin in MARGINS {
+                let requirement = match is_at_least {
+                    true => format!("{metric} >= {:.2}", 1.0 - margin),
+                    false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
+                };
+                // Both are decided together.
+                let gate = self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
+                let needed = gate.and_then(|gate| gate.blocks_needed);
+                let is_enough = needed.is_some_and(|blocks| blocks <= self.size.blocks);
+                chosen_one = Some(requirement);
+                if is_enough {
+                    break;
+                }
+            }
+            chosen.extend(chosen_one);
+        }
+        std::fs::remove_file(&first.archive)?;
+        println!(
+            "gates over identical systems require, by a first study with seed {seed}: {}",
+            chosen.join(", ")
+        );
+        Ok(chosen)
+    }
+
+    /// The same FUSE file system twice, one of them with a server that sleeps longer before each creation.
+    fn delayed(&self, seed: u64) -> Result<Found, Box<dyn Error>> {
+        let [quick, slow] = DELAY_US.map(|us| {
+            let delay = Delay {
+                at: RequestKind::Create,
+                by: Duration::from_micros(us),
+            };
+            MountedVolume::fuse_in_memory(passthrough::Options {
+                delay: Some(delay),
+                ..passthrough::Options::default()
+            })
+        });
+        let (quick, slow) = (quick?, slow?);
+        let at = |mounted: &MountedVolume| mounted.path().to_string_lossy().into_owned();
+        let targets = [("quick", &*at(&quick)), ("slow", &*at(&slow))];
+        let performed = self.study(&targets, TRANSACTIONS_DELAYED, "", seed)?;
+        let records = records(&performed.archive)?;
+        let creations: Metric = "create".parse()?;
+        let (mut all, mut created) = (0.0, 0.0);
+        for summary in side(&records, "slow") {
+            all += Metric::Transactions.of(&summary).unwrap_or_default();
+            created += creations.of(&summary).unwrap_or_default();
+        }
+        let slept = |mounted: &MountedVolume| {
+            let delayed = mounted.delayed();
+            delayed.slept.as_secs_f64() / delayed.requests.max(1) as f64
+        };
+        let more = (slept(&slow) - slept(&quick)) * created / all;
+        let known = known_ratio(&records, "quick", more)?;
+        self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
+    }
+
+    /// A tmpfs with a think time and with a longer one.
+    fn thinking(&self, seed: u64) -> Result<Found, Box<dyn Error>> {
+        let mounted = MountedVolume::in_memory("tmpfs")?;
+        let [think, longer] = THINK_US.map(|us| format!("{us}us"));
+        let axis = format!("[axes]\nthink = [\"{think}\", \"{longer}\"]\n");
+        let at = mounted.path().to_string_lossy().into_owned();
+        let targets = [("tmpfs", at.as_str())];
+        let performed = self.study(&targets, TRANSACTIONS_THINKING, &axis, seed)?;
+        let more = f64::from(THINK_US[1] - THINK_US[0]) / 1e6;
+        let known = known_ratio(&records(&performed.archive)?, &performed.comparisons.baseline, more)?;
+        self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
+    }
+
+    /// Performs a study. Runs begin at once: a shared machine is never quiet, and a study that is to be trusted must bear that.
+    fn study(
+        &self,
+        targets: &[(&str, &str)],
+        transactions: u32,
+        axes: &str,
+        seed: u64,
+    ) -> Result<Performed, Box<dyn Error>> {
+        let blocks = self.size.blocks;
+        let targets: Vec<String> = targets
+            .iter()
+            .map(|(name, at)| format!("{{ name = \"{name}\", at = \"{at}\" }}"))
+            .collect();
+        let text = format!(
+            "name = \"bench\"\ntargets = [{}]\nblocks = {blocks}\nseed = {seed}\nquiet-time = \"0s\"\n{WORK}transactions = {transactions}\n{axes}",
+            targets.join(", ")
+        );
+        let file = self.directory.path().join("study.toml");
+        std::fs::write(&file, text)?;
+        let archive = self.directory.path().join(format!("{seed}.db"));
+        let began = Instant::now();
+        let mut command = Command::new(self.ours);
+        command.args(["study", "--quiet", "--format", "json", "--archive"]);
+        let text = output(command.arg(&archive).arg(&file))?;
+        let took = began.elapsed();
+        let tables: Vec<Comparisons> = serde_json::from_str(&text)?;
+        let comparisons = tables.into_iter().next().ok_or("the study has no table")?;
+        Ok(Performed {
+            seed,
+            archive,
+            comparisons,
+            took,
+        })
+    }
+
+    /// Decides a gate over the study; nothing where it refuses, because too many runs are INVALID.
+    fn gate(&self, archive: &Path, requirements: &[String]) -> Result<Option<Gate>, Box<dyn Error>> {
+        let mut command = Command::new(self.ours);
+        command
+            .args(["gate", "last", "--format", "json", "--archive"])
+            .arg(archive);
+        for requirement in requirements {
+            command.args(["--require", requirement]);
+        }
+        let (text, status) = output_and_status(&mut command)?;
+        if status.code() == Some(REFUSED) {
+            return Ok(None);
+        }
+        let gate: Gate =
+            serde_json::from_str(&text).map_err(|error| format!("{command:?} ended with {status}: {error}"))?;
+        if status.code() != Some(gate.decision.exit_status().into()) {
+            return Err(format!("{command:?} ended with {status}, and the gate {}", gate.decision.name()).into());
+        }
+        Ok(Some(gate))
+    }
+
+    /// What a study came to; its archive is removed.
+    fn found(&self, performed: Performed, requirements: &[String], known: f64) -> Result<Found, Box<dyn Error>> {
+        let gate = self.gate(&performed.archive, requirements)?;
+        std::fs::remove_file(&performed.archive)?;
+        let comparisons = &performed.comparisons;
+        let row = comparisons.rows.first().ok_or("the study has no comparison")?;
+        Ok(Found {
+            seed: performed.seed,
+            estimate: row.estimate().copied(),
+            known,
+            is_doubtful: comparisons.is_doubtful,
+            noise: comparisons.noise.first().and_then(|noise| noise.spread),
+            gate,
+            took: performed.took,
+        })
+    }
+}
+
+/// All runs of an archive.
+fn records(path: &Path) -> Result<Vec<Record>, Box<dyn Error>> {
+    let archive = Archive::open(&Opening {
+        path,
+        journal: JournalMode::WriteAhead,
+        owner: None,
+        make: false,
+        patience: Duration::from_secs(10),
+    })?;
+    let listed = archive.list(&Filter::default(), &|_| false)?;
+    let numbers = listed.iter().filter_map(|run| run.number);
+    Ok(numbers.map(|number| archive.record(number)).collect::<Result<_, _>>()?)
+}
+
+/// The runs of a cell, those of its twin, too.
+fn side<'a>(records: &'a [Record], cell: &'a str) -> impl Iterator<Item = Summary> + 'a {
+    let is_part = move |record: &&Record| record.study.as_ref().is_some_and(|part| part.cell == cell);
+    records.iter().filter(is_part).map(Summary::of)
+}
+
+/// By how much a side is slower than the baseline whose transactions take so many seconds more: of each of the baseline's runs, its time
+/// for a transaction over the same and that; the geometric mean, as intervals are of it.
+fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64, Box<dyn Error>> {
+    let rates = side(records, baseline).filter_map(|summary| Metric::Transactions.of(&summary));
+    let logs: Vec<f64> = rates.map(|rate| (1.0 / rate / (1.0 / rate + more)).ln()).collect();
+    if logs.is_empty() {
+        return Err(format!("there are no runs of {baseline}").into());
+    }
+    Ok(study::statistics::mean(&logs).exp())
+}

@@ -1,0 +1,82 @@
+//! The directories that a study measures. Each stays on the file system on which the study found it: where that was unmounted, the
+//! directory below is another one, and its runs would be counted as those of the target.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use document::harmless;
+use observe::mount::{Mount, MountTable};
+use observe::{Fact, Sources};
+
+use crate::problem::Problem;
+
+/// The file system of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountedOn {
+    /// Its type, like `ext4`.
+    file_system_type: String,
+    /// Where it is mounted.
+    mount_point: String,
+}
+
+impl From<&Mount> for MountedOn {
+    fn from(mount: &Mount) -> Self {
+        Self {
+            file_system_type: mount.file_system_type.clone(),
+            mount_point: mount.mount_point.clone(),
+        }
+    }
+}
+
+impl std::fmt::Display for MountedOn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            file_system_type,
+            mount_point,
+        } = self;
+        write!(
+            f,
+            "the {} of {}",
+            harmless::shown(file_system_type),
+            harmless::shown(mount_point)
+        )
+    }
+}
+
+/// See the module's text.
+pub struct Directories(BTreeMap<String, MountedOn>);
+
+impl Directories {
+    /// The directories, on the file systems that earlier runs of the study met; without such runs, on those of now.
+    pub fn new<'a>(directories: impl Iterator<Item = &'a str>, mut earlier: BTreeMap<String, MountedOn>) -> Self {
+        let found = directories.filter_map(|directory| {
+            let met = earlier.remove(directory).or_else(|| of(directory))?;
+            Some((directory.to_owned(), met))
+        });
+        Self(found.collect())
+    }
+
+    /// Makes sure that a directory is on its file system.
+    ///
+    /// # Errors
+    /// Where it is on another one.
+    pub fn check(&self, directory: &str) -> Result<(), Problem> {
+        match (self.0.get(directory), of(directory)) {
+            (Some(met), Some(now)) if *met != now => Err(Problem::Study(format!(
+                "the target {} is on {now}, and earlier runs were on {met} (mount that again)",
+                harmless::shown(directory)
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a directory lies on; nothing where that cannot be told.
+fn of(directory: &str) -> Option<MountedOn> {
+    let table = MountTable::read(&Sources::default());
+    let mount = table.as_ref().and_then(|table| table.mount_of(Path::new(directory)));
+    match mount {
+        Fact::Known(mount) => Some(MountedOn::from(&mount)),
+        Fact::NotApplicable | Fact::Unavailable(_) => None,
+    }
+}

@@ -1,0 +1,191 @@
+//! Studies under faults, with the real binary: killed and interrupted at any moment, on full disks, on mounts that go away; refused
+//! before anything is made; side by side; and what is done with their results.
+//!
+//! Kills come at random moments: `POSTMARK_SEED` repeats those of a seed, which is printed.
+
+mod ended;
+mod faults;
+mod refused;
+mod results;
+mod together;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use archive::{Archive, ArchiveError, Filter, JournalMode, Opening};
+use record::{Level, ListedRun, Outcome, Record, StudyPart, Summary};
+
+use crate::support::faces::program;
+use crate::support::{Ended, Running, Scene, Volume, names};
+
+/// Runs that are over soon.
+const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
+
+/// A run with its place in the study.
+type StudiedRun = (StudyPart, Record);
+
+/// A place with an archive, two directories and room for images.
+struct Lab {
+    scene: Scene,
+    archive: PathBuf,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let scene = Scene::in_memory();
+        for name in ["a", "b", "images"] {
+            scene.directory(name);
+        }
+        let archive = scene.path().join("archive.db");
+        Self { scene, archive }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scene.path().join(name)
+    }
+
+    /// A file system that a study makes, with its image in the directory of images.
+    fn made(&self, kind: &str, size: &str) -> String {
+        format!("make:{kind}?size={size}&in={}", self.path("images").display())
+    }
+
+    /// The program with words that have no blanks in them.
+    fn command(&self, words: &str) -> Command {
+        self.command_of(program(), words)
+    }
+
+    fn command_of(&self, program: &Path, words: &str) -> Command {
+        let mut command = Running::command(program);
+        command.args(words.split_whitespace());
+        if !words.starts_with("clean ") {
+            command.arg("--archive").arg(&self.archive);
+        }
+        command.current_dir(self.scene.path());
+        command
+    }
+
+    fn start(&self, words: &str) -> Running {
+        Running::start(self.command(words), self.scene.path())
+    }
+
+    fn says(&self, words: &str) -> Ended {
+        self.start(words).finish()
+    }
+
+    /// A gate's end on the last study.
+    fn gates(&self, requirement: &str) -> Ended {
+        let mut command = self.command("gate last");
+        command.args(["--require", requirement]);
+        Running::to_its_end(command, self.scene.path())
+    }
+
+    fn answer(&self, words: &str) -> String {
+        let ended = self.says(words);
+        ended.code(0);
+        ended.output
+    }
+
+    fn opened(&self) -> Result<Archive, ArchiveError> {
+        let opening = Opening {
+            path: &self.archive,
+            journal: JournalMode::WriteAhead,
+            owner: None,
+            make: false,
+            patience: std::time::Duration::from_secs(60),
+        };
+        Archive::open(&opening)
+    }
+
+    fn open(&self) -> Archive {
+        self.opened().unwrap()
+    }
+
+    /// All runs of the archive; none where there is none, or one is being made.
+    fn listed(&self) -> Vec<ListedRun> {
+        match self.opened() {
+            Err(ArchiveError::Missing { .. }) => Vec::new(),
+            archive => archive.unwrap().list(&Filter::default(), &|_| false).unwrap(),
+        }
+    }
+
+    /// The runs that came to their end, with their places in the study.
+    fn complete(&self) -> Vec<StudiedRun> {
+        let archive = self.open();
+        archive.check().unwrap();
+        let listed = archive.list(&Filter::default(), &|_| false).unwrap();
+        let records = listed.iter().map(|run| archive.record(run.number.unwrap()).unwrap());
+        let complete = records.filter(|record| record.actual.outcome == Outcome::Complete);
+        complete
+            .map(|record| (record.study.clone().expect("it is of a study"), record))
+            .collect()
+    }
+
+    /// Every block is whole in its last attempt, and no run was made twice. An attempt ends with a run that is INVALID, as one may be
+    /// where the machine is busy; the last attempt that is made may end so, too.
+    fn is_complete(&self, blocks: u32, runs: u32) {
+        let complete = self.complete();
+        let studies: BTreeSet<&str> = complete.iter().map(|(part, _)| part.study.as_str()).collect();
+        assert_eq!(studies.len(), 1, "{studies:?}");
+        let mut attempts: BTreeMap<(u32, u32), BTreeMap<u32, &StudiedRun>> = BTreeMap::new();
+        for run in &complete {
+            let part = &run.0;
+            let attempt = attempts.entry((part.block, part.attempt)).or_default();
+            let earlier = attempt.insert(part.position, run);
+            assert!(earlier.is_none(), "a run was made twice: {part:?}");
+        }
+        let all: BTreeSet<u32> = attempts.keys().map(|(block, _)| *block).collect();
+        assert_eq!(all, (1..=blocks).collect());
+        for ((block, number), attempt) in &attempts {
+            let last = attempt.len() as u32;
+            let place = format!("block {block}, attempt {number}");
+            assert!(attempt.keys().copied().eq(1..=last), "{place}: {:?}", attempt.keys());
+            let level = Summary::of(&attempt[&last].1).verdict.level;
+            if level == Level::Invalid {
+                let is_repeated = attempts.contains_key(&(*block, number + 1));
+                assert!(
+                    is_repeated || *number == campaign::study::ATTEMPTS,
+                    "{place} is not repeated"
+                );
+                continue;
+            }
+            assert_eq!(last, runs, "{place} is not whole");
+            let cells: BTreeSet<_> = attempt.values().map(|run| (&run.0.cell, run.0.is_twin)).collect();
+            assert_eq!(cells.len() as u32, runs, "{place}: {cells:?}");
+        }
+    }
+
+    /// The study has left nothing: no mounts, loop devices, images, run directories.
+    fn is_clean(&self, volumes: &[&Volume], told: &impl std::fmt::Display) {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        let place = self.scene.path().to_str().unwrap();
+        let ours: Vec<&str> = mounts.lines().filter(|line| line.contains(place)).collect();
+        assert_eq!(ours.len(), volumes.len(), "{ours:#?}\n{told}");
+        for device in names(Path::new("/sys/block")).unwrap() {
+            let file = Path::new("/sys/block").join(device).join("loop/backing_file");
+            let backing = std::fs::read_to_string(file).unwrap_or_default();
+            assert!(!backing.contains(place), "{backing}\n{told}");
+        }
+        for directory in ["images", "a", "b"] {
+            let left = names(&self.path(directory)).unwrap();
+            assert!(left.is_empty(), "{directory} has {left:?}\n{told}");
+        }
+    }
+
+    /// Removes what a killed study has left.
+    fn cleans(&self) -> Ended {
+        let places = ["images", "a", "b"].map(|name| self.path(name).display().to_string());
+        let ended = self.says(&format!("clean {}", places.join(" ")));
+        ended.code(0);
+        ended
+    }
+}
+
+/// Waits until the study says that it has made a run.
+fn until_measured(running: &mut Running, run: &str) {
+    running.until(run, |running| running.errors().contains(run));
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,132 @@
+//! Studies that were killed or interrupted, and go on.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::process::Signal;
+
+use super::{LITTLE, Lab, until_measured};
+use crate::mounted::number;
+use crate::support::is_root;
+
+/// Numbers below 1 that follow from a seed (SplitMix64: Steele, Lea and Flood, 2014).
+struct Moments(u64);
+
+impl Moments {
+    fn new() -> Self {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        let seed = number("POSTMARK_SEED", now.as_nanos() as u64);
+        println!("POSTMARK_SEED={seed}");
+        Self(seed)
+    }
+
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+#[test]
+fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let mut moments = Moments::new();
+    let words = format!(
+        "study {LITTLE} --blocks 2 --no-twin --axis workers=1,2 --axis files=40,60 --target {} --target {} --target a",
+        lab.made("tmpfs", "16MiB"),
+        lab.made("ext4", "32MiB"),
+    )
+    .replace("--set files=50 ", "");
+    let mut words = words.as_str();
+    for kill in 0..3 {
+        let began = Instant::now();
+        let mut running = lab.start(words);
+        // Before its first run there is nothing to go on with.
+        until_measured(&mut running, ", run ");
+        let one = began.elapsed();
+        // A quarter of the runs take about so long.
+        std::thread::sleep(one.min(Duration::from_secs(1)).mul_f64(moments.next() * 3.0));
+        let ended = running.kill();
+        ended.signal(Signal::KILL.as_raw());
+        println!("kill {kill}: {} runs are there", lab.complete().len());
+        words = "study --resume";
+        // A study goes on beside what is left of it, too.
+        if kill == 1 {
+            let cleaned = lab.cleans();
+            lab.is_clean(&[], &cleaned);
+        }
+    }
+    let ended = lab.says("study --resume");
+    ended.code(0).says("runs of this study are in the archive already");
+    lab.is_complete(2, 12);
+    let cleaned = lab.cleans();
+    lab.is_clean(&[], &cleaned);
+    // All is there: nothing is run again.
+    let before = lab.listed().len();
+    let again = lab.says("study --resume");
+    again.code(0);
+    assert_eq!(lab.listed().len(), before, "{again}");
+    lab.is_clean(&[], &again);
+}
+
+#[test]
+fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let study = format!(
+        "study {LITTLE} --blocks 3 --target {} --target {} --target b",
+        lab.made("tmpfs", "16MiB"),
+        lab.made("ext4", "32MiB")
+    );
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let words = match signal {
+            Signal::INT => study.as_str(),
+            _ => "study --resume",
+        };
+        let mut running = lab.start(words);
+        until_measured(
+            &mut running,
+            match signal {
+                Signal::INT => "block 1 of 3, run 2",
+                _ => "block 2 of 3, run 2",
+            },
+        );
+        running.send(signal);
+        let ended = running.finish();
+        let id = lab.complete()[0].0.study.clone();
+        let archive = lab.archive.display();
+        ended.code(code).says(&format!(
+            "'postmark study --resume {id} --archive {archive}' continues this study"
+        ));
+        lab.is_clean(&[], &ended);
+    }
+    let before = lab.complete().len();
+    let ended = lab.says("study --resume");
+    ended
+        .code(0)
+        .says(&format!("{before} runs of this study are in the archive already"));
+    lab.is_complete(3, 4);
+    lab.is_clean(&[], &ended);
+}
+
+#[test]
+fn a_study_that_is_interrupted_in_its_first_run_goes_on_too() {
+    let lab = Lab::new();
+    let mut running = lab.start("study --quiet-time 0s --blocks 1 --set files=50 --set for=3s --target a --target b");
+    running.until("its first run", |_| !lab.listed().is_empty());
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended.code(130).says("continues this study");
+    assert!(lab.complete().is_empty());
+    lab.is_clean(&[], &ended);
+    let mut running = lab.start("study --resume");
+    running.until("its run", |_| lab.listed().len() == 2);
+    running.send(Signal::INT);
+    running.finish().code(130).says("continues this study");
+}

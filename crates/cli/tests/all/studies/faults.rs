@@ -1,0 +1,156 @@
+//! Full disks, and mounts that go away, in the middle of a study.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use super::{LITTLE, Lab, until_measured};
+use crate::support::{Volume, is_root, names};
+
+/// Takes all the room that there is.
+fn fill(directory: &Path) {
+    for (name, bytes) in [("fill-large", 1 << 20), ("fill-small", 4096)] {
+        use std::io::Write as _;
+        let mut file = fs::File::create(directory.join(name)).unwrap();
+        let part = vec![1; bytes];
+        while file.write_all(&part).is_ok() {}
+    }
+}
+
+fn make_room(directory: &Path) {
+    for name in ["fill-large", "fill-small"] {
+        fs::remove_file(directory.join(name)).unwrap();
+    }
+}
+
+#[test]
+fn a_full_target_stops_a_study_until_there_is_room() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let volume = Volume::in_memory(&lab.path("b"), "size=24m");
+    let mut running = lab.start(&format!("study {LITTLE} --blocks 4 --target a --target b"));
+    until_measured(&mut running, "block 1 of 4, run 2");
+    fill(&lab.path("b"));
+    let ended = running.finish();
+    ended
+        .code(1)
+        .says("the study stopped")
+        .says("space")
+        .says("continues this study");
+    let left = names(&lab.path("b")).unwrap();
+    assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
+    // Nothing has changed: it stops again, and has lost nothing.
+    let before = lab.complete().len();
+    lab.says("study --resume").code(1).says("continues this study");
+    make_room(&lab.path("b"));
+    let ended = lab.says("study --resume");
+    ended.code(0);
+    assert!(lab.complete().len() > before);
+    lab.is_complete(4, 3);
+    lab.is_clean(&[&volume], &ended);
+}
+
+#[test]
+fn a_full_archive_stops_a_study_until_there_is_room() {
+    if !is_root() {
+        return;
+    }
+    let mut lab = Lab::new();
+    let directory = lab.scene.directory("archived");
+    let volume = Volume::in_memory(&directory, "size=24m");
+    lab.archive = directory.join("archive.db");
+    let mut running = lab.start(&format!("study {LITTLE} --blocks 6 --target a --target b"));
+    until_measured(&mut running, "block 1 of 6, run 1");
+    fill(&directory);
+    let ended = running.finish();
+    ended.code(1).says("the study stopped").says("full").says("--archive");
+    lab.is_clean(&[&volume], &ended);
+    make_room(&directory);
+    let ended = lab.says("study --resume");
+    ended.code(0);
+    lab.is_complete(6, 3);
+    lab.is_clean(&[&volume], &ended);
+}
+
+#[test]
+fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let images = lab.path("images");
+    let volume = Volume::in_memory(&images, "size=80m");
+    // States of aged pools are kept beside the image.
+    let words = format!(
+        "study {LITTLE} --blocks 2 --no-twin --axis age=1,2,3 --target {}",
+        lab.made("ext4", "32MiB")
+    );
+    let mut running = lab.start(&words);
+    until_measured(&mut running, "block 1 of 2, run 1");
+    fill(&images);
+    let ended = running.finish();
+    ended.code(1).says("the study stopped").says("No space left on device");
+    ended.says("continues this study");
+    let left = names(&images).unwrap();
+    assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
+    make_room(&images);
+    let ended = lab.says("study --resume");
+    ended.code(0);
+    lab.is_complete(2, 3);
+    lab.is_clean(&[&volume], &ended);
+}
+
+/// Each image has room by itself, but not both.
+#[test]
+fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    let volume = Volume::in_memory(&lab.path("images"), "size=48m");
+    let (one, other) = (lab.made("ext4", "32MiB"), lab.made("ext3", "32MiB"));
+    let ended = lab.says(&format!("study {LITTLE} --blocks 1 --target {one} --target {other}"));
+    ended.code(2).says("no room").does_not_say("run 1 of");
+    lab.is_clean(&[&volume], &ended);
+    assert!(!lab.archive.exists());
+    lab.says(&format!("study {LITTLE} --blocks 1 --target {one} --target a"))
+        .code(0);
+}
+
+/// What is below the mount point is another file system, on which nothing is measured.
+#[test]
+fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
+    if !is_root() {
+        return;
+    }
+    let lab = Lab::new();
+    // The wait for a quiet machine is longer than a run: that is where it is unmounted.
+    let words = format!("study {LITTLE} --blocks 3 --target a --target b").replace("0s", "600ms");
+    let mut volume = Volume::in_memory(&lab.path("b"), "size=24m");
+    let mut running = lab.start(&words);
+    until_measured(&mut running, "block 1 of 3, run 3");
+    std::thread::sleep(Duration::from_millis(100));
+    volume.unmount_lazily();
+    let ended = running.finish();
+    ended
+        .code(1)
+        .says("the study stopped")
+        .says("mount")
+        .says("continues this study");
+    lab.is_clean(&[], &ended);
+    let ended = lab.says("study --resume");
+    ended.code(1).says("mount that again").says("continues this study");
+    lab.is_clean(&[], &ended);
+    let volume = Volume::in_memory(&lab.path("b"), "size=24m");
+    let ended = lab.says("study --resume");
+    ended.code(0);
+    lab.is_complete(3, 3);
+    lab.is_clean(&[&volume], &ended);
+    for (part, record) in lab.complete() {
+        let is_b = part.cell.ends_with("/b");
+        let mount = record.locations[0].target.known().unwrap().mount.known().unwrap();
+        assert_eq!(mount.mount_point.ends_with("/b"), is_b, "{part:?}");
+    }
+}

@@ -1,0 +1,173 @@
+//! What a study shows, and what is made of its results.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::{LITTLE, Lab, one_line};
+use crate::support::faces::program;
+
+#[test]
+fn the_result_of_a_study_is_compared_and_decided_on() {
+    let lab = Lab::new();
+    let told = one_line(&lab.answer(&format!(
+        "study {LITTLE} --blocks 5 --target old=a --target new=b --name pair"
+    )));
+    assert!(told.starts_with("Study pair: 2 cells, 5 blocks of 3 runs"), "{told}");
+    assert!(
+        told.contains("Comparison with old") && told.contains("5 blocks"),
+        "{told}"
+    );
+    // The same numbers wherever they are asked for.
+    let table = told.split("Comparison with old").last().unwrap();
+    for words in ["compare last", "compare pair", "study --resume"] {
+        let again = one_line(&lab.answer(words));
+        assert!(again.ends_with(table), "{words}: {again}\n{told}");
+    }
+    let json: Value = serde_json::from_str(&lab.answer("compare last --format json")).unwrap();
+    assert_eq!(json[0]["rows"][0]["count"], 5, "{json}");
+    let resumed: Value = serde_json::from_str(&lab.answer("study --resume --format json")).unwrap();
+    assert_eq!(json, resumed);
+    let csv = lab.answer("study --resume --format csv");
+    assert_eq!(csv, lab.answer("compare last --format csv"));
+    assert_eq!(csv.lines().count(), 2, "{csv}");
+    let markdown = lab.answer("study --resume --format markdown");
+    assert!(markdown.contains("| new | transactions |"), "{markdown}");
+    // A limit that holds whatever the noise of a busy machine is, and one of which nobody knows.
+    lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
+    let ended = lab.gates("transactions >= 0.9999");
+    ended.assert(matches!(ended.status.code(), Some(0 | 4 | 5)), "it is not decided on");
+    lab.gates("transactions >= 1.0").code(2).says("leave a margin");
+    lab.says("gate last").code(2);
+    lab.is_clean(&[], &told);
+}
+
+/// A side that waits before each transaction is slower beyond all noise.
+#[test]
+fn a_gate_on_a_slower_side_fails() {
+    let lab = Lab::new();
+    let words = format!("study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a");
+    let told = one_line(&lab.answer(&words));
+    assert!(told.contains("think=1ms makes 0."), "{told}");
+    lab.gates("transactions >= 0.97").code(4).says("Gate failed");
+    lab.gates("transactions >= 0.0001").code(0).says("Gate passed");
+}
+
+#[test]
+fn a_gate_on_too_few_blocks_is_undecided() {
+    let lab = Lab::new();
+    lab.answer(&format!("study {LITTLE} --blocks 2 --target old=a --target new=b"));
+    lab.gates("transactions >= 0.97").code(5).says("Gate undecided");
+}
+
+#[test]
+fn a_dry_run_makes_nothing() {
+    let lab = Lab::new();
+    let words = format!("study {LITTLE} --dry-run --axis workers=1,2 --target a --target b");
+    let text = one_line(&lab.answer(&words));
+    for word in ["4 cells", "10 blocks of 6 runs", "Cells", "Order", "Time"] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    let json: Value = serde_json::from_str(&lab.answer(&format!("{words} --format json"))).unwrap();
+    assert_eq!(json["cells"].as_array().unwrap().len(), 4, "{json}");
+    assert!(!lab.archive.exists());
+    lab.is_clean(&[], &text);
+}
+
+#[test]
+fn sides_that_are_measured_apart_are_joined() {
+    let lab = Lab::new();
+    let words = |tag: &str, side: &str, block: u32, rest: &str| {
+        format!("study {LITTLE} --no-twin --target a --tag {tag} --side {side} --block {block}{rest}")
+    };
+    for block in 1..=5 {
+        for side in ["old", "new"] {
+            lab.answer(&words("kernels", side, block, ""));
+        }
+    }
+    // A block that is there is not measured again.
+    let again = lab.says(&words("kernels", "new", 5, ""));
+    again.code(0).does_not_say("run 1 of");
+    let runs = lab.complete();
+    assert_eq!(runs.len(), 10);
+    for side in ["old", "new"] {
+        let of_side = runs.iter().filter(|(part, _)| part.side.as_deref() == Some(side));
+        assert_eq!(of_side.map(|(part, _)| part.block).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    }
+    let told = one_line(&again.output);
+    assert!(told.contains("not interleaved") && told.contains("5 blocks"), "{again}");
+    assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
+    // Another design under the same tag.
+    let ended = lab.says(&words("kernels", "new", 6, " --set subdirs=3"));
+    ended.code(2).says("another design").says("--tag");
+    assert_eq!(lab.complete().len(), 10);
+    lab.is_clean(&[], &again);
+}
+
+/// What it shows on a terminal of 60 columns.
+fn on_terminal(lab: &Lab, words: &str) -> String {
+    let archive = lab.archive.display();
+    let command = format!(
+        "stty cols 60; exec '{}' {words} --archive {archive}",
+        program().display()
+    );
+    let output = Command::new("/usr/bin/script")
+        .args(["-q", "-e", "-c", &command, "/dev/null"])
+        .current_dir(lab.scene.path())
+        .env("TERM", "xterm")
+        .env_remove("COLUMNS")
+        .env_remove("CI")
+        .stdin(Stdio::null())
+        .output()
+        .expect("script is needed: apt-get install bsdutils");
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    text
+}
+
+/// The columns of a line that a terminal shows: without control sequences (ECMA-48), after the last return.
+fn columns(line: &str) -> usize {
+    let mut shown = 0;
+    let mut characters = line.trim_end_matches('\r').chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '\u{1b}' => drop(characters.by_ref().skip(1).find(|c| ('@'..='~').contains(c))),
+            '\r' => shown = 0,
+            _ => shown += 1,
+        }
+    }
+    shown
+}
+
+#[test]
+fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
+    let lab = Lab::new();
+    let words = format!("study {LITTLE} --blocks 2 --target old=a --target new=b");
+    let text = on_terminal(&lab, &words);
+    for word in [
+        "block 1 of 2, run 1 of 3",
+        "block 2 of 2, run 3 of 3",
+        "left)",
+        "Comparison with old",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+    for line in text.lines() {
+        let is_word = line.split(' ').any(|word| word.chars().count() > 48);
+        assert!(columns(line) <= 60 || is_word, "{line:?}\n{text}");
+    }
+    let ended = lab.says(&words);
+    ended.code(0);
+    let lines: Vec<&str> = ended.errors.lines().collect();
+    assert_eq!(lines.len(), 6, "{ended}");
+    for (line, place) in lines.iter().zip(0..) {
+        let begin = format!("block {} of 2, run {} of 3, ", place / 3 + 1, place % 3 + 1);
+        ended.assert(line.starts_with(&begin) && line.contains(" transactions/s"), &begin);
+    }
+    ended.does_not_say("\u{1b}").does_not_say("\r");
+    let ended = lab.says(&format!("{words} --quiet"));
+    ended.code(0);
+    ended.assert(ended.errors.is_empty(), "it is not quiet");
+    let text = on_terminal(&lab, &format!("{words} --quiet"));
+    assert!(!text.contains("block 1 of 2, run 1 of 3"), "{text}");
+}

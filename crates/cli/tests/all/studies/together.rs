@@ -1,0 +1,45 @@
+//! Two studies at once, and one study in two processes.
+
+use rustix::process::Signal;
+
+use super::{LITTLE, Lab, until_measured};
+
+#[test]
+fn two_studies_at_the_same_time_keep_apart() {
+    let lab = Lab::new();
+    let words = |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
+    let running = ["one", "other"].map(|name| lab.start(&words(name)));
+    for running in running {
+        running.finish().code(0).says("Comparison with");
+    }
+    let runs = lab.complete();
+    assert_eq!(runs.len(), 30);
+    for name in ["one", "other"] {
+        assert_eq!(runs.iter().filter(|(part, _)| part.name == name).count(), 15);
+        lab.answer(&format!("compare {name}"));
+    }
+    lab.is_clean(&[], &"two studies");
+}
+
+/// Neither in a run nor between two of them.
+#[test]
+fn a_study_that_goes_on_is_not_continued_by_another_process() {
+    let lab = Lab::new();
+    let words = format!("study {LITTLE} --blocks 30 --target a --target b").replace("0s", "600ms");
+    let mut running = lab.start(&words);
+    until_measured(&mut running, "block 1 of 30, run 1");
+    for _ in 0..3 {
+        let ended = lab.says("study --resume");
+        ended.code(2).says("is still running").does_not_say("run 2 of");
+    }
+    lab.says("study --resume --dry-run");
+    running.send(Signal::INT);
+    running.finish().code(130);
+    let before = lab.complete().len();
+    let mut running = lab.start("study --resume");
+    running.until("its next run", |_| lab.complete().len() > before);
+    running.send(Signal::INT);
+    let ended = running.finish();
+    ended.code(130);
+    lab.is_clean(&[], &ended);
+}

@@ -1,0 +1,182 @@
+//! A run of a study, as far as tables of papers show it.
+
+use std::collections::BTreeMap;
+
+use document::units::{bytes, counted};
+use record::{DeviceRole, Level, Record, StudyPart, Summary};
+use workload::Edition;
+
+use crate::number::KILOBYTE_BYTES;
+use crate::plain::why_not_plain;
+use crate::shape::{ConfigurationShape, differences};
+use crate::source::Figure;
+
+/// One run of a study. Figures are in the units of published tables: seconds, files, kilobytes (of 1,024 bytes), each second;
+/// rates are of one process, where there are several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaperRun {
+    /// Its place in the study.
+    pub part: StudyPart,
+    /// Whether its verdict lets it count.
+    pub is_counted: bool,
+    /// What its work is; nothing of mixes.
+    pub shape: Option<(ConfigurationShape, Edition)>,
+    /// Why it is not a plain run of the published kind: one that was paced, has another seed, is a mix.
+    pub differences: Vec<String>,
+    /// Machine and file system in a few words.
+    pub description: String,
+    /// Who answered: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; nothing where that is not known.
+    pub protocol: Option<String>,
+    /// What came out. What the run does not know is missing.
+    pub figures: BTreeMap<Figure, f64>,
+}
+
+impl PaperRun {
+    /// What tables of papers show of a run; nothing of a run that belongs to no study.
+    pub fn of(record: &Record) -> Option<Self> {
+        let part = record.study.clone()?;
+        let summary = Summary::of(record);
+        let workload = &record.spec.workload;
+        let mut differences = differences(workload);
+        differences.extend(why_not_plain(record).map(|why| why.to_string()));
+        Some(Self {
+            is_counted: summary.verdict.level != Level::Invalid,
+            shape: ConfigurationShape::of(workload),
+            differences,
+            description: description(record, &part),
+            protocol: protocol(record, &summary),
+            figures: figures(&summary, workload.workers.count()),
+            part,
+        })
+    }
+}
+
+fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
+    let mut figures = BTreeMap::new();
+    let mut add = |figure: Figure, value: Option<f64>| {
+        figures.extend(value.filter(|value| value.is_finite()).map(|value| (figure, value)));
+    };
+    add(Figure::Elapsed, Some(summary.elapsed_ns as f64 / 1e9));
+    add(Figure::Messages, messages(summary));
+    add(Figure::CpuTime, cpu_s(summary));
+    let Some(paper) = &summary.paper else {
+        return figures;
+    };
+    // As the brief has it: of each process.
+    let processes = f64::from(processes.max(1));
+    let kilobytes = |number: Option<f64>| number.map(|number| number / KILOBYTE_BYTES);
+    add(Figure::TransactionsTime, Some(paper.transactions_ns as f64 / 1e9));
+    for (count, each_second, rate) in [
+        (None, Figure::TransactionsRate, paper.transactions),
+        (Some(Figure::Created), Figure::CreatedRate, paper.created),
+        (
+            Some(Figure::CreatedAlone),
+            Figure::CreatedAloneRate,
+            paper.created_alone,
+        ),
+        (
+            Some(Figure::CreatedMixed),
+            Figure::CreatedMixedRate,
+            paper.created_mixed,
+        ),
+        (Some(Figure::Read), Figure::ReadRate, paper.read),
+        (Some(Figure::Appended), Figure::AppendedRate, paper.appended),
+        (Some(Figure::Deleted), Figure::DeletedRate, paper.deleted),
+        (
+            Some(Figure::DeletedAlone),
+            Figure::DeletedAloneRate,
+            paper.deleted_alone,
+        ),
+        (
+            Some(Figure::DeletedMixed),
+            Figure::DeletedMixedRate,
+            paper.deleted_mixed,
+        ),
+    ] {
+        add(each_second, rate.per_second.map(|rate| rate / processes));
+        if let Some(count) = count {
+            add(count, Some(rate.count as f64 / processes));
+        }
+    }
+    for (sum, each_second, rate) in [
+        (Figure::DataRead, Figure::DataReadRate, paper.bytes_read),
+        (Figure::DataWritten, Figure::DataWrittenRate, paper.bytes_written),
+    ] {
+        add(sum, kilobytes(Some(rate.count as f64 / processes)));
+        add(each_second, kilobytes(rate.per_second.map(|rate| rate / processes)));
+    }
+    figures
+}
+
+/// Of the whole run: requests to servers; without a server, commands to the devices of the file systems.
+fn messages(summary: &Summary) -> Option<f64> {
+    let mut sum = 0;
+    for phase in &summary.phases {
+        let evidence = phase.evidence.as_ref()?;
+        if !evidence.messages.is_empty() {
+            for sent in &evidence.messages {
+                sum += sent.requests.known()?;
+            }
+            continue;
+        }
+        let mut devices = evidence
+            .commands
+            .iter()
+            .filter(|device| device.role == DeviceRole::Target)
+            .peekable();
+        devices.peek()?;
+        sum += devices
+            .flat_map(|device| &device.kinds)
+            .map(|kind| kind.requests)
+            .sum::<u64>();
+    }
+    Some(sum as f64)
+}
+
+/// Processor time of the program in the whole run, in seconds: user and system mode.
+fn cpu_s(summary: &Summary) -> Option<f64> {
+    let seconds = summary.phases.iter().map(|phase| {
+        let machine = phase.machine.as_ref()?;
+        Some((machine.user? + machine.system?) * phase.duration_ns as f64 / 1e9)
+    });
+    seconds.sum()
+}
+
+fn protocol(record: &Record, summary: &Summary) -> Option<String> {
+    let evidence = summary.phases.iter().find_map(|phase| phase.evidence.as_ref());
+    if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
+        return Some(sent.protocol.clone());
+    }
+    let target = record.locations.first()?.target.known()?;
+    if target.device.known().is_some() {
+        return Some("block device".to_owned());
+    }
+    let is_memory = target
+        .mount
+        .known()
+        .is_some_and(|mount| matches!(mount.file_system_type.as_str(), "tmpfs" | "ramfs"));
+    is_memory.then(|| "memory".to_owned())
+}
+
+/// File system, kernel, processors and memory.
+fn description(record: &Record, part: &StudyPart) -> String {
+    let target = record.locations.first().and_then(|location| location.target.known());
+    let mount = target.and_then(|target| target.mount.known());
+    let mut words = Vec::new();
+    words.extend(mount.map(|mount| mount.file_system_type.clone()));
+    match &part.made {
+        Some(made) => words.push(format!("made as {}", made.asked)),
+        None => words.extend(mount.map(|mount| format!("mounted from {}", mount.source))),
+    }
+    let host = &record.host;
+    words.push(format!("{} {}", host.kernel.sysname, host.kernel.release));
+    let processors = &host.processors;
+    words.extend(processors.online.known().map(|online| counted(*online, "processor")));
+    words.extend(processors.model.known().cloned());
+    words.extend(
+        host.memory_total_bytes
+            .known()
+            .map(|memory| format!("{} of memory", bytes(*memory as f64))),
+    );
+    words.join(", ")
+}

@@ -1,0 +1,67 @@
+//! The papers in whose tables the results of a study can be shown.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The tables of a paper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PaperLayout {
+    /// Tables 1 to 6 of the 1997 paper: rates by system, a table for each configuration.
+    Tr3022,
+    /// The brief of VERITAS: series, processes, the average of a process, improvements in percent.
+    Veritas,
+    /// Two classic sessions side by side, with the factor between them.
+    Sessions,
+    /// The mail administrator's page: many systems with their descriptions.
+    Submissions,
+    /// The study of NFS and iSCSI: completion time, messages and processor time by the size of the pool.
+    Completion,
+}
+
+/// A word is not a layout.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown layout '{word}' (use {})", PaperLayout::ALL.map(PaperLayout::name).join(", "))]
+pub struct UnknownLayout {
+    /// What was given.
+    pub word: String,
+}
+
+impl PaperLayout {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 5] = [
+        Self::Tr3022,
+        Self::Veritas,
+        Self::Sessions,
+        Self::Submissions,
+        Self::Completion,
+    ];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tr3022 => "tr3022",
+            Self::Veritas => "veritas",
+            Self::Sessions => "sessions",
+            Self::Submissions => "submissions",
+            Self::Completion => "completion",
+        }
+    }
+}
+
+impl fmt::Display for PaperLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for PaperLayout {
+    type Err = UnknownLayout;
+
+    fn from_str(word: &str) -> Result<Self, UnknownLayout> {
+        let unknown = || UnknownLayout { word: word.to_owned() };
+        Self::ALL
+            .into_iter()
+            .find(|layout| layout.name() == word)
+            .ok_or_else(unknown)
+    }
+}
