@@ -169,7 +169,7 @@ fn figure(figure: &Picture) -> String {
         true => String::new(),
         false => format!(
             "<details class=\"data\"><summary>Numbers of this picture</summary>\n{}</details>\n",
-            table(data, title)
+            table(data, &format!("Numbers of {title}"))
         ),
     };
     let title = marked(title);

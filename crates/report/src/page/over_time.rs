@@ -418,7 +418,9 @@ fn heat_maps(
                 scale: levels,
                 label: short_latency,
             },
-            behind: vec![Behind::Picture(grid.picture(colours))],
+            behind: std::iter::once(Behind::Picture(grid.picture(colours)))
+                .chain(percentiles(*action, &few).map(Behind::Unseen))
+                .collect(),
             series: Vec::new(),
         };
         let svg = chart.svg();
@@ -465,6 +467,21 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
         }
     }
     grid
+}
+
+/// What a readout shows over a heat map: as in the table beside it.
+fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
+    ["p50", "p99", "max"].into_iter().map(move |name| {
+        line(name, stretches, |stretch| {
+            let of = stretch.done.get(&action)?.latency.summary();
+            let ns = match name {
+                "p50" => of.p50,
+                "p99" => of.p99,
+                _ => of.max,
+            };
+            ns.map(|ns| ns as f64)
+        })
+    })
 }
 
 fn latencies(action: Action, stretches: &[Stretch]) -> Table {

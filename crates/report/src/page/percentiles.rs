@@ -148,8 +148,14 @@ fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    let digits = (parts.log10().round() as usize).saturating_sub(2);
-    format!("{:.digits$} %", 100.0 - 100.0 / parts)
+    // As many nines, and what lies between two of them with a digit more than the first.
+    let digits = (parts.log10().ceil() as usize).saturating_sub(1);
+    let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
+    let share = match digits {
+        0 => &share,
+        _ => share.trim_end_matches('0').trim_end_matches('.'),
+    };
+    format!("{share} %")
 }
 
 /// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie beyond no median.

@@ -1,5 +1,6 @@
 //! A chart: axes, what lies behind, lines and points, and names of the lines above.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use document::harmless::html;
@@ -51,6 +52,8 @@ pub(crate) enum Behind {
     Level { at: f64, name: String },
     /// A picture over the whole plane.
     Picture(Indexed),
+    /// Values that are not drawn, for the readout.
+    Unseen(Series),
 }
 
 /// See the module's text.
@@ -66,11 +69,6 @@ pub(crate) struct Chart<'a> {
 impl Chart<'_> {
     /// One `<svg>` element.
     pub(crate) fn svg(&self) -> String {
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>{}</title><desc>{}</desc>\n",
-            html(self.title),
-            html(self.description)
-        );
         let mut names = String::new();
         let top = self.names(&mut names);
         let plane = Plane {
@@ -78,6 +76,12 @@ impl Chart<'_> {
             x: self.x.scale,
             y: self.y.scale,
         };
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
+            self.readings(&plane),
+            html(self.title),
+            html(self.description)
+        );
         for behind in &self.behind {
             plane.behind(&mut svg, behind);
         }
@@ -86,6 +90,46 @@ impl Chart<'_> {
             self.line(&mut svg, &plane, series, number % SERIES_MAX);
         }
         svg + &names + "</svg>"
+    }
+
+    /// What the readout of a page (`style/page.js`) shows, as attributes: where the plane begins and ends from the top; in the
+    /// first row the names of the axis and of the series; then for each place of the axis where it lies, its label, and the label of
+    /// each series there. Names cannot hold the tabs and newlines between them: those are escaped there.
+    fn readings(&self, plane: &Plane) -> String {
+        let unseen = self.behind.iter().filter_map(|behind| match behind {
+            Behind::Unseen(series) => Some(series),
+            _ => None,
+        });
+        let all: Vec<&Series> = self.series.iter().chain(unseen).collect();
+        let mut places: BTreeMap<i64, (f64, Vec<String>)> = BTreeMap::new();
+        for (number, series) in all.iter().enumerate() {
+            for (x, y) in series.points.iter().flatten() {
+                if let Some(left) = plane.x(*x) {
+                    let (_, values) = places
+                        .entry((left * 10.0).round() as i64)
+                        .or_insert_with(|| (*x, vec![String::new(); all.len()]));
+                    values[number] = (self.y.label)(*y);
+                }
+            }
+        }
+        if places.is_empty() {
+            return String::new();
+        }
+        let mut rows = String::new();
+        for series in &all {
+            let _ = write!(rows, "\t{}", html(&series.name));
+        }
+        for (tenths, (x, values)) in places {
+            let _ = write!(rows, "\n{}.{}\t{}", tenths / 10, tenths % 10, html(&(self.x.label)(x)));
+            for value in values {
+                let _ = write!(rows, "\t{}", html(&value));
+            }
+        }
+        let (name, bottom) = (html(&self.x.name), HEIGHT - BOTTOM);
+        format!(
+            " data-plane=\"{:.1} {bottom}\" data-readings=\"{name}{rows}\"",
+            plane.top
+        )
     }
 
     /// The names of the lines, in as many lines as they need: where the plane begins.
@@ -101,7 +145,7 @@ impl Chart<'_> {
             }
             let _ = writeln!(
                 svg,
-                "<path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+                "<g class=\"name\"><path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text x=\"{:.1}\" y=\"{y:.1}\">{}</text></g>",
                 number % SERIES_MAX,
                 y - 4.0,
                 x + 22.0,
@@ -150,6 +194,12 @@ impl Chart<'_> {
     }
 
     fn line(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
+        svg.push_str("<g class=\"series\">\n");
+        self.marks(svg, plane, series, class);
+        svg.push_str("</g>\n");
+    }
+
+    fn marks(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
         let mut path = String::new();
         let mut is_down = false;
         for point in &series.points {
@@ -254,6 +304,7 @@ impl Plane {
                 bottom - top,
                 picture.address()
             ),
+            Behind::Unseen(_) => Ok(()),
         };
     }
 }
