@@ -44,6 +44,18 @@ impl Stretch {
         (self.began_ns as f64 + self.ended_ns as f64) / 2e9
     }
 
+    /// Takes the one that follows.
+    fn add(&mut self, next: Self) {
+        self.ended_ns = next.ended_ns;
+        self.failed = self.failed.saturating_add(next.failed);
+        for (action, more) in next.done {
+            let done = self.done.entry(action).or_default();
+            done.operations = done.operations.saturating_add(more.operations);
+            done.bytes = done.bytes.saturating_add(more.bytes);
+            done.latency.merge(&more.latency);
+        }
+    }
+
     fn per_second(&self, count: impl Fn(&Done) -> u64) -> Option<f64> {
         let all: f64 = self.done.values().map(|done| count(done) as f64).sum();
         (self.seconds() > 0.0).then(|| all / self.seconds())
@@ -71,7 +83,7 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
 fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let all: usize = phases.iter().map(|phase| phase.slices.len()).sum();
     let together = all.div_ceil(most).max(1);
-    let mut stretches = Vec::new();
+    let mut stretches: Vec<Stretch> = Vec::new();
     for phase in phases {
         let (began_ns, ended_ns) = (began_ns(phase), ended_ns(phase));
         let slices: Vec<_> = phase.slices.iter().collect();
@@ -92,7 +104,12 @@ fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
                 done.latency.merge(&meter.latency);
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
-            stretches.push(stretch);
+            // So short a rest of a phase is no rate of its own.
+            let is_rest = stretch.ended_ns - stretch.began_ns < wide_ns / 2;
+            match stretches.last_mut() {
+                Some(before) if is_rest && number > 0 => Stretch::add(before, stretch),
+                _ => stretches.push(stretch),
+            }
         }
     }
     stretches
@@ -221,13 +238,10 @@ fn line(name: &str, stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f6
     Series { name, points }
 }
 
-fn highest(series: &[Series]) -> Scale {
-    Scale::from_zero(
-        series
-            .iter()
-            .flat_map(|series| series.points.iter().flatten())
-            .map(|(_, y)| *y),
-    )
+/// The values of all series.
+fn values(series: &[Series]) -> impl Iterator<Item = f64> {
+    let points = series.iter().flat_map(|series| series.points.iter().flatten());
+    points.map(|(_, y)| *y)
 }
 
 fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds: &BTreeMap<Action, u64>) {
@@ -282,7 +296,7 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         x: time(record),
         y: Axis {
             name: "operations/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::from_zero(values(&series)),
             label: |value| rate_label(value),
         },
         behind,
@@ -317,11 +331,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
     };
     let (read, written) = (moved(Action::moves_bytes_in), moved(Action::moves_bytes_out));
     let series = vec![line("read", stretches, read), line("written", stretches, written)];
-    let is_any = series
-        .iter()
-        .flat_map(|series| series.points.iter().flatten())
-        .any(|(_, y)| *y > 0.0);
-    if !is_any {
+    if values(&series).all(|value| value <= 0.0) {
         document.note("Throughput over time: not applicable (no operation moved bytes).");
         return;
     }
@@ -342,7 +352,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
         x: time(record),
         y: Axis {
             name: "bytes/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::of_bytes(values(&series)),
             label: throughput_label,
         },
         behind: behind(record),
@@ -359,10 +369,13 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
 }
 
 fn throughput_label(value: f64) -> String {
-    if value == 0.0 {
-        "0".to_owned()
-    } else {
-        throughput(value)
+    let shown = throughput(value);
+    match shown.split_once(' ') {
+        _ if value == 0.0 => "0".to_owned(),
+        Some((digits, unit)) if digits.contains('.') => {
+            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => shown,
     }
 }
 
@@ -702,7 +715,7 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
         x: time(record),
         y: Axis {
             name: "bytes/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::of_bytes(values(&series)),
             label: throughput_label,
         },
         behind: behind(record),

@@ -230,9 +230,9 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     document
 }
 
-/// How the workers shared in the work.
+/// How the workers shared in the work. Of two the table of rates says it all.
 fn workers(document: &mut Document, summary: &Summary) {
-    for phase in summary.phases.iter().filter(|phase| phase.workers.len() > 1) {
+    for phase in summary.phases.iter().filter(|phase| phase.workers.len() > 2) {
         of_phase(document, phase);
     }
 }
