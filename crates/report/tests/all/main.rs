@@ -12,3 +12,4 @@ mod pages;
 // What they share.
 mod imported;
 mod made;
+mod paged;

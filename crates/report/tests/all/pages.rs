@@ -7,13 +7,14 @@ use base64::prelude::BASE64_STANDARD;
 use document::{Block, Cell, Document, Picture};
 use proptest::prelude::*;
 use record::{
-    Action, ArrivalProcess, Climb, Load, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep, SweepStep,
-    WorkerPhase,
+    Action, ArrivalProcess, Climb, Load, Meter, Outcome, Phase, Record, Role, SliceMeter, Slices, Summary, Sweep,
+    SweepStep, WorkerPhase,
 };
 use report::page::{PageError, PageRun, page, records};
 use sha2::{Digest, Sha256};
 
 use crate::made;
+use crate::paged::{is_well_formed, shown, without_script};
 
 const RUN: &str = include_str!("../golden/run.json");
 pub const HOSTILE: &str = "</script><script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u{202e}\u{0}&amp;";
@@ -184,7 +185,7 @@ fn nothing_on_a_page_is_executed_or_fetched() {
     assert!(!text.contains('\u{202e}') && !text.contains('\u{0}'));
     assert!(!text.contains("href=\"http"), "nothing is fetched");
     assert!(text.contains("default-src 'none'"));
-    is_well_formed(&text);
+    is_well_formed(&without_script(&text));
 }
 
 #[test]
@@ -194,29 +195,6 @@ fn the_policy_allows_the_script_of_the_page_alone() {
     let (script, _) = script.split_once("</script>").unwrap();
     let hash = BASE64_STANDARD.encode(Sha256::digest(script));
     assert!(page.contains(&format!("script-src 'sha256-{hash}';")), "sha256-{hash}");
-}
-
-fn without_script(page: &str) -> String {
-    let (before, script) = page.split_once("<script>").unwrap_or((page, ""));
-    let (_, after) = script.split_once("</script>").unwrap_or_default();
-    [before, after].concat()
-}
-
-/// Every element that is begun is ended, in order; what a script holds is not looked at.
-fn is_well_formed(text: &str) {
-    let text = without_script(text);
-    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
-    let mut open: Vec<&str> = Vec::new();
-    for part in text.split('<').skip(1) {
-        let (tag, _) = part.split_once('>').unwrap();
-        let name = tag.split([' ', '/']).find(|name| !name.is_empty()).unwrap();
-        if tag.starts_with('/') {
-            assert_eq!(open.pop(), Some(name), "{tag}");
-        } else if !VOID.contains(&name) && !tag.ends_with('/') {
-            open.push(name);
-        }
-    }
-    assert!(open.is_empty(), "{open:?}");
 }
 
 #[test]
@@ -234,22 +212,51 @@ fn odd_records_have_pages_that_say_what_is_missing() {
             .for_each(|phase| phase.slices = Slices::default());
         record
     };
+    // Nothing was done, or all of it failed, or but one operation was done.
+    let done = |meter: fn(&mut Meter)| {
+        let mut record = kept();
+        let phases = record.actual.phases.iter_mut();
+        let segments = phases.flat_map(|phase| &mut phase.segments);
+        for operation in segments.flat_map(|segment| &mut segment.operations) {
+            meter(&mut operation.meter);
+        }
+        record
+    };
+    let one = |meter: &mut Meter| {
+        *meter = Meter::default();
+        meter.count(1);
+        meter.latency.record(1);
+    };
+    let failed = |meter: &mut Meter| {
+        *meter = Meter {
+            failed: meter.operations,
+            ..Meter::default()
+        }
+    };
     for (what, record, words) in [
         ("killed", nothing(kept()), "the run ended before its first phase did"),
         ("no slices", no_slices(kept()), "--no-series"),
         ("one slice", over_time(1, &[Action::Read]), "<circle"),
         ("shared", made::shared(&kept()), "Percentiles"),
+        ("none", done(|meter| *meter = Meter::default()), "Percentiles"),
+        ("one of each", done(one), "ten must lie beyond the median"),
+        ("all failed", done(failed), "ten must lie beyond the median"),
     ] {
-        let page = without_script(&page_of(&record));
+        let page = without_script(&shown(&record));
         assert!(page.contains(words), "{what}");
-        assert!(!page.contains("NaN") && !page.contains("inf "), "{what}");
-        is_well_formed(&page);
     }
 }
 
 #[test]
 fn long_runs_of_many_operations_and_workers_have_small_pages() {
-    let mut record = over_time(10_000, Action::ALL);
+    // As many kinds of operations as there are, and those of a usual mix for a day.
+    let usual = [Action::Read, Action::Append, Action::Create, Action::Delete];
+    for (slices, actions) in [(10_000, Action::ALL), (24 * 3_600, &usual[..])] {
+        is_small(over_time(slices, actions));
+    }
+}
+
+fn is_small(mut record: Record) {
     for phase in &mut record.actual.phases {
         let (began_ns, ended_ns) = (phase.segments[0].began_ns, phase.segments[0].ended_ns.max(1));
         phase.workers = (0..64)
@@ -264,7 +271,7 @@ fn long_runs_of_many_operations_and_workers_have_small_pages() {
             })
             .collect();
     }
-    let page = page_of(&record);
+    let page = shown(&record);
     assert!(page.contains("Spread of workers in transactions"));
     let (shown, _) = page.split_once("<script").unwrap();
     assert!(shown.len() < 1_000_000, "{}", shown.len());
@@ -322,7 +329,7 @@ fn a_sweep_shows_latency_over_the_achieved_rate() {
         .unwrap();
     let rows = document::csv(&offered.data, "\n");
     assert!(rows.contains(&format!("2000,{achieved},2000")), "{rows}");
-    is_well_formed(&page_of(&record));
+    shown(&record);
 }
 
 proptest! {
