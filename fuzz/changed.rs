@@ -6,7 +6,9 @@ use std::ops::Range;
 /// Changes a value of the JSON that begins the data: how long it is then. Nothing where another kind of change is due, or none is
 /// possible.
 pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Option<usize> {
-    let text = (seed % 2 == 0).then(|| with_another(&data[..size], seed / 2)).flatten()?;
+    let text = (seed % 2 == 0)
+        .then(|| with_another(&data[..size], seed / 2))
+        .flatten()?;
     let room = data.get_mut(..text.len()).filter(|room| room.len() <= max_size)?;
     room.copy_from_slice(&text);
     Some(text.len())

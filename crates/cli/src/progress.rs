@@ -1,5 +1,6 @@
 //! How far a run is, on standard error: a bar where that is a terminal, a line now and then where it is not.
 
+use std::collections::VecDeque;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
@@ -8,11 +9,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::width;
 use document::harmless::harmless;
 use document::units::counted;
-use record::{Action, Load, Phase, SliceMeter, Stalled};
+use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
 /// How often a line is written where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
+/// So many seconds are drawn beside the rate.
+const SECONDS_DRAWN: usize = 24;
 
 /// See the module's text.
 pub struct Display {
@@ -22,6 +25,8 @@ pub struct Display {
     said: Instant,
     /// What was done in the last second that is known, in lines of their own.
     second: String,
+    /// How many operations were done in each of the last seconds of the phase.
+    operations: VecDeque<u64>,
     /// Which step of a sweep goes on, and its load; nothing where none is climbed.
     sweep_step: String,
 }
@@ -37,6 +42,7 @@ impl Display {
             began: Instant::now(),
             said: Instant::now(),
             second: String::new(),
+            operations: VecDeque::new(),
             sweep_step: String::new(),
         }
     }
@@ -52,6 +58,7 @@ impl Display {
         self.began = Instant::now();
         self.said = self.began;
         self.second.clear();
+        self.operations.clear();
         if stage == Stage::CleanUp && !self.quiet {
             let tell = || {
                 // Nobody may be reading.
@@ -141,21 +148,30 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// A line for each kind of operation of a second: how many, the 99th percentile of their latencies, how many failed.
-fn lines(second: &Second) -> String {
-    let line = |(action, meter): &(Action, SliceMeter)| {
-        let p99 = meter.latency.percentile(99.0).map_or_else(|| "-".to_owned(), latency);
-        let failed = match meter.failed {
-            0 => String::new(),
-            failed => format!("  {failed} failed"),
-        };
-        format!(
-            "\n  {:14} {:>11}/s  p99 {p99:>8}{failed}",
-            action.name(),
-            meter.operations
-        )
+/// A line for all operations of a second and one for each kind: how many, the 99th percentile of their latencies, how many
+/// failed; with those of the last seconds as blocks.
+fn lines(second: &Second, operations: &VecDeque<u64>) -> String {
+    let mut all = SliceMeter::default();
+    for (_, meter) in &second.meters {
+        all.operations = all.operations.saturating_add(meter.operations);
+        all.failed = all.failed.saturating_add(meter.failed);
+        all.latency.merge(&meter.latency);
+    }
+    let drawn = report::terminal::line(operations.iter().map(|operations| *operations as f64));
+    let mut lines = line("all", &all);
+    lines.push_str("  ");
+    lines.push_str(&drawn);
+    lines.extend(second.meters.iter().map(|(action, meter)| line(action.name(), meter)));
+    lines
+}
+
+fn line(name: &str, meter: &SliceMeter) -> String {
+    let p99 = meter.latency.percentile(99.0).map_or_else(|| "-".to_owned(), latency);
+    let failed = match meter.failed {
+        0 => String::new(),
+        failed => format!("  {failed} failed"),
     };
-    second.meters.iter().map(line).collect()
+    format!("\n  {name:14} {:>11}/s  p99 {p99:>8}{failed}", meter.operations)
 }
 
 /// The load of a step.
@@ -218,7 +234,14 @@ impl Events for Display {
                 self.line(stage, progress, true);
             }
             Event::Opened(_) | Event::Completed(_) => {}
-            Event::Second(second) => self.second = lines(&second),
+            Event::Second(second) => {
+                if self.operations.len() == SECONDS_DRAWN {
+                    self.operations.pop_front();
+                }
+                let done = second.meters.iter().map(|(_, meter)| meter.operations);
+                self.operations.push_back(done.fold(0, u64::saturating_add));
+                self.second = lines(&second, &self.operations);
+            }
             Event::Load(number, load) => {
                 self.sweep_step = format!(" step {}: {}", number + 1, loaded(load));
                 if !self.quiet && self.bar.is_none() {
@@ -243,6 +266,8 @@ impl Events for Display {
 
 #[cfg(test)]
 mod tests {
+    use record::Action;
+
     use super::*;
 
     #[test]
@@ -264,6 +289,34 @@ mod tests {
             stalled_line(&stalled),
             "the run is stalled in 'append' of /mnt/\\x1b[2J\\n17 for 61.2 s so far"
         );
+    }
+
+    #[test]
+    fn a_second_has_all_operations_first_and_the_seconds_before_as_blocks() {
+        let meter = |operations: u64, ns: u64| {
+            let mut latency = record::Histogram::default();
+            (0..operations).for_each(|_| latency.record(ns));
+            let latency = latency.take_sparse();
+            SliceMeter {
+                operations,
+                latency,
+                ..SliceMeter::default()
+            }
+        };
+        let second = Second {
+            phase: Phase::Transactions,
+            number: 2,
+            meters: vec![
+                (Action::Read, meter(990, 1_000)),
+                (Action::Create, meter(110, 2_000_000)),
+            ],
+            machine: None,
+        };
+        let shown = lines(&second, &VecDeque::from([0, 550, 1_100]));
+        let shown: Vec<&str> = shown.lines().collect();
+        assert_eq!(shown[1], "  all                   1100/s  p99   2.0 ms   ▄█");
+        assert_eq!(shown[2], "  read                   990/s  p99   1.0 µs");
+        assert_eq!(shown.len(), 4);
     }
 
     #[test]

@@ -10,11 +10,9 @@ use crate::width::{WIDTH_MIN, columns};
 
 /// A document as text: for a terminal with its width, where it is below this one, and elsewhere in lines of this width.
 pub fn text(document: &Document, width: usize) -> String {
-    let output = std::io::stdout();
     // NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM are looked at.
-    let colour = AutoStream::choice(&output) != ColorChoice::Never;
-    let columns = output.is_terminal().then(|| columns(&output)).flatten();
-    match columns {
+    let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
+    match self::width() {
         None if !colour => document::text(document, width),
         columns => {
             let width = columns.map_or(width, |columns| columns.clamp(WIDTH_MIN, width));
@@ -30,6 +28,12 @@ pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
     } else {
         document::text(document, width)
     }
+}
+
+/// How many characters fit in a line of standard output; nothing where that is no terminal.
+pub fn width() -> Option<usize> {
+    let output = std::io::stdout();
+    output.is_terminal().then(|| columns(&output)).flatten()
 }
 
 /// Writes what [`text`] has made: strings of others were made harmless there.

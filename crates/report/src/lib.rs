@@ -15,4 +15,5 @@ pub mod reason;
 pub mod sizing;
 mod steps;
 pub mod study;
+pub mod terminal;
 pub mod text;

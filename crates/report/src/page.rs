@@ -5,8 +5,8 @@
 //! every script but one of ours, by its hash; what is embedded is data.
 
 mod embedded;
-mod over_time;
-mod percentiles;
+pub(crate) mod over_time;
+pub(crate) mod percentiles;
 mod run;
 mod sweep;
 
@@ -21,7 +21,7 @@ const STYLE: &str = include_str!("../style/page.css");
 /// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete without it.
 const SCRIPT: &str = include_str!("../style/page.js");
 /// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are in the file.
-const POLICY: &str = "default-src 'none'; script-src 'sha256-Pr6pz92t9pGSxqICNkrjlHnWNEUKyJTvrNd51iAe14k='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'sha256-0ifNlHd4k/jVstKZkdAMIBeUvDBUtzzyszfsymqcXvM='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {

@@ -58,11 +58,16 @@
     };
     const nearest = (x) =>
       rows.reduce((best, row, number) => (Math.abs(row[0] - x) < Math.abs(rows[best][0] - x) ? number : best), 0);
-    picture.addEventListener("pointermove", (event) => {
+    const follow = (event) => {
       const place = svg.getBoundingClientRect();
       show(nearest(((event.clientX - place.left) / place.width) * svg.viewBox.baseVal.width));
+    };
+    picture.addEventListener("pointerdown", follow);
+    picture.addEventListener("pointermove", follow);
+    picture.addEventListener("pointerleave", (event) => {
+      // A finger leaves when it is lifted: what it has shown stays.
+      if (event.pointerType === "mouse") hide();
     });
-    picture.addEventListener("pointerleave", hide);
     picture.addEventListener("blur", hide);
     picture.addEventListener("keydown", (event) => {
       if (event.target !== picture) return;

@@ -52,6 +52,9 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let mut text = render(&record, arguments.format, arguments.full, is_screen);
     if arguments.format == ReportFormat::Document(Rendering::Text) {
         text.insert_str(0, &screen::laid_out(&head, WIDTH, is_screen));
+        if let Some(width) = screen::width().filter(|_| is_screen) {
+            text.push_str(&screen::text(&report::terminal::charts(&record, width), WIDTH));
+        }
     }
     if arguments.with_published {
         text.push('\n');

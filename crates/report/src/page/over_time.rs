@@ -21,16 +21,16 @@ const ROWS: usize = 60;
 
 /// Operations of one kind in a stretch of time.
 #[derive(Default)]
-struct Done {
-    operations: u64,
+pub(crate) struct Done {
+    pub operations: u64,
     bytes: u64,
     latency: SparseHistogram,
 }
 
 /// What was done in a stretch of time.
-struct Stretch {
-    began_ns: u64,
-    ended_ns: u64,
+pub(crate) struct Stretch {
+    pub began_ns: u64,
+    pub ended_ns: u64,
     failed: u64,
     done: BTreeMap<Action, Done>,
 }
@@ -56,14 +56,14 @@ impl Stretch {
         }
     }
 
-    fn per_second(&self, count: impl Fn(&Done) -> u64) -> Option<f64> {
+    pub(crate) fn per_second(&self, count: impl Fn(&Done) -> u64) -> Option<f64> {
         let all: f64 = self.done.values().map(|done| count(done) as f64).sum();
         (self.seconds() > 0.0).then(|| all / self.seconds())
     }
 }
 
 /// The phases whose moments count from the record's own origin, in the order of time.
-fn phases(record: &Record) -> Vec<&PhaseRecord> {
+pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
     let steps = record.actual.sweep_steps.iter().filter(|step| step.of_run.is_none());
     let mut phases: Vec<&PhaseRecord> = record.actual.phases.iter().collect();
     phases.extend(steps.flat_map(|step| &step.phases));
@@ -80,7 +80,7 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
 }
 
 /// Slices put together, so that there are no more than so many of all phases.
-fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
+pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let all: usize = phases.iter().map(|phase| phase.slices.len()).sum();
     let together = all.div_ceil(most).max(1);
     let mut stretches: Vec<Stretch> = Vec::new();
@@ -448,7 +448,7 @@ fn heat_maps(
 }
 
 /// A latency at an axis, where it is a power of ten.
-pub(super) fn short_latency(ns: f64) -> String {
+pub(crate) fn short_latency(ns: f64) -> String {
     let text = latency(ns);
     let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
     let value = if value.contains('.') {

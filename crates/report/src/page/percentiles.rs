@@ -144,7 +144,7 @@ fn curves(document: &mut Document, title: &str, caption: String, what: &str, cur
 }
 
 /// The share that lies not beyond one part of so many, in percent.
-fn share(parts: f64) -> String {
+pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
@@ -159,7 +159,7 @@ fn share(parts: f64) -> String {
 }
 
 /// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie beyond no median.
-fn points(latency: &Histogram) -> Vec<(f64, f64)> {
+pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
     // Half of them lie beyond the median: with fewer there is nothing to show.
     let most = latency.count() as f64 / BEYOND_MIN;
     if most < 2.0 {

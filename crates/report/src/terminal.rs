@@ -1,0 +1,138 @@
+//! Small charts of block characters, for terminals: the rate over time, and the percentiles of the transactions' latencies.
+
+use document::Document;
+use document::units::rate;
+use measure::Histogram;
+use record::Record;
+
+use crate::page::over_time::{phases, short_latency, stretches};
+use crate::page::percentiles::{points, share};
+use crate::pictures::scale::Scale;
+
+/// From empty to full, in eighths.
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Lines of a chart.
+const HEIGHT: usize = 4;
+/// What stands before each line of it, in characters.
+const LABEL: usize = 11;
+/// Neither is a chart wider than this, in characters, nor is there one where there is less room than the other.
+const WIDTHS: (usize, usize) = (20, 68);
+
+/// The charts of a run in lines of so many characters; none of what the record does not have.
+pub fn charts(record: &Record, width: usize) -> Document {
+    let mut document = Document::default();
+    let width = width.saturating_sub(LABEL + 1).min(WIDTHS.1);
+    if width >= WIDTHS.0 {
+        rates(&mut document, record, width);
+        latencies(&mut document, record, width);
+    }
+    document
+}
+
+/// A line of values, the highest of which is a full block.
+pub fn line(values: impl Iterator<Item = f64> + Clone) -> String {
+    let high = values.clone().fold(0.0, f64::max);
+    values
+        .map(|value| block(if high > 0.0 { value / high } else { 0.0 }))
+        .collect()
+}
+
+/// So much of a block, from 0 to 1; what is more than nothing is seen.
+fn block(part: f64) -> char {
+    let eighths = (part * 8.0).ceil().clamp(0.0, 8.0);
+    BLOCKS[eighths as usize]
+}
+
+/// All operations in each stretch of time.
+fn rates(document: &mut Document, record: &Record, width: usize) {
+    let stretches = stretches(&phases(record), width);
+    let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {
+        return;
+    };
+    let (began, ended) = (first.began_ns as f64 / 1e9, last.ended_ns as f64 / 1e9);
+    let per_second = |column: usize| {
+        // In the middle of the column; between phases there is nothing.
+        let at = began + (column as f64 + 0.5) / width as f64 * (ended - began);
+        let stretch = stretches
+            .iter()
+            .find(|stretch| (stretch.began_ns as f64 / 1e9..stretch.ended_ns as f64 / 1e9).contains(&at))?;
+        stretch.per_second(|done| done.operations)
+    };
+    let values: Vec<Option<f64>> = (0..width).map(per_second).collect();
+    let high = values.iter().flatten().copied().fold(0.0, f64::max);
+    if stretches.len() < 2 || high <= 0.0 {
+        return;
+    }
+    let heights: Vec<f64> = values.iter().map(|value| value.unwrap_or(0.0) / high).collect();
+    let ends = (format!("{began:.0} s"), format!("{ended:.0} s"));
+    chart(
+        document,
+        "Rate over time, all operations/s:",
+        &heights,
+        (&rate(Some(high)), "0"),
+        &[(0, ends.0), (width, ends.1)],
+    );
+}
+
+/// The latencies of all transactions, on the axes that pages have.
+fn latencies(document: &mut Document, record: &Record, width: usize) {
+    let mut all = Histogram::default();
+    let measured = record.actual.transactions().flat_map(|phase| phase.measured());
+    for operation in measured.flat_map(|segment| &segment.operations) {
+        all.merge(&operation.meter.latency);
+    }
+    let points = points(&all);
+    let levels = Scale::decades(points.iter().map(|(_, ns)| *ns));
+    let (Some((most, _)), Scale::Log { low, high }) = (points.last().copied(), levels) else {
+        return;
+    };
+    let column = |parts: f64| parts.log10() / most.log10() * width as f64;
+    let height = |place: usize| {
+        let at = |(parts, _): &&(f64, f64)| column(*parts) >= place as f64 + 0.5;
+        let (_, ns) = points.iter().find(at).or(points.last())?;
+        levels.place(*ns)
+    };
+    let heights: Vec<f64> = (0..width).map(|place| height(place).unwrap_or(0.0)).collect();
+    let nines = (0..).map(|nines| 10_f64.powi(nines)).take_while(|parts| *parts <= most);
+    let labels: Vec<(usize, String)> = nines
+        .map(|parts| (column(parts).round() as usize, share(parts)))
+        .collect();
+    chart(
+        document,
+        "Percentiles of latency, all transactions' operations:",
+        &heights,
+        (&short_latency(high), &short_latency(low)),
+        &labels,
+    );
+}
+
+/// Columns from 0 to 1, between what stands at the top and at the bottom, with labels below: each ends where it would leave
+/// the chart, and is left out where it would meet another.
+fn chart(document: &mut Document, title: &str, heights: &[f64], ends: (&str, &str), labels: &[(usize, String)]) {
+    document.gap();
+    document.words(title);
+    for row in 0..HEIGHT {
+        let label = match row {
+            0 => ends.0,
+            row if row == HEIGHT - 1 => ends.1,
+            _ => "",
+        };
+        let below = (HEIGHT - 1 - row) as f64;
+        let blocks: String = heights
+            .iter()
+            .map(|height| block(height * HEIGHT as f64 - below))
+            .collect();
+        document.line(format!("{label:>LABEL$} {blocks}").trim_end());
+    }
+    let mut below = String::new();
+    for (at, label) in labels {
+        let long = label.chars().count();
+        let begin = LABEL + 1 + (*at).min(heights.len().saturating_sub(long));
+        let used = below.chars().count();
+        if used == 0 || begin > used {
+            below.extend(std::iter::repeat_n(' ', begin - used));
+            below.push_str(label);
+        }
+    }
+    document.line(below);
+}

@@ -1,0 +1,55 @@
+//! Charts of block characters.
+
+use document::text;
+use record::Action;
+use report::terminal::{charts, line};
+
+use crate::pages::{kept, over_time};
+
+#[test]
+fn charts_have_as_many_columns_as_there_are_characters() {
+    let record = over_time(40, &[Action::Read, Action::Create]);
+    for width in [80, 40, 33] {
+        let shown = text(&charts(&record, width), width);
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{shown}");
+        assert!(shown.lines().any(|line| line.chars().count() == width), "{shown}");
+        // 40 operations in each second, so that all of it is full.
+        let top = shown
+            .lines()
+            .find(|line| line.contains("40.00 "))
+            .unwrap_or_else(|| panic!("{shown}"));
+        assert!(top.ends_with(&"█".repeat(width - 12)), "{shown}");
+        assert!(
+            shown.contains("0 s") && shown.contains("40 s") && shown.contains("90 %"),
+            "{shown}"
+        );
+    }
+    assert!(charts(&record, 31).is_empty());
+}
+
+#[test]
+fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
+    let shown = text(&charts(&kept(), 80), 80);
+    assert!(
+        !shown.contains("Rate over time") && shown.contains("Percentiles of latency"),
+        "{shown}"
+    );
+    let columns: Vec<usize> = (12..80)
+        .map(|column| {
+            shown
+                .lines()
+                .filter(|line| line.chars().nth(column).is_some_and(|one| "▁▂▃▄▅▆▇█".contains(one)))
+                .count()
+        })
+        .collect();
+    assert!(columns.is_sorted() && columns[0] < columns[67], "{shown}");
+    let mut nothing = kept();
+    nothing.actual.phases.clear();
+    assert!(charts(&nothing, 80).is_empty());
+}
+
+#[test]
+fn a_line_has_a_block_for_each_value() {
+    assert_eq!(line([0.0, 0.1, 4.0, 8.0].into_iter()), " ▁▄█");
+    assert_eq!(line([0.0, 0.0].into_iter()), "  ");
+}
