@@ -4,20 +4,27 @@
 //! What is shown is a document, as everywhere; this adds the file around it. Nothing of it is executed: the file's own policy
 //! forbids scripts and every request, and what is embedded is data.
 
+mod cells;
+mod dots;
 mod embedded;
 mod over_time;
 mod percentiles;
+mod ratios;
 mod run;
+mod sides;
+mod study;
 mod sweep;
 
 use document::harmless::html;
 use document::{Document, html as shown};
 use record::Record;
 
+pub use self::dots::dots;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
 pub use self::run::document;
+pub use self::study::{ComparedPage, comparison_document, comparison_page};
 
-const STYLE: &str = include_str!("../style/page.css");
+const STYLE: &str = concat!(include_str!("../style/page.css"), include_str!("../style/study.css"));
 /// Nothing is fetched, sent or executed; pictures are in the file.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
@@ -30,6 +37,8 @@ pub struct PageRun<'a> {
     pub json: &'a str,
     /// What an archive says of the run.
     pub remarks: Document,
+    /// What stands behind the run's own tables and pictures, like published results.
+    pub more: Document,
 }
 
 /// The whole file.
@@ -39,10 +48,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         [only] => format!("PostMark: {only}"),
         _ => format!("PostMark: {} runs", names.len()),
     };
-    let title = html(&title);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
-    );
+    let mut page = String::new();
     if runs.len() > 1 {
         page.push_str("<nav aria-label=\"Runs\"><ol>\n");
         for (number, name) in names.iter().enumerate() {
@@ -65,11 +71,22 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         page.push_str("</section>\n");
         let mut rest = run.remarks.clone();
         rest.append(run::rest(run.record, &summary));
+        rest.append(run.more.clone());
         page.push_str(&shown(&rest));
         page.push_str("</article>\n");
     }
-    page.push_str("</main>\n");
     let documents: Vec<&str> = runs.iter().map(|run| run.json).collect();
-    page.push_str(&embedded::element(&documents));
+    whole(&title, &page, &documents)
+}
+
+/// The file around what is shown, and the documents in it.
+fn whole(title: &str, main: &str, documents: &[&str]) -> String {
+    let title = html(title);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
+    );
+    page.push_str(main);
+    page.push_str("</main>\n");
+    page.push_str(&embedded::element(documents));
     page + "</body>\n</html>\n"
 }

@@ -298,7 +298,7 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
     });
 }
 
-fn rate_label(value: f64) -> String {
+pub(super) fn rate_label(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         value if value >= 1e6 => format!("{}M", value / 1e6),
@@ -358,7 +358,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
     });
 }
 
-fn throughput_label(value: f64) -> String {
+pub(super) fn throughput_label(value: f64) -> String {
     if value == 0.0 {
         "0".to_owned()
     } else {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use document::harmless::html;
+use document::{Picture, Table};
 
 use super::png::Indexed;
 use super::scale::Scale;
@@ -13,9 +14,9 @@ const LEFT: f64 = 88.0;
 const RIGHT: f64 = 24.0;
 const BOTTOM: f64 = 46.0;
 /// A line of names.
-const LINE: f64 = 19.0;
+pub(crate) const LINE: f64 = 19.0;
 /// About so wide is a letter.
-const LETTER: f64 = 7.0;
+pub(crate) const LETTER: f64 = 7.0;
 /// With fewer points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
 /// So many kinds of lines can be told apart.
@@ -49,6 +50,8 @@ pub(crate) enum Behind {
     Upright { at: f64, name: String },
     /// A value of the vertical axis.
     Level { at: f64, name: String },
+    /// From where to where the values at one place go, in the colour of a line.
+    Range { at: f64, from: f64, to: f64, series: usize },
     /// A picture over the whole plane.
     Picture(Indexed),
 }
@@ -64,6 +67,16 @@ pub(crate) struct Chart<'a> {
 }
 
 impl Chart<'_> {
+    /// The picture, with the numbers that it shows.
+    pub(crate) fn picture(&self, data: Table) -> Picture {
+        Picture {
+            title: self.title.to_owned(),
+            caption: self.description.to_owned(),
+            svg: self.svg(),
+            data,
+        }
+    }
+
     /// One `<svg>` element.
     pub(crate) fn svg(&self) -> String {
         let mut svg = format!(
@@ -245,6 +258,17 @@ impl Plane {
                     LEFT + 4.0,
                     y - 4.0,
                     html(name)
+                )
+            }
+            Behind::Range { at, from, to, series } => {
+                let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
+                    return;
+                };
+                writeln!(
+                    svg,
+                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h8m-4 0V{to:.1}m-4 0h8\"/>",
+                    series % SERIES_MAX,
+                    x - 4.0
                 )
             }
             Behind::Picture(picture) => writeln!(

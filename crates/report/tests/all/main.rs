@@ -7,6 +7,7 @@ mod golden;
 mod hostile;
 mod lists;
 mod pages;
+mod studied;
 
 // What they share.
 mod imported;

@@ -24,12 +24,38 @@ fn page_of(record: &Record) -> String {
         record,
         json: &record.to_json(),
         remarks: Document::default(),
+        more: Document::default(),
     }])
 }
 
 /// A record with so many slices in the transactions, of these operations.
 fn over_time(slices: u64, actions: &[Action]) -> Record {
-    let mut record = made::private(&kept());
+    filled(made::private(&kept()), slices, actions)
+}
+
+/// A record with so many slices in its transactions, whose latencies are its own.
+pub fn over_time_of(record: &Record, slices: u64) -> Record {
+    let id = u64::from_str_radix(&record.id.to_string()[16..], 16).unwrap();
+    let mut record = filled(
+        record.clone(),
+        slices,
+        &[Action::Read, Action::Create, Action::Append, Action::Delete],
+    );
+    for phase in &mut record.actual.phases {
+        for second in 0..if phase.phase == Phase::Transactions { slices } else { 0 } {
+            let meter = SliceMeter {
+                operations: 50,
+                bytes: 4_096,
+                failed: 0,
+                latency: made::durations(50, 20_000 + id * 1_000 + second * 17).take_sparse(),
+            };
+            phase.slices.add(second, (Role::Worker, Action::Stat), meter);
+        }
+    }
+    record
+}
+
+fn filled(mut record: Record, slices: u64, actions: &[Action]) -> Record {
     for phase in &mut record.actual.phases {
         if phase.phase != Phase::Transactions {
             continue;
@@ -63,7 +89,7 @@ fn figures(document: &Document) -> Vec<&Picture> {
 }
 
 /// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
-fn compare(name: &str, golden: &str, text: &str) {
+pub fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).unwrap();
@@ -137,6 +163,7 @@ fn records_are_read_back_as_they_were_given() {
         record: &record,
         json: &json,
         remarks: Document::default(),
+        more: Document::default(),
     };
     let text = page(&[run(), run()]);
     let mut read = String::new();
@@ -166,6 +193,7 @@ fn nothing_on_a_page_is_executed_or_fetched() {
         record: &record,
         json: &record.to_json(),
         remarks,
+        more: Document::default(),
     }]);
     assert_eq!(text.matches("<script").count(), 1, "the records alone");
     assert!(!text.contains("<img") && !text.contains("onerror=alert(1)>"));
@@ -176,7 +204,7 @@ fn nothing_on_a_page_is_executed_or_fetched() {
 }
 
 /// Every element that is begun is ended, in order.
-fn is_well_formed(text: &str) {
+pub fn is_well_formed(text: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();
     for part in text.split('<').skip(1) {
