@@ -1,102 +1,19 @@
 //! Bytes as a file of records and submissions of others: the function that `crates/cli/tests/all/hostile.rs` gives its files to.
-//!
-//! Changes of single bytes leave hardly any JSON of a record's size as it must be, so every other change is one of a value:
-//! a number or a string becomes another.
 
 #![no_main]
-
-use std::ops::Range;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
 #[path = "../../crates/cli/tests/all/handed.rs"]
 mod handed;
 
+#[path = "../changed.rs"]
+mod changed;
+
 fuzz_target!(|bytes: &[u8]| {
     handed::hand_over(bytes);
 });
 
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
-    let changed = (seed % 2 == 0).then(|| change(&data[..size], seed / 2)).flatten();
-    match changed {
-        Some(text) if text.len() <= max_size.min(data.len()) => {
-            data[..text.len()].copy_from_slice(&text);
-            text.len()
-        }
-        _ => fuzzer_mutate(data, size, max_size),
-    }
+    changed::change(data, size, max_size, seed).unwrap_or_else(|| fuzzer_mutate(data, size, max_size))
 });
-
-/// What numbers and strings become.
-const OTHERS: [&[u8]; 24] = [
-    b"0",
-    b"1",
-    b"-1",
-    b"2",
-    b"1000000000",
-    b"4611686018427387904",
-    b"9223372036854775807",
-    b"9223372036854775808",
-    b"18446744073709551615",
-    b"18446744073709551616",
-    b"340282366920938463463374607431768211455",
-    b"-9223372036854775808",
-    b"0.5",
-    b"-0.0",
-    b"1e-308",
-    b"1e39",
-    b"1.7e308",
-    b"-1.7e308",
-    b"null",
-    b"true",
-    b"[]",
-    b"{}",
-    b"\"\"",
-    b"\"\\u001b[2J\\u202e\"",
-];
-
-/// The text with another value, or with the value of another place, in one place; nothing where there is none.
-fn change(text: &[u8], seed: u32) -> Option<Vec<u8>> {
-    let values = values(text);
-    // Multipliers of a linear congruential generator (Numerical Recipes): for a few choices it is good enough.
-    let mut state = seed;
-    let mut below = |count: usize| {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 8) as usize % count.max(1)
-    };
-    let place = values.get(below(values.len()))?.clone();
-    let other = match below(3) {
-        0 => text[values[below(values.len())].clone()].to_vec(),
-        _ => OTHERS[below(OTHERS.len())].to_vec(),
-    };
-    Some([&text[..place.start], &other, &text[place.end..]].concat())
-}
-
-/// Where numbers and strings are that are no names of fields.
-fn values(text: &[u8]) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        let begin = at;
-        match text[at] {
-            b'"' => {
-                at += 1;
-                while at < text.len() && text[at] != b'"' {
-                    at += if text[at] == b'\\' { 2 } else { 1 };
-                }
-                at = (at + 1).min(text.len());
-                if text.get(at) != Some(&b':') {
-                    found.push(begin..at);
-                }
-            }
-            b'0'..=b'9' | b'-' => {
-                while at < text.len() && matches!(text[at], b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E') {
-                    at += 1;
-                }
-                found.push(begin..at);
-            }
-            _ => at += 1,
-        }
-    }
-    found
-}

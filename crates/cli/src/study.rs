@@ -136,7 +136,7 @@ fn write_page(page: OutputFile, place: &ArchivePlace, id: &str) -> Result<(), Pr
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let archive = place.open(false)?;
     match found::find(&archive, id)? {
-        Some(found) => page.write(&archive::study_page(&archive, &found, &[])?, WRITE_MAX)?,
+        Some(found) => page.write(&archive::study_page(&archive, &found, &[])?.page, WRITE_MAX)?,
         None => page.discard(),
     }
     Ok(())

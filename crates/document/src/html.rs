@@ -169,13 +169,14 @@ fn figure(figure: &Picture) -> String {
         title,
         caption,
         svg,
+        narrow: _,
         data,
     } = figure;
     let data = match data.is_empty() {
         true => String::new(),
         false => format!(
             "<details class=\"data\"><summary>Numbers of this picture</summary>\n{}</details>\n",
-            table(data, title)
+            table(data, &format!("Numbers of {title}"))
         ),
     };
     let title = marked(title);

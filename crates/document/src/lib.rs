@@ -142,6 +142,8 @@ pub struct Picture {
     pub caption: String,
     /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with [`harmless::html`].
     pub svg: String,
+    /// The same for a column of a paper: half as wide, with letters as large.
+    pub narrow: String,
     /// The numbers that are drawn.
     pub data: Table,
 }

@@ -1,8 +1,8 @@
 //! One HTML file about runs that people send to each other: complete without network and without script, with the records
 //! in it. The same records give the same bytes.
 //!
-//! What is shown is a document, as everywhere; this adds the file around it. Nothing of it is executed: the file's own policy
-//! forbids scripts and every request, and what is embedded is data.
+//! What is shown is a document, as everywhere; this adds the file around it. The file's own policy forbids every request and
+//! every script but one of ours, by its hash; what is embedded is data.
 
 mod cells;
 mod dots;
@@ -21,13 +21,14 @@ use record::Record;
 
 pub use self::dots::dots;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
-pub use self::run::document;
-pub use self::study::{ComparedPage, comparison_document, comparison_page};
+pub use self::run::{conditions, document};
+pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
 const STYLE: &str = concat!(include_str!("../style/page.css"), include_str!("../style/study.css"));
-/// Nothing is fetched, sent or executed; pictures are in the file.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+/// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete without it.
+const SCRIPT: &str = include_str!("../style/page.js");
+/// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are in the file.
+const POLICY: &str = "default-src 'none'; script-src 'sha256-Pr6pz92t9pGSxqICNkrjlHnWNEUKyJTvrNd51iAe14k='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {
@@ -88,5 +89,5 @@ fn whole(title: &str, main: &str, documents: &[&str]) -> String {
     page.push_str(main);
     page.push_str("</main>\n");
     page.push_str(&embedded::element(documents));
-    page + "</body>\n</html>\n"
+    page + "<script>" + SCRIPT + "</script>\n</body>\n</html>\n"
 }

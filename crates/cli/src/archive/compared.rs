@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 use archive::{Archive, Remarks};
 use document::Document;
 use record::Record;
+use report::figures::comparison_figures;
 use report::page::{ComparedPage, comparison_page};
 use study::{Design, Metric, SideGroup};
 
-use super::{find, remarks, told::Told};
+use super::told::{Made, Told};
+use super::{find, remarks};
 use crate::problem::Problem;
 use crate::sides::{Found, all_of_study, sides};
 use crate::study::found::FoundStudy;
@@ -18,7 +20,7 @@ use crate::study::layout;
 ///
 /// # Errors
 /// Where its design has no cells, or a record cannot be read.
-pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<String, Problem> {
+pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<Made, Problem> {
     let found = all_of_study(archive, study, metrics)?;
     let name = format!("study {} ({})", study.design.name, study.id);
     let more = match study.design.layout {
@@ -37,7 +39,7 @@ pub fn sides_page(
     words: &[String],
     metrics: &[Metric],
     is_unlike_allowed: bool,
-) -> Result<String, Problem> {
+) -> Result<Made, Problem> {
     let found = sides(archive, words, metrics, is_unlike_allowed)?;
     let labels = |group: &SideGroup| {
         group
@@ -61,7 +63,7 @@ fn page(
     found: &Found,
     design: Option<&Design>,
     more: Document,
-) -> Result<String, Problem> {
+) -> Result<Made, Problem> {
     let mut numbers = BTreeSet::new();
     for group in &found.groups {
         let baseline = std::iter::once(&group.baseline.side).chain(&group.baseline.twin);
@@ -74,7 +76,7 @@ fn page(
         let record: Record = archive.record(number)?;
         told.push((number, Told::of(record, &remarks)));
     }
-    Ok(comparison_page(&ComparedPage {
+    let page = ComparedPage {
         name,
         groups: &found.groups,
         tables: &found.tables,
@@ -82,5 +84,9 @@ fn page(
         design,
         more,
         runs: told.iter().map(|(number, told)| (*number, told.on_page())).collect(),
-    }))
+    };
+    Ok(Made {
+        page: comparison_page(&page),
+        figures: comparison_figures(&page),
+    })
 }

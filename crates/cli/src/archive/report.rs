@@ -7,9 +7,10 @@ use archive::{Archive, Remarks, RunName};
 use document::harmless::path as shown;
 use record::Record;
 use record::documents::Documents;
+use report::figures::PaperFigure;
 use report::page::{PageRun, page};
 
-use super::told::Told;
+use super::told::{Made, Told};
 use super::{compared, find, number, open, place, remarks};
 use crate::earlier;
 use crate::options::ReportArguments;
@@ -56,16 +57,45 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let mut outputs = Outputs::new(arguments.force, archive_place.as_ref(), &inputs)?;
     outputs.judge("--output", &arguments.output)?;
     let archive = is_archived.then(|| open(&arguments.archive)).transpose()?;
-    let text = match &archive {
+    let made = match &archive {
         Some(archive) => of_archive(archive, arguments)?,
         None => of_runs(None, &arguments.runs)?,
     };
+    let directory = arguments.figures.as_deref();
+    let figures = directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));
+    for (path, _) in &figures {
+        outputs.judge("--figures", path)?;
+    }
     let output = outputs.open("--output", &arguments.output)?;
-    output.write(&text, WRITE_MAX)?;
+    output.write(&made.page, WRITE_MAX)?;
+    if let Some(directory) = directory {
+        std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
+            option: "--figures",
+            path: directory.to_owned(),
+            cause,
+        })?;
+    }
+    for (path, text) in &figures {
+        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
+    }
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
     }
     Ok(0)
+}
+
+/// Four files for each figure, with their texts.
+fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBuf, &'a str)> {
+    let of_one = |figure: &'a PaperFigure| {
+        [
+            ("-1col.svg", &figure.one_column),
+            ("-2col.svg", &figure.two_columns),
+            (".csv", &figure.data),
+            (".txt", &figure.caption),
+        ]
+        .map(|(end, text)| (directory.join(format!("{}{end}", figure.name)), text.as_str()))
+    };
+    figures.iter().flat_map(of_one).collect()
 }
 
 /// Whether a word is the path of a file, and nothing that an archive knows.
@@ -78,7 +108,7 @@ fn is_file(word: &Path) -> bool {
 }
 
 /// What the words stand for: runs, where each of them is one; else a study, or sides.
-fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<String, Problem> {
+fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<Made, Problem> {
     let words: Vec<String> = arguments
         .runs
         .iter()
@@ -102,7 +132,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<String, 
     of_runs(Some(archive), &arguments.runs)
 }
 
-fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<String, Problem> {
+fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<Made, Problem> {
     let mut told = Vec::new();
     for run in runs {
         match (earlier::name(run), archive) {
@@ -115,7 +145,18 @@ fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<String, Proble
         .map(Told::with_published)
         .collect::<Result<Vec<_>, _>>()?;
     let runs: Vec<PageRun<'_>> = told.iter().map(Told::on_page).collect();
-    Ok(page(&runs))
+    let begin = |number: usize| match told.len() {
+        1 => String::new(),
+        _ => format!("run-{number}-"),
+    };
+    Ok(Made {
+        page: page(&runs),
+        figures: told
+            .iter()
+            .zip(1..)
+            .flat_map(|(told, number)| told.figures(&begin(number)))
+            .collect(),
+    })
 }
 
 fn archived(archive: &Archive, word: &str) -> Result<Told, Problem> {

@@ -1,12 +1,21 @@
-//! A run that goes on a page.
+//! A run that goes on a page, and what is made of runs.
 
 use archive::{NoteText, Remarks};
 use document::Document;
 use record::Record;
+use report::figures::{PaperFigure, run_figures};
 use report::page::PageRun;
 
 use crate::problem::Problem;
 use crate::published::beside_on_page;
+
+/// What `report` writes.
+pub struct Made {
+    /// The HTML file.
+    pub page: String,
+    /// Its pictures.
+    pub figures: Vec<PaperFigure>,
+}
 
 /// Its record, what somebody has said of it, and the document with both.
 pub struct Told {
@@ -43,6 +52,15 @@ impl Told {
     pub fn with_published(self) -> Result<Self, Problem> {
         let more = beside_on_page(&self.record)?;
         Ok(Self { more, ..self })
+    }
+
+    /// Its figures, with names that begin so.
+    pub fn figures(&self, begin: &str) -> Vec<PaperFigure> {
+        let mut figures = run_figures(&self.record, &self.more);
+        for figure in &mut figures {
+            figure.name.insert_str(0, begin);
+        }
+        figures
     }
 
     /// As pages take it.

@@ -34,7 +34,10 @@ pub struct ReportArguments {
     /// Write the HTML file here ('-': standard output).
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Overwrite the file of --output if it exists.
+    /// Write each picture to this directory, too: SVG for one column (85 mm) and two columns (178 mm) of a paper, CSV, and a caption.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Overwrite files that exist.
     #[arg(long)]
     pub force: bool,
     /// Which archive.

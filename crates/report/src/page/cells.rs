@@ -325,6 +325,7 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
     if group.len() > SERIES_MAX {
         caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
     }
+    caption += &not_alike(group);
     let chart = Chart {
         title: &title,
         description: &caption,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::units::{bytes, latency, rate, throughput};
-use document::{Cell, Document, Number, Picture, Table};
+use document::{Cell, Document, Number, Table};
 use measure::SparseHistogram;
 use record::{Action, Fact, MachineOverTime, Outcome, Phase, PhaseRecord, Record, SegmentKind};
 
@@ -44,6 +44,18 @@ impl Stretch {
         (self.began_ns as f64 + self.ended_ns as f64) / 2e9
     }
 
+    /// Takes the one that follows.
+    fn add(&mut self, next: Self) {
+        self.ended_ns = next.ended_ns;
+        self.failed = self.failed.saturating_add(next.failed);
+        for (action, more) in next.done {
+            let done = self.done.entry(action).or_default();
+            done.operations = done.operations.saturating_add(more.operations);
+            done.bytes = done.bytes.saturating_add(more.bytes);
+            done.latency.merge(&more.latency);
+        }
+    }
+
     fn per_second(&self, count: impl Fn(&Done) -> u64) -> Option<f64> {
         let all: f64 = self.done.values().map(|done| count(done) as f64).sum();
         (self.seconds() > 0.0).then(|| all / self.seconds())
@@ -71,7 +83,7 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
 fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let all: usize = phases.iter().map(|phase| phase.slices.len()).sum();
     let together = all.div_ceil(most).max(1);
-    let mut stretches = Vec::new();
+    let mut stretches: Vec<Stretch> = Vec::new();
     for phase in phases {
         let (began_ns, ended_ns) = (began_ns(phase), ended_ns(phase));
         let slices: Vec<_> = phase.slices.iter().collect();
@@ -92,7 +104,12 @@ fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
                 done.latency.merge(&meter.latency);
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
-            stretches.push(stretch);
+            // So short a rest of a phase is no rate of its own.
+            let is_rest = stretch.ended_ns - stretch.began_ns < wide_ns / 2;
+            match stretches.last_mut() {
+                Some(before) if is_rest && number > 0 => Stretch::add(before, stretch),
+                _ => stretches.push(stretch),
+            }
         }
     }
     stretches
@@ -221,13 +238,10 @@ fn line(name: &str, stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f6
     Series { name, points }
 }
 
-fn highest(series: &[Series]) -> Scale {
-    Scale::from_zero(
-        series
-            .iter()
-            .flat_map(|series| series.points.iter().flatten())
-            .map(|(_, y)| *y),
-    )
+/// The values of all series.
+fn values(series: &[Series]) -> impl Iterator<Item = f64> {
+    let points = series.iter().flat_map(|series| series.points.iter().flatten());
+    points.map(|(_, y)| *y)
 }
 
 fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds: &BTreeMap<Action, u64>) {
@@ -282,20 +296,13 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         x: time(record),
         y: Axis {
             name: "operations/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::from_zero(values(&series)),
             label: |value| rate_label(value),
         },
         behind,
         series,
     };
-    let svg = chart.svg();
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 pub(super) fn rate_label(value: f64) -> String {
@@ -317,11 +324,7 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
     };
     let (read, written) = (moved(Action::moves_bytes_in), moved(Action::moves_bytes_out));
     let series = vec![line("read", stretches, read), line("written", stretches, written)];
-    let is_any = series
-        .iter()
-        .flat_map(|series| series.points.iter().flatten())
-        .any(|(_, y)| *y > 0.0);
-    if !is_any {
+    if values(&series).all(|value| value <= 0.0) {
         document.note("Throughput over time: not applicable (no operation moved bytes).");
         return;
     }
@@ -342,27 +345,23 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
         x: time(record),
         y: Axis {
             name: "bytes/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::of_bytes(values(&series)),
             label: throughput_label,
         },
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 pub(super) fn throughput_label(value: f64) -> String {
-    if value == 0.0 {
-        "0".to_owned()
-    } else {
-        throughput(value)
+    let shown = throughput(value);
+    match shown.split_once(' ') {
+        _ if value == 0.0 => "0".to_owned(),
+        Some((digits, unit)) if digits.contains('.') => {
+            format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => shown,
     }
 }
 
@@ -418,17 +417,13 @@ fn heat_maps(
                 scale: levels,
                 label: short_latency,
             },
-            behind: vec![Behind::Picture(grid.picture(colours))],
+            behind: std::iter::once(Behind::Picture(grid.picture(colours)))
+                .chain(percentiles(*action, &few).map(Behind::Unseen))
+                .collect(),
             series: Vec::new(),
         };
-        let svg = chart.svg();
         let data = latencies(*action, &few);
-        document.figure(Picture {
-            title,
-            caption,
-            svg,
-            data,
-        });
+        document.figure(chart.picture(data));
     }
 }
 
@@ -465,6 +460,21 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
         }
     }
     grid
+}
+
+/// What a readout shows over a heat map: as in the table beside it.
+fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
+    ["p50", "p99", "max"].into_iter().map(move |name| {
+        line(name, stretches, |stretch| {
+            let of = stretch.done.get(&action)?.latency.summary();
+            let ns = match name {
+                "p50" => of.p50,
+                "p99" => of.p99,
+                _ => of.max,
+            };
+            ns.map(|ns| ns as f64)
+        })
+    })
 }
 
 fn latencies(action: Action, stretches: &[Stretch]) -> Table {
@@ -619,15 +629,8 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
     let data = data(&chart.series, |value| Number::Share(value).into());
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
@@ -685,19 +688,12 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
         x: time(record),
         y: Axis {
             name: "bytes/s".to_owned(),
-            scale: highest(&series),
+            scale: Scale::of_bytes(values(&series)),
             label: throughput_label,
         },
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
     let data = data(&chart.series, |value| Cell::ours(format!("{}/s", bytes(value))));
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use document::units::counted;
-use document::{Cell, Document, Number, Picture, Table};
+use document::{Cell, Document, Number, Table};
 use measure::Histogram;
 use record::{Action, OperationRecord, Record};
 
@@ -141,15 +141,8 @@ pub(super) fn curves(
         behind: Vec::new(),
         series,
     };
-    let svg = chart.svg();
     let data = data(curves);
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 /// The share that lies not beyond one part of so many, in percent.
@@ -157,8 +150,14 @@ fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    let digits = (parts.log10().round() as usize).saturating_sub(2);
-    format!("{:.digits$} %", 100.0 - 100.0 / parts)
+    // As many nines, and what lies between two of them with a digit more than the first.
+    let digits = (parts.log10().ceil() as usize).saturating_sub(1);
+    let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
+    let share = match digits {
+        0 => &share,
+        _ => share.trim_end_matches('0').trim_end_matches('.'),
+    };
+    format!("{share} %")
 }
 
 /// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie beyond no median.

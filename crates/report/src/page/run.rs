@@ -1,7 +1,7 @@
 //! What the page of a run shows, and in which order.
 
 use document::units::{grouped, percent, rate, utc};
-use document::{Block, Document, Number, Picture, Table, Tone, units::latency};
+use document::{Block, Document, Number, Table, Tone, units::latency};
 use record::{Fact, PhaseSummary, Record, ResidencySample, Summary};
 
 use super::{over_time, percentiles, sweep};
@@ -15,6 +15,18 @@ pub fn document(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut document = strip(record, &summary);
     document.append(rest(record, &summary));
+    document
+}
+
+/// What has to be known of every picture of a run: what its page begins with, and the work.
+pub fn conditions(record: &Record) -> Document {
+    let mut document = Document::default();
+    document.sentence("Run", name(record));
+    document.sentence("Identity", record.id.to_string());
+    document.sentence("Workload", text::work(&record.spec));
+    document.sentence("Fingerprint", record.fingerprint.to_string());
+    document.sentence("Host", record.host.hostname.clone());
+    document.append(strip(record, &Summary::of(record)));
     document
 }
 
@@ -230,9 +242,9 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     document
 }
 
-/// How the workers shared in the work.
+/// How the workers shared in the work. Of two the table of rates says it all.
 fn workers(document: &mut Document, summary: &Summary) {
-    for phase in summary.phases.iter().filter(|phase| phase.workers.len() > 1) {
+    for phase in summary.phases.iter().filter(|phase| phase.workers.len() > 2) {
         of_phase(document, phase);
     }
 }
@@ -279,11 +291,5 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
             points: points.into_iter().flat_map(|point| [Some(point), None]).collect(),
         }],
     };
-    let svg = chart.svg();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }

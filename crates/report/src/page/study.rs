@@ -1,5 +1,6 @@
 //! The page of a study, or of sides that are compared: what follows from them first, then what it is made of, down to each run.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use document::harmless::html as escaped;
@@ -76,6 +77,21 @@ pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
     document
 }
 
+/// What has to be known of every picture of it: what the page begins with, the sentences, and the work.
+pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
+    let mut document = strip(page, &all(page.groups, &page.runs));
+    document.gap();
+    ratios::sentences(&mut document, page.tables);
+    let mut works = BTreeSet::new();
+    for (_, run) in &page.runs {
+        works.insert((text::work(&run.record.spec), run.record.fingerprint.to_string()));
+    }
+    for (work, fingerprint) in works {
+        document.sentence("Workload", format!("{work}, fingerprint {fingerprint}"));
+    }
+    document
+}
+
 /// What nobody should read the ratios without.
 fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut strip = Document::default();
@@ -147,7 +163,7 @@ fn result(strip: &mut Document, tables: &[Comparisons]) {
 }
 
 fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
-    let blocks: std::collections::BTreeSet<u32> = sides
+    let blocks: BTreeSet<u32> = sides
         .iter()
         .flat_map(|side| side.compared.runs.iter())
         .filter_map(|run| Some(run.block.as_ref()?.number))

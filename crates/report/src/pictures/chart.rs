@@ -1,5 +1,6 @@
 //! A chart: axes, what lies behind, lines and points, and names of the lines above.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use document::harmless::html;
@@ -8,7 +9,9 @@ use document::{Picture, Table};
 use super::png::Indexed;
 use super::scale::Scale;
 
-const WIDTH: f64 = 640.0;
+/// The width on a page, and in a column of a paper, where letters are as large.
+pub(crate) const WIDE: f64 = 640.0;
+pub(crate) const NARROW: f64 = 320.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 24.0;
@@ -54,6 +57,8 @@ pub(crate) enum Behind {
     Range { at: f64, from: f64, to: f64, series: usize },
     /// A picture over the whole plane.
     Picture(Indexed),
+    /// Values that are not drawn, for the readout.
+    Unseen(Series),
 }
 
 /// See the module's text.
@@ -72,25 +77,28 @@ impl Chart<'_> {
         Picture {
             title: self.title.to_owned(),
             caption: self.description.to_owned(),
-            svg: self.svg(),
+            svg: self.svg(WIDE),
+            narrow: self.svg(NARROW),
             data,
         }
     }
 
-    /// One `<svg>` element.
-    pub(crate) fn svg(&self) -> String {
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"><title>{}</title><desc>{}</desc>\n",
-            html(self.title),
-            html(self.description)
-        );
+    /// One `<svg>` element, so wide.
+    fn svg(&self, width: f64) -> String {
         let mut names = String::new();
-        let top = self.names(&mut names);
+        let top = self.names(&mut names, width);
         let plane = Plane {
+            width,
             top,
             x: self.x.scale,
             y: self.y.scale,
         };
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
+            self.readings(&plane),
+            html(self.title),
+            html(self.description)
+        );
         for behind in &self.behind {
             plane.behind(&mut svg, behind);
         }
@@ -101,32 +109,72 @@ impl Chart<'_> {
         svg + &names + "</svg>"
     }
 
+    /// What the readout of a page (`style/page.js`) shows, as attributes: where the plane begins and ends from the top; in the
+    /// first row the names of the axis and of the series; then for each place of the axis where it lies, its label, and the label of
+    /// each series there. Names cannot hold the tabs and newlines between them: those are escaped there.
+    fn readings(&self, plane: &Plane) -> String {
+        let unseen = self.behind.iter().filter_map(|behind| match behind {
+            Behind::Unseen(series) => Some(series),
+            _ => None,
+        });
+        let all: Vec<&Series> = self.series.iter().chain(unseen).collect();
+        let mut places: BTreeMap<i64, (f64, Vec<String>)> = BTreeMap::new();
+        for (number, series) in all.iter().enumerate() {
+            for (x, y) in series.points.iter().flatten() {
+                if let Some(left) = plane.x(*x) {
+                    let (_, values) = places
+                        .entry((left * 10.0).round() as i64)
+                        .or_insert_with(|| (*x, vec![String::new(); all.len()]));
+                    values[number] = (self.y.label)(*y);
+                }
+            }
+        }
+        if places.is_empty() {
+            return String::new();
+        }
+        let mut rows = String::new();
+        for series in &all {
+            let _ = write!(rows, "\t{}", html(&series.name));
+        }
+        for (tenths, (x, values)) in places {
+            let _ = write!(rows, "\n{}.{}\t{}", tenths / 10, tenths % 10, html(&(self.x.label)(x)));
+            for value in values {
+                let _ = write!(rows, "\t{}", html(&value));
+            }
+        }
+        let (name, bottom) = (html(&self.x.name), HEIGHT - BOTTOM);
+        format!(
+            " data-plane=\"{:.1} {bottom}\" data-readings=\"{name}{rows}\"",
+            plane.top
+        )
+    }
+
     /// The names of the lines, in as many lines as they need: where the plane begins.
-    fn names(&self, svg: &mut String) -> f64 {
+    fn names(&self, svg: &mut String, width: f64) -> f64 {
         let (mut x, mut y) = (LEFT, LINE - 5.0);
         if self.series.len() < 2 && self.series.iter().all(|series| series.name.is_empty()) {
             return LINE;
         }
         for (number, series) in self.series.iter().enumerate() {
-            let width = 34.0 + LETTER * series.name.chars().count() as f64;
-            if x > LEFT && x + width > WIDTH {
+            let wide = 34.0 + LETTER * series.name.chars().count() as f64;
+            if x > LEFT && x + wide > width {
                 (x, y) = (LEFT, y + LINE);
             }
             let _ = writeln!(
                 svg,
-                "<path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+                "<g class=\"name\"><path class=\"line s{}\" d=\"M{x:.1} {:.1}h18\"/><text x=\"{:.1}\" y=\"{y:.1}\">{}</text></g>",
                 number % SERIES_MAX,
                 y - 4.0,
                 x + 22.0,
                 html(&series.name)
             );
-            x += width;
+            x += wide;
         }
         y + LINE
     }
 
     fn axes(&self, svg: &mut String, plane: &Plane) {
-        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        let (bottom, right) = (HEIGHT - BOTTOM, plane.width - RIGHT);
         for tick in self.y.scale.ticks() {
             if let Some(y) = plane.y(tick) {
                 let label = (self.y.label)(tick);
@@ -139,16 +187,22 @@ impl Chart<'_> {
                 );
             }
         }
+        let mut before = f64::NEG_INFINITY;
         for tick in self.x.scale.ticks() {
-            if let Some(x) = plane.x(tick) {
-                let label = (self.x.label)(tick);
-                let _ = writeln!(
+            let Some(x) = plane.x(tick) else { continue };
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/>");
+            let label = (self.x.label)(tick);
+            // Labels that would touch are left out.
+            if let Some(end) = beside(x, &label, before) {
+                before = end;
+                let _ = write!(
                     svg,
-                    "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/><text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                    "<text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                     bottom + 18.0,
                     html(&label)
                 );
             }
+            svg.push('\n');
         }
         let _ = writeln!(
             svg,
@@ -163,6 +217,12 @@ impl Chart<'_> {
     }
 
     fn line(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
+        svg.push_str("<g class=\"series\">\n");
+        self.marks(svg, plane, series, class);
+        svg.push_str("</g>\n");
+    }
+
+    fn marks(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
         let mut path = String::new();
         let mut is_down = false;
         for point in &series.points {
@@ -192,8 +252,15 @@ impl Chart<'_> {
     }
 }
 
+/// Where a label around a place ends, with room behind it; nothing where it would touch what ends before.
+pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
+    let half = LETTER * label.chars().count() as f64 / 2.0;
+    (x - half > before).then_some(x + half + LETTER)
+}
+
 /// Where values lie in the picture.
 struct Plane {
+    width: f64,
     top: f64,
     x: Scale,
     y: Scale,
@@ -201,7 +268,7 @@ struct Plane {
 
 impl Plane {
     fn x(&self, value: f64) -> Option<f64> {
-        Some(LEFT + self.x.place(value)? * (WIDTH - RIGHT - LEFT))
+        Some(LEFT + self.x.place(value)? * (self.width - RIGHT - LEFT))
     }
 
     fn y(&self, value: f64) -> Option<f64> {
@@ -214,7 +281,7 @@ impl Plane {
     }
 
     fn behind(&self, svg: &mut String, behind: &Behind) {
-        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        let (bottom, right) = (HEIGHT - BOTTOM, self.width - RIGHT);
         let top = self.top;
         let _ = match behind {
             Behind::Stretch { from, to, name, class } => {
@@ -278,6 +345,7 @@ impl Plane {
                 bottom - top,
                 picture.address()
             ),
+            Behind::Unseen(_) => Ok(()),
         };
     }
 }

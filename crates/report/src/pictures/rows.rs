@@ -6,10 +6,8 @@ use std::fmt::Write;
 use document::harmless::html;
 use document::{Picture, Table};
 
-use super::chart::{Axis, LETTER, LINE, SERIES_MAX};
+use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, beside};
 
-/// A picture as wide as a page's column, and one for a column of a paper.
-const WIDE: f64 = 640.0;
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
 /// A row.
@@ -68,6 +66,7 @@ impl Rows {
     pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
             svg: self.svg(WIDE),
+            narrow: self.svg(NARROW),
             title: self.title,
             caption: self.caption,
             data,
@@ -98,10 +97,8 @@ impl Rows {
                 "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{:.1}\"/>",
                 bottom + 5.0
             );
-            // Labels that would touch are left out.
-            let half = LETTER * label.chars().count() as f64 / 2.0;
-            if at - half > before {
-                before = at + half + LETTER;
+            if let Some(end) = beside(at, &label, before) {
+                before = end;
                 let _ = write!(
                     svg,
                     "<text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",

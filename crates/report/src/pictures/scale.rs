@@ -2,8 +2,8 @@
 
 /// So many values stand at an axis, or a few more.
 const TICKS: f64 = 5.0;
-/// What no logarithm is taken beyond: of nanoseconds, bytes and rates nothing is.
-const LOG_MAX: f64 = 1e30;
+/// What no axis goes beyond: nanoseconds, bytes and rates do not.
+const VALUE_MAX: f64 = 1e30;
 
 /// Where a value lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +14,13 @@ pub(crate) enum Scale {
         low: f64,
         /// The value at 1.
         high: f64,
+    },
+    /// Equal differences are equal lengths, from 0.
+    Stepped {
+        /// The value at 1.
+        high: f64,
+        /// What lies between two values that stand at the axis.
+        step: f64,
     },
     /// Equal ratios are equal lengths.
     Log {
@@ -27,13 +34,20 @@ pub(crate) enum Scale {
 impl Scale {
     /// From 0 to a round number above all of these.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>) -> Self {
-        let high = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
-        let high = if high > 0.0 { high } else { 1.0 };
-        let step = step(high);
-        Self::Linear {
-            low: 0.0,
-            high: step * (high / step).ceil(),
-        }
+        let high = highest(values);
+        Self::up_to(high, step(high))
+    }
+
+    /// The same for bytes: round numbers of a power of 1,024.
+    pub(crate) fn of_bytes(values: impl Iterator<Item = f64>) -> Self {
+        let high = highest(values);
+        let unit = 1024_f64.powf(high.max(1.0).log(1024.0).floor());
+        Self::up_to(high, step(high / unit) * unit)
+    }
+
+    fn up_to(high: f64, step: f64) -> Self {
+        let high = step * (high / step).ceil();
+        Self::Stepped { high, step }
     }
 
     /// From the least to the greatest of these, exactly.
@@ -56,8 +70,8 @@ impl Scale {
         if high <= 0.0 {
             return Self::Log { low: 1.0, high: 10.0 };
         }
-        let low = 10_f64.powf(low.clamp(1.0 / LOG_MAX, LOG_MAX).log10().floor());
-        let high = 10_f64.powf(high.clamp(1.0 / LOG_MAX, LOG_MAX).log10().ceil());
+        let low = 10_f64.powf(low.clamp(1.0 / VALUE_MAX, VALUE_MAX).log10().floor());
+        let high = 10_f64.powf(high.clamp(1.0 / VALUE_MAX, VALUE_MAX).log10().ceil());
         Self::Log {
             low,
             high: if high > low { high } else { low * 10.0 },
@@ -72,15 +86,15 @@ impl Scale {
         });
         let more = (high / low).powf(0.05).max(1.01);
         Self::Log {
-            low: low.max(1.0 / LOG_MAX) / more,
-            high: high.min(LOG_MAX) * more,
+            low: low.max(1.0 / VALUE_MAX) / more,
+            high: high.min(VALUE_MAX) * more,
         }
     }
 
     /// Whether a value lies beyond the upper end.
     pub(crate) fn is_above(self, value: f64) -> bool {
         match self {
-            Self::Linear { high, .. } | Self::Log { high, .. } => value > high,
+            Self::Linear { high, .. } | Self::Stepped { high, .. } | Self::Log { high, .. } => value > high,
         }
     }
 
@@ -88,6 +102,7 @@ impl Scale {
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         let place = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
+            Self::Stepped { high, .. } => value / high,
             Self::Log { low, high } => (value / low).ln() / (high / low).ln(),
         };
         // A little beyond is a matter of rounding.
@@ -102,6 +117,10 @@ impl Scale {
                 let first = (low / step).ceil() as i64;
                 let ticks = (0..=2 * TICKS as i64 + 1).map(|number| (first.saturating_add(number)) as f64 * step);
                 ticks.filter(|tick| *tick <= high + step * 1e-6).collect()
+            }
+            Self::Stepped { high, step } => {
+                let number = (high / step).round() as i32;
+                (0..=number).map(|number| f64::from(number) * step).collect()
             }
             // Within less than a power of ten, as many values as on a linear scale.
             Self::Log { low, high } if high / low < 9.99 => Self::Linear { low, high }.ticks(),
@@ -127,6 +146,12 @@ impl Scale {
 /// Whether a value is a power of ten.
 fn is_power(value: f64) -> bool {
     (value.log10() - value.log10().round()).abs() < 1e-9
+}
+
+/// The highest of these, or 1 where none is above 0.
+fn highest(values: impl Iterator<Item = f64>) -> f64 {
+    let high = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
+    if high > 0.0 { high.min(VALUE_MAX) } else { 1.0 }
 }
 
 /// The 1, 2 or 5 of a power of ten that divides a length into about [`TICKS`] parts.

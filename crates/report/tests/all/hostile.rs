@@ -12,7 +12,7 @@ use record::{
 use serde_json::Value;
 
 use crate::imported::{everything, import};
-use crate::made;
+use crate::{made, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
 /// Clears the screen, sets the title, turns the writing round, ends the line, and goes on in another.
@@ -217,7 +217,8 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
         let text = document.to_string();
         assert!(import(text.as_bytes()));
         let record = Record::from_json(&text).unwrap();
-        let shown = everything(&record);
+        let mut shown = everything(&record);
+        shown.push(paged::shown(&record));
         assert!(
             shown[0].contains("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}"),
             "{}",
@@ -510,6 +511,9 @@ proptest! {
         for (place, mutation) in mutations {
             mutate(&mut document, place, mutation);
         }
-        import(document.to_string().as_bytes());
+        let text = document.to_string();
+        if import(text.as_bytes()) {
+            prop_assert!(paged::show(text.as_bytes()));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
+mod browser;
 mod compared;
 mod golden;
 mod hostile;
@@ -12,3 +13,4 @@ mod studied;
 // What they share.
 mod imported;
 mod made;
+mod paged;

@@ -5,11 +5,14 @@ use std::io::Read;
 use document::{Block, Document, Picture};
 use record::study::StudyPart;
 use record::{Level, Phase, Record};
-use report::page::{ComparedPage, PageRun, comparison_document, comparison_page, records};
+use report::figures::{comparison_figures, run_figures};
+use report::page::{ComparedPage, comparison_document, comparison_page, records};
 use study::comparison::ALPHA;
 use study::{Comparisons, Design, Metric, Observed, StudyRun, UnlikeWhat, final_tables, groups};
 
 use crate::made;
+use crate::paged::{is_well_formed, without_script};
+use crate::pages::run as on_page;
 
 const RUN: &str = include_str!("../golden/run.json");
 const DESIGN: &str = r#"
@@ -85,15 +88,6 @@ fn made(blocks: u32) -> Made {
     all
 }
 
-fn on_page<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
-    PageRun {
-        record,
-        json,
-        remarks: Document::default(),
-        more: Document::default(),
-    }
-}
-
 fn with_page<T>(made: &Made, use_page: impl FnOnce(&ComparedPage<'_>) -> T) -> T {
     let cells = made.design.cells().unwrap();
     let runs = made
@@ -144,7 +138,7 @@ fn a_study_has_the_page_it_had() {
     let (_, shown) = page.split_once("<body>").unwrap();
     let (shown, _) = shown.split_once("<h2>Runs").unwrap();
     crate::pages::compare("study.html", include_str!("../golden/study.html"), shown);
-    crate::pages::is_well_formed(&page);
+    is_well_formed(&without_script(&page));
     let mut read = String::new();
     records(page.as_bytes()).unwrap().read_to_string(&mut read).unwrap();
     let jsons: Vec<&str> = made.records.iter().map(|(_, _, json)| json.as_str()).collect();
@@ -271,9 +265,9 @@ fn sides_of_no_study_and_of_one_run_have_a_page() {
         more: Document::default(),
         runs: runs.collect(),
     });
-    crate::pages::is_well_formed(&page);
+    is_well_formed(&without_script(&page));
     assert!(page.contains("PostMark: &lt;b&gt;xfs"));
-    assert!(page.contains("no interval") && !page.contains("NaN"));
+    assert!(page.contains("no interval") && !without_script(&page).contains("NaN"));
 }
 
 #[test]
@@ -288,4 +282,33 @@ fn a_study_of_a_hundred_runs_is_small() {
     let (shown, _) = page.split_once("<script").unwrap();
     assert!(shown.len() < 1_000_000, "{}", shown.len());
     assert!(page.len() < 6_000_000, "{}", page.len());
+}
+
+#[test]
+fn figures_are_whole_files_with_their_conditions() {
+    let made = made(5);
+    let figures = with_page(&made, comparison_figures);
+    let ratios = &figures[0];
+    assert_eq!(ratios.name, "01-ratios-to-the-baseline");
+    for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
+        assert!(svg.contains(&format!("<svg width=\"{width}\" height=\"")), "{svg}");
+        // Programs for paper know no variables of CSS, and have no page around it.
+        assert!(svg.contains("<style>") && !svg.contains("var("));
+    }
+    assert!(
+        ratios
+            .data
+            .starts_with("side,baseline,metric,ratio,from,to,twin from,twin to\r\n")
+    );
+    for words in ["95 % interval", "fingerprint", "Durability", "Cache", "5 blocks"] {
+        assert!(ratios.caption.contains(words), "{words}: {}", ratios.caption);
+    }
+    let names: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    assert_eq!(names.len(), figures.len(), "each has files of its own");
+    let of_run = run_figures(&made.records[0].1, &Document::default());
+    assert!(
+        of_run
+            .iter()
+            .any(|figure| figure.caption.contains("Percentiles") && figure.caption.contains("Fingerprint"))
+    );
 }

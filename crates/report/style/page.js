@@ -1,0 +1,178 @@
+// What the page can do beyond what it shows: values at the pointer, series switched off, tables in another order, commands copied.
+// It only adds to the page, and reads nothing but the page.
+"use strict";
+(() => {
+  const SVG = "http://www.w3.org/2000/svg";
+  const say = (() => {
+    const live = document.body.appendChild(document.createElement("p"));
+    live.className = "unseen";
+    live.setAttribute("role", "status");
+    return (text) => { live.textContent = text; };
+  })();
+
+  // Enter and space are a click, as on a button.
+  const act = (element, action) => {
+    element.addEventListener("click", action);
+    element.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") {
+        event.preventDefault();
+        action();
+      }
+    });
+  };
+
+  // The readout: the values at the place of the axis that is nearest to the pointer, or chosen with the arrow keys.
+  const readout = (picture, svg) => {
+    const [head, ...rows] = svg.dataset.readings.split("\n").map((row) => row.split("\t"));
+    const [top, bottom] = svg.dataset.plane.split(" ");
+    const cursor = svg.appendChild(document.createElementNS(SVG, "path"));
+    cursor.setAttribute("class", "cursor");
+    const box = picture.appendChild(document.createElement("div"));
+    box.className = "readout";
+    box.hidden = true;
+    let at = -1;
+    const series = [...svg.querySelectorAll("g.series")];
+    const hide = () => {
+      box.hidden = true;
+      cursor.removeAttribute("d");
+      at = -1;
+    };
+    const show = (row) => {
+      at = row;
+      const [x, label, ...values] = rows[row];
+      const lines = values
+        .map((value, number) => [head[number + 1], value, series[number]])
+        .filter(([, value, marks]) => value !== "" && !(marks && marks.classList.contains("off")))
+        .map(([name, value]) => (name === "" ? value : `${name}: ${value}`));
+      lines.unshift(`${head[0]}: ${label}`);
+      box.textContent = lines.join("\n");
+      box.hidden = false;
+      cursor.setAttribute("d", `M${x} ${top}V${bottom}`);
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      const left = x * scale;
+      const seen = Math.max(picture.scrollLeft, 0);
+      const right = left + 12 + box.offsetWidth <= seen + picture.clientWidth;
+      box.style.left = `${right ? left + 12 : Math.max(left - 12 - box.offsetWidth, seen)}px`;
+      box.style.top = `${top * scale + 8}px`;
+      return lines;
+    };
+    const nearest = (x) =>
+      rows.reduce((best, row, number) => (Math.abs(row[0] - x) < Math.abs(rows[best][0] - x) ? number : best), 0);
+    picture.addEventListener("pointermove", (event) => {
+      const place = svg.getBoundingClientRect();
+      show(nearest(((event.clientX - place.left) / place.width) * svg.viewBox.baseVal.width));
+    });
+    picture.addEventListener("pointerleave", hide);
+    picture.addEventListener("blur", hide);
+    picture.addEventListener("keydown", (event) => {
+      if (event.target !== picture) return;
+      const to = {
+        ArrowRight: at + 1,
+        ArrowLeft: at < 0 ? rows.length - 1 : at - 1,
+        Home: 0,
+        End: rows.length - 1,
+      }[event.key];
+      if (event.key === "Escape") hide();
+      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      say(show(Math.min(Math.max(to, 0), rows.length - 1)).join(", "));
+      const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+      picture.scrollLeft = rows[at][0] * scale - picture.clientWidth / 2;
+    });
+    picture.setAttribute("aria-description", "The arrow keys read the values.");
+  };
+
+  // A name in the legend switches its series off and on.
+  const legend = (svg) => {
+    const names = svg.querySelectorAll("g.name");
+    const series = svg.querySelectorAll("g.series");
+    if (names.length === 0 || names.length !== series.length) return;
+    // An image has no buttons in it.
+    svg.setAttribute("role", "group");
+    svg.setAttribute("aria-label", svg.querySelector("title").textContent);
+    names.forEach((name, number) => {
+      name.setAttribute("role", "button");
+      name.setAttribute("tabindex", "0");
+      name.setAttribute("aria-pressed", "true");
+      act(name, () => {
+        const off = series[number].classList.toggle("off");
+        name.classList.toggle("off", off);
+        name.setAttribute("aria-pressed", String(!off));
+      });
+    });
+  };
+
+  // A cell as a number, where it is one: as it is kept, or as it is shown with its unit; `data-value` says it exactly.
+  const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
+  const number = (cell) => {
+    const value = cell.dataset.value;
+    if (value !== undefined) return value === "" ? NaN : Number(value);
+    const [, digits, unit] = /^([-+]?[\d,]*\.?\d+)\s*(\S*)/.exec(cell.textContent.trim()) || [];
+    return digits === undefined ? NaN : Number(digits.replace(/,/g, "")) * (UNITS[unit.replace("/s", "")] || 1);
+  };
+
+  // A head of a column puts the rows in its order: upwards, downwards, and as they were.
+  const sortable = (table) => {
+    const body = table.tBodies[0];
+    const rows = body ? [...body.rows] : [];
+    const heads = table.tHead ? [...table.tHead.rows[0].cells] : [];
+    // Rows that say nothing at their beginning belong to the one above.
+    if (rows.length < 2 || rows.some((row) => !row.cells[0] || row.cells[0].textContent === "")) return;
+    heads.forEach((head, column) => {
+      if (head.textContent === "") return;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const order = { ascending: "descending", descending: "none" }[head.getAttribute("aria-sort")] || "ascending";
+        heads.forEach((other) => other.removeAttribute("aria-sort"));
+        let sorted = rows;
+        if (order !== "none") {
+          head.setAttribute("aria-sort", order);
+          const sign = order === "ascending" ? 1 : -1;
+          const keyed = rows.map((row) => {
+            const cell = row.cells[column];
+            return { row, value: cell ? number(cell) : NaN, text: cell ? cell.textContent : "" };
+          });
+          // What is no number comes last, either way.
+          keyed.sort((one, other) => {
+            const [unknown, unknownToo] = [isNaN(one.value), isNaN(other.value)];
+            if (unknown !== unknownToo) return unknown ? 1 : -1;
+            return sign * (unknown ? one.text.localeCompare(other.text, "en", { numeric: true }) : one.value - other.value);
+          });
+          sorted = keyed.map((entry) => entry.row);
+        }
+        body.append(...sorted);
+        say(order === "none" ? "Rows as they were" : `Sorted by ${head.textContent}, ${order}`);
+      });
+    });
+  };
+
+  const copyable = (command) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "Copy";
+    command.before(button);
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(command.textContent);
+        say("Copied");
+        button.textContent = "Copied";
+      } catch (_) {
+        // Where that is not allowed, the text is chosen for the keyboard.
+        getSelection().selectAllChildren(command);
+        button.textContent = "Selected";
+      }
+    });
+  };
+
+  for (const picture of document.querySelectorAll(".picture")) {
+    const svg = picture.querySelector("svg");
+    if (svg && svg.dataset.readings) readout(picture, svg);
+    if (svg) legend(svg);
+  }
+  document.querySelectorAll("table").forEach(sortable);
+  document.querySelectorAll("pre").forEach(copyable);
+})();

@@ -1,0 +1,328 @@
+//! Pages in a real browser: what a reader sees and does, by pointer, keyboard and screen reader.
+
+mod driven;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use record::{Action, Record};
+use report::page::page;
+use serde_json::{Value, json};
+
+use self::driven::{Browser, needed};
+use crate::pages::{HOSTILE, hostile, kept, over_time, page_of, run, swept};
+
+/// In pixels: a telephone, a laptop, a large screen.
+const WIDTHS: [u32; 3] = [390, 1280, 2560];
+/// Of each picture that is compared, in pixels.
+const COMPARED: u32 = 200;
+
+fn of_run() -> String {
+    page_of(&over_time(40, &[Action::Read, Action::Create]))
+}
+
+/// What axe-core calls serious or critical, as lines.
+fn findings(browser: &Browser, axe: &str) -> String {
+    browser.value(axe);
+    let found = browser.value(
+        "axe.run(document, {resultTypes: ['violations']}).then((result) => result.violations
+           .filter((rule) => rule.impact === 'serious' || rule.impact === 'critical')
+           .map((rule) => `${rule.id}: ${rule.nodes.map((node) => node.html.slice(0, 200) + ' ' + node.failureSummary).join('\\n')}`)
+           .join('\\n'))",
+    );
+    found.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
+    let Some(axe) = needed() else { return };
+    let axe = std::fs::read_to_string(axe).unwrap() + "; 0";
+    let browser = Browser::start();
+    for (name, page) in [("run", of_run()), ("sweep", page_of(&swept())), ("hostile", hostile())] {
+        browser.open(&page);
+        for width in WIDTHS {
+            browser.wide(width);
+            for colours in ["light", "dark"] {
+                // What axe finds of colours depends on colours alone, and the rest on widths.
+                if colours == "dark" && width != 1280 {
+                    continue;
+                }
+                browser.shown("screen", colours);
+                let found = findings(&browser, &axe);
+                assert_eq!(found, "", "{name}, {width} pixels, {colours}");
+            }
+            let wider = browser.value("document.documentElement.scrollWidth - innerWidth");
+            assert!(
+                wider.as_i64().unwrap() <= 0,
+                "{name} is {wider} wider than {width} pixels"
+            );
+        }
+        assert_eq!(browser.complaints(), [""; 0], "{name}");
+    }
+}
+
+#[test]
+fn nothing_of_a_hostile_record_is_executed() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    browser.open(&hostile());
+    // A dialog would have been an error of the driver.
+    assert_eq!(browser.complaints(), [""; 0]);
+    assert_eq!(
+        browser.value("[document.querySelectorAll('img, iframe, object, embed, form').length, document.scripts.length,
+           [...document.querySelectorAll('*')].filter((element) => [...element.attributes].some((one) => one.name.startsWith('on'))).length]"),
+        json!([0, 2, 0])
+    );
+    let shown = HOSTILE.split('\u{202e}').next().unwrap();
+    assert!(browser.text("h1").contains(shown), "{}", browser.text("h1"));
+}
+
+#[test]
+fn values_series_and_tables_answer_the_pointer() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    browser.wide(1280);
+    browser.open(&of_run());
+    let chart = ".picture[aria-label='Rate over time']";
+    let readout = format!("{chart} .readout");
+    browser.point(&format!("{chart} svg"), (0.6, 0.5), false);
+    let read = browser.text(&readout);
+    assert!(
+        read.contains("all operations: 40\n") && read.ends_with("read: 20"),
+        "{read}"
+    );
+    // A heat map says the percentiles of its table.
+    browser.point(
+        ".picture[aria-label='Latency of read over time'] svg",
+        (0.6, 0.5),
+        false,
+    );
+    let read = browser.text(".picture[aria-label='Latency of read over time'] .readout");
+    assert!(read.contains("max: "), "{read}");
+    assert_eq!(
+        browser.value(&format!("document.querySelector({readout:?}).hidden")),
+        true
+    );
+    // A series goes, and comes back.
+    let name = format!("{chart} g.name");
+    let is_seen = || {
+        browser.value(&format!(
+            "document.querySelector(\"{chart} g.series\").getBoundingClientRect().width > 0"
+        ))
+    };
+    assert_eq!(is_seen(), true);
+    browser.point(&name, (0.5, 0.5), true);
+    assert_eq!(is_seen(), false);
+    browser.point(&format!("{chart} svg"), (0.6, 0.5), false);
+    assert!(
+        !browser.text(&readout).contains("all operations"),
+        "{}",
+        browser.text(&readout)
+    );
+    browser.point(&name, (0.5, 0.5), true);
+    assert_eq!(is_seen(), true);
+    // Rows go up, down, and back; latencies by their value, whatever their unit.
+    let column = |number: u32| {
+        browser.value(&format!(
+            "[...document.querySelectorAll('#sorted tbody tr')].map((row) => row.cells[{number}].textContent)"
+        ))
+    };
+    browser.value(
+        "const table = [...document.querySelectorAll('.data table')].find((table) => table.tHead.textContent.includes('p99.9'));
+         table.id = 'sorted'; table.closest('details').open = true; 0",
+    );
+    let before = column(0);
+    let head = "#sorted th:nth-of-type(1) button";
+    browser.point(head, (0.5, 0.5), true);
+    let up = column(0);
+    browser.point(head, (0.5, 0.5), true);
+    let down = column(0);
+    let turned: Vec<Value> = up.as_array().unwrap().iter().rev().cloned().collect();
+    assert_eq!(down, Value::from(turned));
+    browser.point(head, (0.5, 0.5), true);
+    assert_eq!(column(0), before);
+    browser.point("button.copy", (0.5, 0.5), true);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_ne!(browser.text("button.copy"), "Copy");
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_page_is_used_by_keyboard_alone() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    browser.wide(1280);
+    browser.open(&of_run());
+    let mut seen = Vec::new();
+    let wanted = browser.value("document.querySelectorAll('a, button, summary, [tabindex]').length");
+    for _ in 0..wanted.as_u64().unwrap() {
+        browser.press("Tab");
+        let at = browser.value(
+            "(() => { const at = document.activeElement; const style = getComputedStyle(at);
+               return {tag: at.tagName, name: at.getAttribute('aria-label') || at.textContent.trim().slice(0, 60),
+                       role: at.getAttribute('role'), outline: style.outlineStyle}; })()",
+        );
+        if at["tag"] == "BODY" {
+            break;
+        }
+        assert_eq!(at["outline"], "solid", "the focus is not seen: {at}");
+        assert_ne!(at["name"], "", "{at}");
+        if at["name"] == "Rate over time" {
+            browser.press("ArrowRight");
+            browser.press("ArrowRight");
+            let told = browser.text("[role=status]");
+            assert!(told.contains("all operations: 40"), "{told}");
+            browser.press("End");
+            assert_ne!(browser.text("[role=status]"), told);
+        }
+        if at["role"] == "button" && at["name"] == "all operations" {
+            browser.press(" ");
+            assert_eq!(
+                browser.value("document.activeElement.getAttribute('aria-pressed')"),
+                "false"
+            );
+            browser.press("Enter");
+            assert_eq!(
+                browser.value("document.activeElement.getAttribute('aria-pressed')"),
+                "true"
+            );
+        }
+        if at["tag"] == "BUTTON" && at["name"] == "operation" {
+            browser.press("Enter");
+            assert_eq!(
+                browser.value("document.activeElement.closest('th').getAttribute('aria-sort')"),
+                "ascending"
+            );
+        }
+        if at["tag"] == "SUMMARY" {
+            browser.press("Enter");
+            assert_eq!(browser.value("document.activeElement.parentElement.open"), true);
+        }
+        seen.push(at["name"].as_str().unwrap().to_owned());
+    }
+    for name in ["Rate over time", "all operations", "Workload", "Environment", "Copy"] {
+        assert!(seen.iter().any(|one| one == name), "{name} is not reached: {seen:?}");
+    }
+    assert_eq!(browser.complaints(), [""; 0]);
+}
+
+#[test]
+fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    browser.wide(1280);
+    let (one, other) = (kept(), over_time(40, &[Action::Read]));
+    let (json, other_json) = (one.to_json(), other.to_json());
+    browser.open(&page(&[run(&one, &json), run(&other, &other_json)]));
+    // Links lead to the runs.
+    browser.point("nav li:nth-child(2) a", (0.5, 0.5), true);
+    assert_eq!(browser.value("location.hash"), "#run-2");
+    let top = browser.value("document.querySelector('#run-2').getBoundingClientRect().top");
+    assert!(top.as_f64().unwrap().abs() < 60.0, "{top}");
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    browser.shown("screen", "light");
+    assert_eq!(browser.value(colour), "rgb(255, 255, 255)");
+    browser.shown("screen", "dark");
+    assert_eq!(browser.value(colour), "rgb(13, 17, 23)");
+    // Paper is white, and what is folded on a screen is on it.
+    browser.shown("print", "dark");
+    assert_eq!(browser.value(colour), "rgb(255, 255, 255)");
+    let high = browser.value(
+        "[...document.querySelectorAll('article > details')].map((one) => one.getBoundingClientRect().height > 60)",
+    );
+    let high = high.as_array().unwrap();
+    assert!(!high.is_empty() && high.iter().all(|high| high == true), "{high:?}");
+    browser.shown("", "");
+    let paper = browser.tools("Page.printToPDF", json!({"printBackground": true}));
+    let paper = BASE64_STANDARD.decode(paper["data"].as_str().unwrap()).unwrap();
+    assert!(
+        paper.starts_with(b"%PDF") && paper.len() > 20_000,
+        "{} bytes",
+        paper.len()
+    );
+    assert_eq!(browser.complaints(), [""; 0]);
+    // All of it is there without script.
+    browser.tools("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    browser.open(&of_run());
+    assert!(browser.text(".strip").contains("p99 latency"));
+    let counts =
+        browser.value("['svg', 'table', 'pre', 'button'].map((name) => document.querySelectorAll(name).length)");
+    assert!(counts[0].as_u64() > Some(5) && counts[1].as_u64() > Some(5), "{counts}");
+    assert_eq!((&counts[2], &counts[3]), (&json!(1), &json!(0)));
+}
+
+/// The picture's parts as a browser draws them, in grey and small, without letters: those are the machine's fonts.
+fn drawn(browser: &Browser, record: &Record) -> String {
+    browser.wide(1280);
+    browser.shown("screen", "light");
+    browser.open(&page_of(record));
+    browser.value(
+        "const style = document.body.appendChild(document.createElement('style'));
+         style.textContent = 'svg text, figcaption { visibility: hidden } svg { width: 640px; max-width: none } .figures { display: block }'; 0",
+    );
+    let places = browser.value(
+        "[...document.querySelectorAll('svg')].map((svg) => { const place = svg.getBoundingClientRect();
+           return [place.left, place.top + scrollY, place.width, place.height]; })",
+    );
+    let pictures: Vec<Value> = places
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|place| {
+            let clip = json!({"x": place[0], "y": place[1], "width": place[2], "height": place[3], "scale": 1});
+            let parameters = json!({"clip": clip, "captureBeyondViewport": true});
+            browser.tools("Page.captureScreenshot", parameters)["data"].take()
+        })
+        .collect();
+    let all = browser.value(&format!(
+        "(async () => {{ const all = [];
+           for (const data of {}) {{ const image = new Image(); image.src = 'data:image/png;base64,' + data; await image.decode(); all.push(image); }}
+           const high = Math.round({COMPARED} * all[0].height / all[0].width);
+           const canvas = document.createElement('canvas'); canvas.width = 2 * {COMPARED}; canvas.height = high * Math.ceil(all.length / 2);
+           const context = canvas.getContext('2d'); context.imageSmoothingQuality = 'high'; context.filter = 'grayscale(1)';
+           all.forEach((image, number) => context.drawImage(image, number % 2 * {COMPARED}, Math.floor(number / 2) * high, {COMPARED}, high));
+           return canvas.toDataURL('image/png').split(',')[1]; }})()",
+        Value::from(pictures)
+    ));
+    all.as_str().unwrap().to_owned()
+}
+
+#[test]
+fn pictures_look_as_they_did() {
+    if needed().is_none() {
+        return;
+    }
+    let browser = Browser::start();
+    let drawn = drawn(&browser, &over_time(40, &[Action::Read, Action::Create]));
+    let path = format!("{}/tests/golden/pictures.png", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, BASE64_STANDARD.decode(&drawn).unwrap()).unwrap();
+    }
+    let golden = BASE64_STANDARD.encode(std::fs::read(&path).unwrap());
+    let differ = |one: &str, other: &str| {
+        let share = browser.value(&format!(
+            "(async () => {{ const pixels = async (data) => {{ const image = new Image(); image.src = 'data:image/png;base64,' + data;
+               await image.decode(); const canvas = document.createElement('canvas'); canvas.width = image.width; canvas.height = image.height;
+               const context = canvas.getContext('2d'); context.drawImage(image, 0, 0);
+               return context.getImageData(0, 0, image.width, image.height).data; }};
+               const [one, other] = [await pixels({one:?}), await pixels({other:?})];
+               if (one.length !== other.length) return 1;
+               let differing = 0; for (let at = 0; at < one.length; at += 4) if (Math.abs(one[at] - other[at]) > 32) differing += 1;
+               return differing / (one.length / 4); }})()"
+        ));
+        share.as_f64().unwrap()
+    };
+    // Of other versions of a browser edges differ a little.
+    let share = differ(&drawn, &golden);
+    assert!(share < 0.005, "{:.2} % of the pixels differ", share * 100.0);
+    // And a picture with other values is told apart.
+    let other = self::drawn(&browser, &over_time(40, &[Action::Read]));
+    assert!(differ(&other, &golden) > 0.005, "{}", differ(&other, &golden));
+}

@@ -1,0 +1,88 @@
+//! The page of a record of others: made in time, well-formed and harmless. Records of `hostile.rs` and `pages.rs` go through it,
+//! and whatever the fuzz target `page` comes up with.
+
+use std::time::{Duration, Instant};
+
+use document::{Document, harmless};
+use record::Record;
+use report::page::{PageRun, page};
+
+/// No page takes longer.
+const PAGE_MAX: Duration = Duration::from_secs(2);
+
+/// Panics where something is not as it should be. Whether it was a record.
+pub fn show(bytes: &[u8]) -> bool {
+    let record = std::str::from_utf8(bytes)
+        .ok()
+        .and_then(|text| Record::from_json(text).ok());
+    record.as_ref().map(shown).is_some()
+}
+
+/// Panics where something is not as it should be. The page.
+pub fn shown(record: &Record) -> String {
+    let json = record.to_json();
+    let mut remarks = Document::default();
+    remarks.words(record.host.hostname.clone());
+    let began = Instant::now();
+    let page = page(&[PageRun {
+        record,
+        json: &json,
+        remarks,
+        more: Document::default(),
+    }]);
+    let took = began.elapsed();
+    assert!(took < PAGE_MAX, "{took:?}");
+    let harmful = |character: char| !matches!(character, '\n' | '\t') && harmless::is_harmful(character);
+    assert!(!page.contains(harmful));
+    let text = without_script(&page);
+    is_well_formed(&text);
+    let (visible, _) = text.split_once("<script").expect("the records");
+    assert!(
+        !visible.contains("NaN") && !visible.contains("inf "),
+        "a place in a picture is no number"
+    );
+    page
+}
+
+/// The page without what the script says.
+pub fn without_script(page: &str) -> String {
+    let (before, script) = page.split_once("<script>").unwrap_or((page, ""));
+    let (_, after) = script.split_once("</script>").unwrap_or_default();
+    [before, after].concat()
+}
+
+/// Every element that is begun is ended, in order; its attributes are names with values in quotation marks, but for a few of
+/// HTML; `&` begins a character's name.
+pub fn is_well_formed(text: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let mut open: Vec<&str> = Vec::new();
+    for part in text.split('<').skip(1) {
+        let (tag, shown) = part.split_once('>').expect("a tag ends");
+        let name = tag
+            .split([' ', '/'])
+            .find(|name| !name.is_empty())
+            .expect("a tag has a name");
+        assert!(name == "style" || !shown.contains('>'), "{part}");
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+            continue;
+        }
+        // Names and values alternate.
+        let mut parts = tag.strip_suffix('/').unwrap_or(tag).split('"');
+        let names = parts.clone().step_by(2);
+        assert!(
+            parts.by_ref().count() % 2 == 1 && names.clone().all(|names| !names.contains('\'')),
+            "{tag}"
+        );
+        if !VOID.contains(&name) && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "{open:?}");
+    let entities = ["amp;", "lt;", "gt;", "quot;", "#39;"];
+    let all = text.split('&').skip(1);
+    assert!(
+        all.into_iter()
+            .all(|rest| entities.iter().any(|entity| rest.starts_with(entity)))
+    );
+}
