@@ -1,5 +1,6 @@
 //! Runs that were archived: where they are kept, how a run gets there, and the commands about them.
 
+mod compared;
 mod edit;
 mod exchange;
 mod keeper;
@@ -7,6 +8,7 @@ mod mark;
 mod place;
 mod report;
 mod show;
+mod told;
 
 use std::path::Path;
 
@@ -17,12 +19,13 @@ use crate::options::ArchiveArgument;
 use crate::problem::Problem;
 use crate::run_spec::error::SpecError;
 
+pub use compared::study_page;
 pub use edit::{delete, note, tag};
 pub use exchange::{export, import, is_submission};
 pub use keeper::{Archiving, Keeper};
 pub use mark::is_alive;
 pub use place::{ArchivePlace, Chosen, chosen_for_run};
-pub use report::report;
+pub use report::{needs_file, page_of, report};
 pub use show::{list, show};
 
 /// Opens the archive that a command is about.

@@ -241,6 +241,9 @@ pub struct RunArguments {
     /// Write one line of JSON for each second to this file or pipe; - is standard output.
     #[arg(long, value_name = "FILE")]
     pub live: Option<PathBuf>,
+    /// Write a page about the run to this file in HTML, as 'postmark report' does.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Overwrite existing output files.
     #[arg(long)]
     pub force: bool,

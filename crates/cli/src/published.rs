@@ -67,6 +67,25 @@ pub fn beside_document(record: &Record) -> Result<Document, Problem> {
     Ok(beside.document())
 }
 
+/// The same for a page, with pictures; nothing of a run of other work than was published.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_on_page(record: &Record) -> Result<Document, Problem> {
+    if record.spec.workload.classic().is_none() {
+        return Ok(Document::default());
+    }
+    let library = Library::read().map_err(PublishedProblem::from)?;
+    let beside = beside(&library, record, report::reason::describe).map_err(PublishedProblem::from)?;
+    let mut document = beside.document();
+    if beside.none.is_none() {
+        for graph in beside.graphs() {
+            document.figure(report::page::dots(&graph));
+        }
+    }
+    Ok(document)
+}
+
 /// The submissions of an archive.
 fn archived(said: &ArchiveArgument) -> Result<Vec<Numbered>, Problem> {
     let read = |(number, text): &(u64, String)| {

@@ -40,7 +40,12 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     // What was read from a pipe cannot be read again.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
-        let beside = [&arguments.output, &arguments.live, &specified.spec.ack_log];
+        let beside = [
+            &arguments.output,
+            &arguments.live,
+            &arguments.report,
+            &specified.spec.ack_log,
+        ];
         if let Some(code) = side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path))) {
             return Ok(code);
         }
@@ -62,7 +67,11 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     };
     let inputs = std::mem::take(&mut specified.inputs);
     let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
-    for (option, path) in [("--output", &arguments.output), ("--live", &arguments.live)] {
+    for (option, path) in [
+        ("--output", &arguments.output),
+        ("--live", &arguments.live),
+        ("--report", &arguments.report),
+    ] {
         path.as_deref().map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
     if let Some(ack_log) = &specified.spec.ack_log {
@@ -85,7 +94,10 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
             "warning: {why}; this run is not archived{lost} (--format json --output FILE keeps its complete record)"
         ));
     }
-    let keeper = place.map(|place| Keeper::of(place, remarks)).transpose()?.flatten();
+    let keeper = place
+        .map(|place| Keeper::of(place, remarks.clone()))
+        .transpose()?
+        .flatten();
     let output = open("--output", output_path.as_deref())?;
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -97,8 +109,10 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         ));
     }
     arrange(&mut specified.spec, &arguments, words);
-    let live = match open("--live", arguments.live.as_deref()) {
-        Ok(live) => live,
+    let opened = open("--live", arguments.live.as_deref())
+        .and_then(|live| Ok((live, open("--report", arguments.report.as_deref())?)));
+    let (live, page) = match opened {
+        Ok(opened) => opened,
         Err(error) => {
             if let Some(output) = output {
                 output.discard();
@@ -131,9 +145,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let mut record = match performed {
         Ok(record) => record,
         Err(problem) => {
-            if let Some(output) = output {
-                output.discard();
-            }
+            output.into_iter().chain(page).for_each(OutputFile::discard);
             return Err(problem);
         }
     };
@@ -152,6 +164,9 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         None => false,
     };
     delivered?;
+    if let Some(page) = page {
+        page.write(&archive::page_of(record.clone(), &remarks)?, limit)?;
+    }
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         say_what_is_left(&record);
@@ -263,6 +278,7 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), SpecErro
             "--live - uses standard output: write the report to a file with --output FILE".to_owned(),
         ));
     }
+    archive::needs_file(arguments.report.as_deref())?;
     Ok(specified.spec.check_shown(format, arguments.live.is_some())?)
 }
 

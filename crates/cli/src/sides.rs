@@ -23,6 +23,8 @@ pub struct Found {
     pub groups: Vec<SideGroup>,
     /// The table of each group.
     pub tables: Vec<Comparisons>,
+    /// In what they are compared.
+    pub metrics: Vec<Metric>,
 }
 
 /// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where nothing is, what the study
@@ -60,6 +62,7 @@ pub fn sides(
     Ok(Found {
         tables: Comparisons::of_groups(&groups, &metrics, ALPHA),
         groups,
+        metrics,
     })
 }
 
@@ -74,9 +77,22 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Prob
     Ok(found::find(archive, word)?.ok_or_else(|| SidesError::NoStudy(word.to_owned()))?)
 }
 
-/// All comparisons of a study.
+/// All comparisons of the study that a word stands for.
 fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Problem> {
-    let found = one_study(archive, &[word.to_owned()])?;
+    let study = one_study(archive, &[word.to_owned()])?;
+    let mut found = all_of_study(archive, &study, metrics)?;
+    found.groups.retain(|group| !group.sides.is_empty());
+    if found.groups.is_empty() {
+        return Err(SidesError::OneCell(study.id).into());
+    }
+    Ok(found)
+}
+
+/// All cells of a study, and what comparisons there are.
+///
+/// # Errors
+/// Where the design has no cells, or a record cannot be read.
+pub fn all_of_study(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -> Result<Found, Problem> {
     let cells = found.design.cells().map_err(|flaw| SidesError::Study {
         id: found.id.clone(),
         flaw,
@@ -86,15 +102,14 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     } else {
         metrics.to_vec()
     };
-    let runs = with_metrics(archive, &found, &metrics)?;
-    let mut groups = study::groups(&cells, &runs);
+    let runs = with_metrics(archive, found, &metrics)?;
     let mut tables = study::final_tables(&found.design, &cells, &runs, &metrics);
-    groups.retain(|group| !group.sides.is_empty());
     tables.retain(|table| !table.rows.is_empty());
-    if groups.is_empty() {
-        return Err(SidesError::OneCell(found.id).into());
-    }
-    Ok(Found { groups, tables })
+    Ok(Found {
+        groups: study::groups(&cells, &runs),
+        tables,
+        metrics,
+    })
 }
 
 /// The runs of a study with these metrics, which the study itself may not compare.

@@ -12,6 +12,7 @@ mod words;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
 use document::harmless;
@@ -23,6 +24,7 @@ use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
 use crate::options::{CompareFormat, StudyArguments};
+use crate::output::{Input, OutputFile, Outputs};
 use crate::problem::{Problem, tell};
 use crate::screen;
 use alone::Alone;
@@ -57,6 +59,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     }
     judge(&intended.design, &cells, arguments.file.as_deref())?;
     layout::check(&intended.design)?;
+    archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && intended.design.layout.is_none() {
         return Err(contradiction(
             "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the study file)",
@@ -90,8 +93,16 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         }
         return Ok(0);
     }
+    let inputs: Vec<Input> = arguments.file.iter().map(|file| Input::new("FILE", file)).collect();
+    let mut outputs = Outputs::new(arguments.force, Some(&place), &inputs)?;
+    let page = arguments.report.as_deref().map(|path| {
+        outputs.judge("--report", path)?;
+        outputs.open("--report", path)
+    });
+    let page = page.transpose()?;
     let performed = campaign::study::perform(course, &mut runs, &mut ground);
     ground.finish();
+    let reported = page.map_or(Ok(()), |page| write_page(page, &place, course.id));
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
@@ -103,6 +114,7 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
         }
     };
     report_of(arguments, &place, &course, &runs)?;
+    reported?;
     Ok(match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
@@ -116,6 +128,18 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
             FAILED
         }
     })
+}
+
+/// The page of the study, where the archive has a run of it.
+fn write_page(page: OutputFile, place: &ArchivePlace, id: &str) -> Result<(), Problem> {
+    /// The file's own file system is waited for so long.
+    const WRITE_MAX: Duration = Duration::from_secs(60);
+    let archive = place.open(false)?;
+    match found::find(&archive, id)? {
+        Some(found) => page.write(&archive::study_page(&archive, &found, &[])?.page, WRITE_MAX)?,
+        None => page.discard(),
+    }
+    Ok(())
 }
 
 /// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.

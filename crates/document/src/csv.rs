@@ -24,7 +24,7 @@ fn line<'a>(fields: impl Iterator<Item = Cow<'a, str>>, end: &str) -> String {
 fn field(cell: &Cell) -> Cow<'_, str> {
     match cell {
         Cell::Empty | Cell::Missing | Cell::Unavailable(_) => Cow::Borrowed(""),
-        Cell::Text(text) => harmless::csv(text),
+        Cell::Text(text) | Cell::Linked(text, _) => harmless::csv(text),
         Cell::Ours(text) => harmless::quoted(text),
         Cell::Number(number, _) => Cow::Owned(number.plain()),
     }

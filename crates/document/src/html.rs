@@ -141,13 +141,19 @@ fn table(table: &Table, name: &str) -> String {
         for (place, (cell, shown)) in row.iter().zip(&shown).enumerate() {
             let is_words = table.columns.get(place).is_none_or(|column| column.is_words);
             let class = if is_words { "" } else { " class=\"n\"" };
-            let why = match cell {
+            let facts = match cell {
                 Cell::Unavailable(why) => format!(" title=\"not available ({})\"", marked(why)),
+                // What a script sorts by: a unit is shown that suits each number.
+                Cell::Number(number, _) => format!(" data-value=\"{}\"", number.plain()),
                 _ => String::new(),
             };
+            let shown = match cell {
+                Cell::Linked(_, to) => format!("<a href=\"#{}\">{}</a>", harmless::html(to), marked(shown)),
+                _ => marked(shown),
+            };
             text.push_str(&match place < leads.min(1) && !shown.is_empty() {
-                true => format!("<th scope=\"row\">{}</th>", marked(shown)),
-                false => format!("<td{class}{why}>{}</td>", marked(shown)),
+                true => format!("<th scope=\"row\"{facts}>{shown}</th>"),
+                false => format!("<td{class}{facts}>{shown}</td>"),
             });
         }
         for _ in row.len()..table.columns.len() {
@@ -163,6 +169,7 @@ fn figure(figure: &Picture) -> String {
         title,
         caption,
         svg,
+        narrow: _,
         data,
     } = figure;
     let data = match data.is_empty() {

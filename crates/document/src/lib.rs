@@ -7,6 +7,7 @@
 //! Lines are broken between words; a no-break space (U+00A0, [`kept`]) holds words together, and is shown as a blank.
 
 mod csv;
+mod dots;
 pub mod harmless;
 mod html;
 mod markdown;
@@ -15,6 +16,7 @@ mod text;
 pub mod units;
 
 pub use csv::{csv, csv_rows};
+pub use dots::{DotRow, DotValue, Dots};
 pub use html::html;
 pub use markdown::markdown;
 pub use table::{Cell, Number, Table};
@@ -140,6 +142,8 @@ pub struct Picture {
     pub caption: String,
     /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with [`harmless::html`].
     pub svg: String,
+    /// The same for a column of a paper: half as wide, with letters as large.
+    pub narrow: String,
     /// The numbers that are drawn.
     pub data: Table,
 }

@@ -52,7 +52,7 @@ fn table(table: &Table, is_first: bool) -> String {
     text.push_str(&line(sides.map(str::to_owned)));
     for (row, shown) in table.rows.iter().zip(table.shown()) {
         let cells = row.iter().zip(shown).map(|(cell, shown)| match cell {
-            Cell::Text(text) | Cell::Ours(text) => marked(text),
+            Cell::Text(text) | Cell::Ours(text) | Cell::Linked(text, _) => marked(text),
             _ => shown,
         });
         let missing = std::iter::repeat_n(String::new(), columns.len().saturating_sub(row.len()));

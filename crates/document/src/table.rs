@@ -105,6 +105,8 @@ pub enum Cell {
     Text(String),
     /// A text of ours, or a number as somebody printed it: it stays as it is.
     Ours(String),
+    /// A text of others, and the anchor on the same page where more of it stands; without pages the text alone.
+    Linked(String, String),
     /// A number, with what is counted, if its unit does not say it.
     Number(Number, &'static str),
     /// What does not apply, or nobody asked for.
@@ -117,7 +119,7 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => Ok(()),
-            Self::Text(text) | Self::Ours(text) => f.write_str(text),
+            Self::Text(text) | Self::Ours(text) | Self::Linked(text, _) => f.write_str(text),
             Self::Number(number, unit) => write!(f, "{number}{unit}"),
             Self::Missing => f.write_str("not applicable"),
             Self::Unavailable(why) => write!(f, "not available ({why})"),

@@ -1,7 +1,7 @@
 //! One's own run beside the published rows of its configuration, with factors, and with what they are worth.
 
 use document::units::{bytes, counted, grouped, seconds};
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Document, DotRow, DotValue, Dots, Number, Table};
 use record::{Edition, Fact, Level, Reason, Record, StorageName, Summary};
 use serde::Serialize;
 
@@ -304,6 +304,75 @@ impl Beside {
         document.gap();
         document.items(&self.comparable);
         document
+    }
+}
+
+impl Beside {
+    /// The same as pictures, by year: transactions, and what was read and written.
+    pub fn graphs(&self) -> Vec<Dots> {
+        let graph = |title: &str, axis: &str, figures: &[(Figure, &str)]| {
+            let mut rows = Vec::new();
+            for (figure, heading) in figures {
+                let mut of_figure: Vec<(u32, DotRow)> = self
+                    .rows
+                    .iter()
+                    .filter_map(|row| Some((row.year.known().copied().unwrap_or(0), dot(row, row.against(*figure)?))))
+                    .collect();
+                let Some(ours) = self.rows.iter().find_map(|row| row.against(*figure)) else {
+                    continue;
+                };
+                if !heading.is_empty() {
+                    rows.push(DotRow::heading(*heading));
+                }
+                rows.push(DotRow {
+                    name: "this run".to_owned(),
+                    value: DotValue::At {
+                        kind: 0,
+                        value: ours.ours,
+                        range: None,
+                    },
+                });
+                of_figure.sort_by_key(|(year, _)| std::cmp::Reverse(*year));
+                rows.extend(of_figure.into_iter().map(|(_, row)| row));
+            }
+            Dots {
+                title: title.to_owned(),
+                caption: format!(
+                    "This run beside published results for {}, on a logarithmic axis. {WHOLE_SYSTEMS}",
+                    self.configuration
+                ),
+                axis: axis.to_owned(),
+                is_logarithmic: true,
+                kinds: ["this run", "published"].map(str::to_owned).to_vec(),
+                rows,
+            }
+        };
+        let mut graphs = vec![
+            graph(
+                "Transactions, 1997 to today",
+                "transactions/s",
+                &[(Figure::TransactionsRate, "")],
+            ),
+            graph(
+                "Throughput, 1997 to today",
+                "Kbytes/s",
+                &[(Figure::DataReadRate, "read"), (Figure::DataWrittenRate, "written")],
+            ),
+        ];
+        graphs.retain(|graph| !graph.rows.is_empty());
+        graphs
+    }
+}
+
+fn dot(row: &BesideRow, against: &Against) -> DotRow {
+    let year = row.year.known().map_or_else(String::new, |year| format!("{year} "));
+    DotRow {
+        name: format!("{year}{} [{}]", row.column, row.source),
+        value: DotValue::At {
+            kind: 1,
+            value: against.theirs,
+            range: None,
+        },
     }
 }
 

@@ -17,8 +17,14 @@ pub fn document(found: &Comparisons) -> Document {
 
 /// Adds table and sentences, for a document that has more.
 pub fn add(document: &mut Document, found: &Comparisons) {
-    document.table(table(found));
+    document.table(table(found, |side| side.into()));
     document.gap();
+    add_sentences(document, found);
+    add_doubts(document, found);
+}
+
+/// Adds a sentence for each comparison, and how sure all of them are.
+pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
     for row in &found.rows {
         document.item(sentence(row, found.confidence));
     }
@@ -33,7 +39,6 @@ pub fn add(document: &mut Document, found: &Comparisons) {
     if let Some(text) = more_blocks(found) {
         document.words(document::units::bound(&text));
     }
-    add_doubts(document, found);
 }
 
 /// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
@@ -66,8 +71,8 @@ pub(crate) fn add_doubts(document: &mut Document, found: &Comparisons) {
     }
 }
 
-/// The table alone.
-fn table(found: &Comparisons) -> Table {
+/// The table alone; `side` makes the cell of a side's name.
+pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
     let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
     let has_blocks = found.rows.iter().all(|row| row.method != Method::NotInterleaved);
     table.column(if has_blocks { "blocks" } else { "runs" }, false);
@@ -78,7 +83,7 @@ fn table(found: &Comparisons) -> Table {
         let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
         let interval = estimate.and_then(|estimate| estimate.interval);
         table.row(vec![
-            row.side.as_str().into(),
+            side(&row.side),
             Cell::ours(row.metric.to_string()),
             number(estimate.map(|estimate| estimate.ratio)),
             number(interval.map(|interval| interval.low)),
@@ -94,7 +99,7 @@ fn table(found: &Comparisons) -> Table {
 }
 
 /// A comparison in a few words.
-fn result(row: &Comparison) -> &'static str {
+pub(crate) fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
         ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",
         ComparisonOutcome::Estimated(estimate) if !estimate.is_shown => "no difference shown",
@@ -224,7 +229,7 @@ fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize
 }
 
 /// What a metric is called in a sentence.
-fn noun(metric: Metric) -> String {
+pub(crate) fn noun(metric: Metric) -> String {
     match metric {
         Metric::Transactions => "transactions/s".to_owned(),
         Metric::Read => "read throughput".to_owned(),
@@ -252,7 +257,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 }
 
 /// What a twin shows.
-fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
+pub(crate) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let what = noun(noise.metric);
     let spread = noise.spread.map_or_else(String::new, |spread| {
         format!(

@@ -6,6 +6,7 @@ pub mod classic;
 pub mod comparison;
 mod environment;
 pub mod export;
+pub mod figures;
 pub mod gate;
 pub mod list;
 pub mod page;

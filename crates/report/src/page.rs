@@ -4,24 +4,31 @@
 //! What is shown is a document, as everywhere; this adds the file around it. The file's own policy forbids every request and
 //! every script but one of ours, by its hash; what is embedded is data.
 
+mod cells;
+mod dots;
 mod embedded;
 pub(crate) mod over_time;
 pub(crate) mod percentiles;
+mod ratios;
 mod run;
+mod sides;
+mod study;
 mod sweep;
 
 use document::harmless::html;
 use document::{Document, html as shown};
 use record::Record;
 
+pub use self::dots::dots;
 pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
-pub use self::run::document;
+pub use self::run::{conditions, document};
+pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
-const STYLE: &str = include_str!("../style/page.css");
+const STYLE: &str = concat!(include_str!("../style/page.css"), include_str!("../style/study.css"));
 /// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete without it.
 const SCRIPT: &str = include_str!("../style/page.js");
 /// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are in the file.
-const POLICY: &str = "default-src 'none'; script-src 'sha256-0ifNlHd4k/jVstKZkdAMIBeUvDBUtzzyszfsymqcXvM='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'sha256-GEEI764Of6guxRHmulgwqGzHaAQk6onumOaqylvdcj8='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {
@@ -31,6 +38,8 @@ pub struct PageRun<'a> {
     pub json: &'a str,
     /// What an archive says of the run.
     pub remarks: Document,
+    /// What stands behind the run's own tables and pictures, like published results.
+    pub more: Document,
 }
 
 /// The whole file.
@@ -40,10 +49,7 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         [only] => format!("PostMark: {only}"),
         _ => format!("PostMark: {} runs", names.len()),
     };
-    let title = html(&title);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
-    );
+    let mut page = String::new();
     if runs.len() > 1 {
         page.push_str("<nav aria-label=\"Runs\"><ol>\n");
         for (number, name) in names.iter().enumerate() {
@@ -66,11 +72,22 @@ pub fn page(runs: &[PageRun<'_>]) -> String {
         page.push_str("</section>\n");
         let mut rest = run.remarks.clone();
         rest.append(run::rest(run.record, &summary));
+        rest.append(run.more.clone());
         page.push_str(&shown(&rest));
         page.push_str("</article>\n");
     }
-    page.push_str("</main>\n");
     let documents: Vec<&str> = runs.iter().map(|run| run.json).collect();
-    page.push_str(&embedded::element(&documents));
+    whole(&title, &page, &documents)
+}
+
+/// The file around what is shown, and the documents in it.
+fn whole(title: &str, main: &str, documents: &[&str]) -> String {
+    let title = html(title);
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<header><h1>{title}</h1></header>\n<main>\n"
+    );
+    page.push_str(main);
+    page.push_str("</main>\n");
+    page.push_str(&embedded::element(documents));
     page + "<script>" + SCRIPT + "</script>\n</body>\n</html>\n"
 }

@@ -4,4 +4,5 @@
 pub(crate) mod chart;
 pub(crate) mod heat;
 pub(crate) mod png;
+pub(crate) mod rows;
 pub(crate) mod scale;

@@ -107,14 +107,8 @@
     });
   };
 
-  // A cell as a number, where it is one: as it is kept, or as it is shown with its unit; `data-value` says it exactly.
-  const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
-  const number = (cell) => {
-    const value = cell.dataset.value;
-    if (value !== undefined) return value === "" ? NaN : Number(value);
-    const [, digits, unit] = /^([-+]?[\d,]*\.?\d+)\s*(\S*)/.exec(cell.textContent.trim()) || [];
-    return digits === undefined ? NaN : Number(digits.replace(/,/g, "")) * (UNITS[unit.replace("/s", "")] || 1);
-  };
+  // A cell as a number: as it is kept, or, of words, what they begin with.
+  const number = (cell) => parseFloat(cell.dataset.value || cell.textContent.replace(/,/g, ""));
 
   // A head of a column puts the rows in its order: upwards, downwards, and as they were.
   const sortable = (table) => {

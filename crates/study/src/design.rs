@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use spec::{Options, Time};
 use toml::{Spanned, Table, Value};
+use workload::quantity;
 
 use crate::metric::Metric;
 use crate::paper_layout::{PaperLayout, UnknownLayout};
@@ -98,6 +99,25 @@ pub struct Axis {
     pub name: String,
     /// Its values, in order.
     pub values: Vec<Value>,
+}
+
+impl Axis {
+    /// Its values in words, with the numbers that they are: quantities, bytes, percentages, or times in seconds. Nothing where one of
+    /// them is no number.
+    pub fn numbers(&self) -> Option<Vec<(String, f64)>> {
+        let number = |value: &Value| match value {
+            Value::Integer(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            Value::String(text) => quantity::bytes(text)
+                .map(|bytes| bytes as f64)
+                .or_else(|_| quantity::percent(text))
+                .or_else(|_| quantity::duration_ns(text).map(|ns| ns as f64 / 1e9))
+                .ok(),
+            _ => None,
+        };
+        let numbers = self.values.iter().map(|value| Some((word(value), number(value)?)));
+        numbers.collect()
+    }
 }
 
 /// A target of a study.

@@ -1,84 +1,162 @@
-//! `postmark report`: one HTML file about runs.
+//! `postmark report`: one HTML file about runs, a study, or sides that are compared.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use archive::{Archive, NoteText, Remarks};
-use document::Document;
+use archive::{Archive, Remarks, RunName};
 use document::harmless::path as shown;
 use record::Record;
 use record::documents::Documents;
+use report::figures::PaperFigure;
 use report::page::{PageRun, page};
 
-use super::{find, number, open, place, remarks};
+use super::told::{Made, Told};
+use super::{compared, find, number, open, place, remarks};
 use crate::earlier;
 use crate::options::ReportArguments;
 use crate::output::{Input, Outputs, is_standard_output};
 use crate::problem::{Problem, print};
 use crate::run_spec::error::SpecError;
+use crate::sides::error::SidesError;
+use crate::study::found;
 
 /// The file's own file system is waited for so long.
 const WRITE_MAX: Duration = Duration::from_secs(60);
 
-/// A run that goes on the page: its record, what somebody has said of it, and the document with both.
-struct Told {
-    record: Record,
-    remarks: Document,
-    json: String,
+/// Refuses standard output for the page of a run or a study, which have reports of their own for it.
+///
+/// # Errors
+/// Where it is meant.
+pub fn needs_file(path: Option<&Path>) -> Result<(), SpecError> {
+    match path.is_some_and(is_standard_output) {
+        true => Err(SpecError::Contradiction(
+            "--report needs a file ('postmark report --output -' writes to standard output)".to_owned(),
+        )),
+        false => Ok(()),
+    }
 }
 
-impl Told {
-    fn of(record: Record, remarks: &Remarks) -> Self {
-        let mut told = Document::default();
-        if !remarks.tags.is_empty() {
-            let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
-            told.words(format!("Tags: {}", tags.join(" ")));
-        }
-        if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
-            told.words(format!("Note: {note}"));
-        }
-        let json = remarks.document(&record);
-        Self {
-            record,
-            remarks: told,
-            json,
-        }
-    }
+/// The page of a run that has just ended.
+///
+/// # Errors
+/// Where our own published data are at fault.
+pub fn page_of(record: Record, remarks: &Remarks) -> Result<String, Problem> {
+    Ok(page(&[Told::of(record, remarks).with_published()?.on_page()]))
 }
 
 /// Writes the page.
 ///
 /// # Errors
-/// Where there is no such run, one cannot be read, or the file cannot be written.
+/// Where there is no such run or study, one cannot be read, or the file cannot be written.
 pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
-    let named = |run: &&std::path::PathBuf| earlier::name(run).is_some();
-    let is_archived = arguments.runs.iter().any(|run| named(&run));
+    let is_archived = arguments.compare || arguments.runs.iter().any(|run| !is_file(run));
     let archive_place = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
     let archive_place = archive_place.transpose()?;
-    let files = arguments.runs.iter().filter(|run| !named(run));
+    let files = arguments.runs.iter().filter(|run| is_file(run));
     let inputs: Vec<Input> = files.map(|run| Input::new("RUN", run)).collect();
     let mut outputs = Outputs::new(arguments.force, archive_place.as_ref(), &inputs)?;
     outputs.judge("--output", &arguments.output)?;
     let archive = is_archived.then(|| open(&arguments.archive)).transpose()?;
-    let mut told = Vec::new();
-    for run in &arguments.runs {
-        match (earlier::name(run), &archive) {
-            (Some(word), Some(archive)) => told.push(archived(archive, word)?),
-            _ => told.extend(in_file(run)?),
-        }
+    let made = match &archive {
+        Some(archive) => of_archive(archive, arguments)?,
+        None => of_runs(None, &arguments.runs)?,
+    };
+    let directory = arguments.figures.as_deref();
+    let figures = directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));
+    for (path, _) in &figures {
+        outputs.judge("--figures", path)?;
     }
-    let runs = told.iter().map(|told| PageRun {
-        record: &told.record,
-        json: &told.json,
-        remarks: told.remarks.clone(),
-    });
-    let text = page(&runs.collect::<Vec<_>>());
     let output = outputs.open("--output", &arguments.output)?;
-    output.write(&text, WRITE_MAX)?;
+    output.write(&made.page, WRITE_MAX)?;
+    if let Some(directory) = directory {
+        std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
+            option: "--figures",
+            path: directory.to_owned(),
+            cause,
+        })?;
+    }
+    for (path, text) in &figures {
+        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
+    }
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
     }
     Ok(0)
+}
+
+/// Four files for each figure, with their texts.
+fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBuf, &'a str)> {
+    let of_one = |figure: &'a PaperFigure| {
+        [
+            ("-1col.svg", &figure.one_column),
+            ("-2col.svg", &figure.two_columns),
+            (".csv", &figure.data),
+            (".txt", &figure.caption),
+        ]
+        .map(|(end, text)| (directory.join(format!("{}{end}", figure.name)), text.as_str()))
+    };
+    figures.iter().flat_map(of_one).collect()
+}
+
+/// Whether a word is the path of a file, and nothing that an archive knows.
+fn is_file(word: &Path) -> bool {
+    earlier::name(word).is_none()
+        && ((word.exists() && !word.is_dir())
+            || is_standard_output(word)
+            || word.extension().is_some()
+            || word.components().count() > 1)
+}
+
+/// What the words stand for: runs, where each of them is one; else a study, or sides.
+fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<Made, Problem> {
+    let words: Vec<String> = arguments
+        .runs
+        .iter()
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    if let ([word], false) = (&words[..], arguments.compare) {
+        let is_run = matches!(RunName::parse(word), Some(RunName::Last | RunName::Number(_)));
+        if let Some(study) = (!is_run).then(|| found::find(archive, word)).transpose()?.flatten() {
+            return compared::study_page(archive, &study, &arguments.metric);
+        }
+    }
+    let is_run = |word: &PathBuf| earlier::name(word).is_some() || is_file(word);
+    if arguments.compare || (words.len() > 1 && !arguments.runs.iter().all(is_run)) {
+        return compared::sides_page(archive, &words, &arguments.metric, arguments.unlike);
+    }
+    if let ([word], [path]) = (&words[..], &arguments.runs[..]) {
+        if !is_run(path) {
+            return Err(SidesError::NoStudy(word.clone()).into());
+        }
+    }
+    of_runs(Some(archive), &arguments.runs)
+}
+
+fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<Made, Problem> {
+    let mut told = Vec::new();
+    for run in runs {
+        match (earlier::name(run), archive) {
+            (Some(word), Some(archive)) => told.push(archived(archive, word)?),
+            _ => told.extend(in_file(run)?),
+        }
+    }
+    let told = told
+        .into_iter()
+        .map(Told::with_published)
+        .collect::<Result<Vec<_>, _>>()?;
+    let runs: Vec<PageRun<'_>> = told.iter().map(Told::on_page).collect();
+    let begin = |number: usize| match told.len() {
+        1 => String::new(),
+        _ => format!("run-{number}-"),
+    };
+    Ok(Made {
+        page: page(&runs),
+        figures: told
+            .iter()
+            .zip(1..)
+            .flat_map(|(told, number)| told.figures(&begin(number)))
+            .collect(),
+    })
 }
 
 fn archived(archive: &Archive, word: &str) -> Result<Told, Problem> {

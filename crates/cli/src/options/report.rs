@@ -3,19 +3,41 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use study::Metric;
 
 use super::ArchiveArgument;
 
 /// The arguments of `report`.
 #[derive(Debug, Args)]
+#[command(after_help = "A RUN is one of these:
+  12, last        archived runs by their numbers, or the last one
+  9f3a            at least four digits of a run's identity
+  run.json        a file with records; a page that this command wrote is one, too
+  STUDY           a study by its name or its identity, with all of its runs
+With several words, of which one is a cell of a study, a tag, or several runs (3..9): the first one
+is the baseline, and the others are compared with it, as 'postmark compare' does.
+
+Exit status: 0 written; 2 refused.")]
 pub struct ReportArguments {
-    /// Runs: their numbers, at least four digits of their identities, the word last, or files with records.
+    /// Runs, a study, or the baseline and the sides to compare with it.
     #[arg(required = true, value_name = "RUN")]
     pub runs: Vec<PathBuf>,
+    /// Compare single runs, too: the first one is the baseline.
+    #[arg(long)]
+    pub compare: bool,
+    /// Compare this number of the runs, as in 'postmark compare' [default: the study's, or transactions]. Repeat for more.
+    #[arg(long, value_name = "METRIC")]
+    pub metric: Vec<Metric>,
+    /// Compare runs of different workloads, durability tiers, cache states or hosts.
+    #[arg(long)]
+    pub unlike: bool,
     /// Write the HTML file here ('-': standard output).
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Overwrite the file of --output if it exists.
+    /// Write each picture to this directory, too: SVG for one column (85 mm) and two columns (178 mm) of a paper, CSV, and a caption.
+    #[arg(long, value_name = "DIR")]
+    pub figures: Option<PathBuf>,
+    /// Overwrite files that exist.
     #[arg(long)]
     pub force: bool,
     /// Which archive.

@@ -94,6 +94,12 @@ pub struct StudyArguments {
     /// Format of the report: text, markdown, csv or json.
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub format: CompareFormat,
+    /// Write a page about the study to this file in HTML, as 'postmark report' does.
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// Overwrite the file of --report if it exists.
+    #[arg(long)]
+    pub force: bool,
     /// Archive that keeps the runs [default: $POSTMARK_ARCHIVE, or postmark/archive.db in the user's data directory].
     #[arg(long, value_name = "FILE")]
     pub archive: Option<PathBuf>,

@@ -1,7 +1,7 @@
 //! What a study came to in the tables of a paper.
 
 use archive::Archive;
-use document::{Rendering, WIDTH};
+use document::{Document, Rendering, WIDTH};
 use published::Library;
 use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
 use study::{Design, PaperLayout, StudyRun};
@@ -32,12 +32,7 @@ pub fn show(
     view: LayoutView,
     format: CompareFormat,
 ) -> Result<(), Problem> {
-    let mut of_paper = Vec::new();
-    for number in runs.iter().filter_map(|run| run.observed.run) {
-        of_paper.extend(PaperRun::of(&archive.record(number)?));
-    }
-    let library = Library::read().map_err(PublishedProblem::from)?;
-    let results = LayoutResults::of(layout, design, &of_paper, &library).map_err(PublishedProblem::from)?;
+    let results = results(archive, design, runs, layout)?;
     let document = || layouts::document(&results, view);
     match format {
         CompareFormat::Text => screen::print(&screen::text(&document(), WIDTH)),
@@ -45,4 +40,39 @@ pub fn show(
         CompareFormat::Csv => print(&document::csv(&layouts::csv(&results, view), "\n")),
         CompareFormat::Json => print(&document::json(&results)),
     }
+}
+
+/// The tables and the pictures of a layout for a page, with what was published.
+///
+/// # Errors
+/// Where a record cannot be read.
+pub fn on_page(
+    archive: &Archive,
+    design: &Design,
+    runs: &[StudyRun],
+    layout: PaperLayout,
+) -> Result<Document, Problem> {
+    let results = results(archive, design, runs, layout)?;
+    let view = LayoutView {
+        is_with_published: true,
+    };
+    let mut document = layouts::document(&results, view);
+    for graph in layouts::graphs(&results) {
+        document.figure(report::page::dots(&graph));
+    }
+    Ok(document)
+}
+
+fn results(
+    archive: &Archive,
+    design: &Design,
+    runs: &[StudyRun],
+    layout: PaperLayout,
+) -> Result<LayoutResults, Problem> {
+    let mut of_paper = Vec::new();
+    for number in runs.iter().filter_map(|run| run.observed.run) {
+        of_paper.extend(PaperRun::of(&archive.record(number)?));
+    }
+    let library = Library::read().map_err(PublishedProblem::from)?;
+    Ok(LayoutResults::of(layout, design, &of_paper, &library).map_err(PublishedProblem::from)?)
 }

@@ -42,3 +42,148 @@ fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
     answer(&["report", "run.json", "-o", "other.html", "--force"], place.path());
     assert!(answer(&["show", "other.html"], place.path()).contains("transactions/s"));
 }
+
+/// The text of a page that is shown: what is in it, and no style or records.
+fn shown(page: &str) -> &str {
+    let (_, shown) = page.split_once("<body>").unwrap();
+    shown.split_once("<script").unwrap().0
+}
+
+#[test]
+fn a_study_has_a_page_with_all_of_its_runs() {
+    let place = directory();
+    for target in ["one", "two"] {
+        fs::create_dir(place.path().join(target)).unwrap();
+    }
+    let targets = ["one", "two"].map(|target| format!("{target}={}", place.path().join(target).display()));
+    let mut study = vec![
+        "study",
+        "--name",
+        "pair",
+        "--preset",
+        "mail",
+        "--archive",
+        "a.db",
+        "--no-twin",
+    ];
+    study.extend([
+        "--blocks",
+        "1",
+        "--quiet-time",
+        "0s",
+        "--set",
+        "files=50",
+        "--set",
+        "for=50ms",
+    ]);
+    study.extend([
+        "--set",
+        "no-overhead=true",
+        "--report",
+        "study.html",
+        "--format",
+        "json",
+    ]);
+    study.extend(targets.iter().flat_map(|target| ["--target", target.as_str()]));
+    answer(&study, place.path());
+    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    answer(
+        &["report", "pair", "--archive", "a.db", "-o", "again.html"],
+        place.path(),
+    );
+    assert_eq!(page("again.html"), page("study.html"));
+    // The numbers are those of the table and of JSON.
+    let text = answer(&["compare", "pair", "--archive", "a.db"], place.path());
+    let json = answer(
+        &["compare", "pair", "--archive", "a.db", "--format", "json"],
+        place.path(),
+    );
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let row = &json[0]["rows"][0];
+    let ratio = row["outcome"]["estimated"]["ratio"].as_f64();
+    // All attempts may be INVALID on a loaded machine: then all say that.
+    match ratio {
+        Some(ratio) => {
+            let ratio = format!("{ratio:.2}");
+            assert!(
+                text.contains(&ratio) && shown(&page("study.html")).contains(&ratio),
+                "{text}"
+            );
+        }
+        None => assert!(text.contains("too many INVALID") && page("study.html").contains("too many INVALID")),
+    }
+    let runs = answer(&["list", "--archive", "a.db", "--format", "csv"], place.path());
+    let runs = runs.lines().count() - 1;
+    let imported = answer(&["import", "study.html", "--archive", "b.db"], place.path());
+    assert_eq!(imported.matches(": new").count(), runs, "{imported}");
+    // What was imported is the same study.
+    answer(
+        &["report", "pair", "--archive", "b.db", "-o", "imported.html"],
+        place.path(),
+    );
+    assert_eq!(
+        shown(&page("imported.html")).matches("<details").count(),
+        shown(&page("study.html")).matches("<details").count()
+    );
+    let sides = ["report", "one", "two", "--archive", "a.db", "-o", "sides.html"];
+    answer(&sides, place.path());
+    assert!(page("sides.html").contains("<h1>PostMark: two compared with one</h1>"));
+    let refused = ended(
+        &["report", "nosuch", "--archive", "a.db", "-o", "no.html"],
+        place.path(),
+    );
+    assert_eq!(refused.code, Some(2));
+    assert!(!place.path().join("no.html").exists());
+}
+
+#[test]
+fn a_run_writes_its_page_when_it_ends() {
+    let place = directory();
+    let run = [
+        "run",
+        "--preset",
+        "paper-1000-50000",
+        "--transactions",
+        "500",
+        "--storage",
+        "null",
+    ];
+    let run: Vec<&str> = run
+        .into_iter()
+        .chain(["--target", ".", "--archive", "a.db", "--quiet"])
+        .collect();
+    let with = |report: &[&'static str]| run.iter().copied().chain(report.iter().copied()).collect::<Vec<_>>();
+    answer(&with(&["--report", "run.html"]), place.path());
+    answer(&["report", "1", "--archive", "a.db", "-o", "again.html"], place.path());
+    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(shown(&page("again.html")), shown(&page("run.html")));
+    assert_eq!(
+        ended(&with(&["--report", "run.html"]), place.path()).code,
+        Some(2),
+        "it exists"
+    );
+    assert_eq!(ended(&with(&["--report", "-"]), place.path()).code, Some(2));
+}
+
+#[test]
+fn classic_work_stands_beside_what_was_published() {
+    let place = directory();
+    let run = [
+        "run",
+        "--preset",
+        "paper-1000-50000",
+        "--storage",
+        "null",
+        "--target",
+        ".",
+    ];
+    let run: Vec<&str> = run
+        .into_iter()
+        .chain(["--archive", "none", "--quiet", "--report", "run.html"])
+        .collect();
+    answer(&run, place.path());
+    let page = fs::read_to_string(place.path().join("run.html")).unwrap();
+    let shown = shown(&page);
+    assert!(shown.contains("Transactions, 1997 to today") && shown.contains("Throughput, 1997 to today"));
+    assert!(shown.contains("compares whole systems"));
+}

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use record::Fact;
 use serde::Serialize;
 use study::pairs::INVALID_MAX;
-use study::statistics::{BLOCKS_MIN, Mean, mean};
+use study::statistics::{BLOCKS_MIN, Mean, Middle, mean};
 use study::{Design, Flaw, PaperLayout, StudyCell};
 use workload::presets::{self, Machine};
 
@@ -214,20 +214,18 @@ impl BlockValues {
     }
 
     fn measured(&self) -> Option<MeasuredValue> {
-        let mut each = self.each();
-        each.sort_by(f64::total_cmp);
-        let (least, greatest) = (*each.first()?, *each.last()?);
-        let half = each.len() / 2;
-        let median = if each.len() % 2 == 1 {
-            each[half]
-        } else {
-            f64::midpoint(each[half - 1], each[half])
-        };
+        let each = self.each();
+        let blocks = count(each.len());
+        let Middle {
+            median,
+            least,
+            greatest,
+        } = Middle::of(each)?;
         Some(MeasuredValue {
             median,
             least,
             greatest,
-            blocks: count(each.len()),
+            blocks,
         })
     }
 

@@ -523,7 +523,7 @@ const fn unit_of(figure: Figure) -> Unit {
 }
 
 /// A figure as the paper calls it.
-const fn label(figure: Figure) -> &'static str {
+pub(super) const fn label(figure: Figure) -> &'static str {
     match figure {
         Figure::TransactionsRate => "Transactions per second",
         Figure::DataReadRate => "Data read (Kbytes/sec)",

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use document::units::{bytes, latency, rate, throughput};
-use document::{Cell, Document, Number, Picture, Table};
+use document::units::{latency, rate, throughput};
+use document::{Cell, Document, Number, Table};
 use measure::SparseHistogram;
 use record::{Action, Fact, MachineOverTime, Outcome, Phase, PhaseRecord, Record, SegmentKind};
 
@@ -302,17 +302,10 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         behind,
         series,
     };
-    let svg = chart.svg();
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
-fn rate_label(value: f64) -> String {
+pub(super) fn rate_label(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
         value if value >= 1e6 => format!("{}M", value / 1e6),
@@ -358,17 +351,10 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
-fn throughput_label(value: f64) -> String {
+pub(super) fn throughput_label(value: f64) -> String {
     let shown = throughput(value);
     match shown.split_once(' ') {
         _ if value == 0.0 => "0".to_owned(),
@@ -436,14 +422,8 @@ fn heat_maps(
                 .collect(),
             series: Vec::new(),
         };
-        let svg = chart.svg();
         let data = latencies(*action, &few);
-        document.figure(Picture {
-            title,
-            caption,
-            svg,
-            data,
-        });
+        document.figure(chart.picture(data));
     }
 }
 
@@ -649,15 +629,8 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
     let data = data(&chart.series, |value| Number::Share(value).into());
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
@@ -721,13 +694,6 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
         behind: behind(record),
         series,
     };
-    let svg = chart.svg();
-    let data = data(&chart.series, |value| Cell::ours(format!("{}/s", bytes(value))));
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    let data = data(&chart.series, |value| Cell::Number(Number::Bytes(value), "/s"));
+    document.figure(chart.picture(data));
 }

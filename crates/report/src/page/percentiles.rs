@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use document::units::counted;
-use document::{Cell, Document, Number, Picture, Table};
+use document::{Cell, Document, Number, Table};
 use measure::Histogram;
 use record::{Action, OperationRecord, Record};
 
@@ -20,18 +20,21 @@ const POINTS: i32 = 20;
 /// The curve of each operation of the transactions, and response over service time where loads are requested.
 pub(super) fn render(document: &mut Document, record: &Record) {
     document.title("Percentiles");
-    let operations = || {
-        let transactions = record.actual.transactions();
-        transactions
-            .flat_map(|phase| phase.measured())
-            .flat_map(|segment| &segment.operations)
-    };
+    let operations = || operations(record);
     if !record.spec.latencies {
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
     by_operation(document, operations());
     response(document, operations());
+}
+
+/// What was measured of the operations of the transactions.
+pub(super) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
+    let transactions = record.actual.transactions();
+    transactions
+        .flat_map(|phase| phase.measured())
+        .flat_map(|segment| &segment.operations)
 }
 
 fn by_operation<'a>(document: &mut Document, operations: impl Iterator<Item = &'a OperationRecord>) {
@@ -90,7 +93,13 @@ fn response<'a>(document: &mut Document, operations: impl Iterator<Item = &'a Op
     );
 }
 
-fn curves(document: &mut Document, title: &str, caption: String, what: &str, curves: &[(String, &Histogram)]) {
+pub(super) fn curves(
+    document: &mut Document,
+    title: &str,
+    caption: String,
+    what: &str,
+    curves: &[(String, &Histogram)],
+) {
     let series: Vec<Series> = curves
         .iter()
         .map(|(name, latency)| Series {
@@ -132,15 +141,8 @@ fn curves(document: &mut Document, title: &str, caption: String, what: &str, cur
         behind: Vec::new(),
         series,
     };
-    let svg = chart.svg();
     let data = data(curves);
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 /// The share that lies not beyond one part of so many, in percent.

@@ -1,7 +1,7 @@
 //! What the page of a run shows, and in which order.
 
 use document::units::{grouped, percent, rate, utc};
-use document::{Block, Document, Number, Picture, Table, Tone, units::latency};
+use document::{Block, Document, Number, Table, Tone, units::latency};
 use record::{Fact, PhaseSummary, Record, ResidencySample, Summary};
 
 use super::{over_time, percentiles, sweep};
@@ -15,6 +15,18 @@ pub fn document(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut document = strip(record, &summary);
     document.append(rest(record, &summary));
+    document
+}
+
+/// What has to be known of every picture of a run: what its page begins with, and the work.
+pub fn conditions(record: &Record) -> Document {
+    let mut document = Document::default();
+    document.sentence("Run", name(record));
+    document.sentence("Identity", record.id.to_string());
+    document.sentence("Workload", text::work(&record.spec));
+    document.sentence("Fingerprint", record.fingerprint.to_string());
+    document.sentence("Host", record.host.hostname.clone());
+    document.append(strip(record, &Summary::of(record)));
     document
 }
 
@@ -279,11 +291,5 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
             points: points.into_iter().flat_map(|point| [Some(point), None]).collect(),
         }],
     };
-    let svg = chart.svg();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }

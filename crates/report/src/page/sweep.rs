@@ -1,7 +1,7 @@
 //! A sweep: latency against the achieved rate, what was offered, and where the limits are; of workers, how it scales.
 
 use document::units::{latency, rate};
-use document::{Document, Number, Picture, Table};
+use document::{Document, Number, Table};
 use record::{Load, Summary, SweepStepSummary, SweepSummary};
 
 use super::over_time::short_latency;
@@ -123,14 +123,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         behind,
         series,
     };
-    let svg = chart.svg();
-    let title = title.to_owned();
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }
 
 /// What was achieved of what was offered; of workers, against as many times what the fewest achieved.
@@ -195,12 +188,5 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
             },
         ],
     };
-    let svg = chart.svg();
-    let (title, caption) = (title.to_owned(), caption.to_owned());
-    document.figure(Picture {
-        title,
-        caption,
-        svg,
-        data,
-    });
+    document.figure(chart.picture(data));
 }

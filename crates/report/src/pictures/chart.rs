@@ -4,19 +4,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use document::harmless::html;
+use document::{Picture, Table};
 
 use super::png::Indexed;
 use super::scale::Scale;
 
-const WIDTH: f64 = 640.0;
+/// The width on a page, and in a column of a paper, where letters are as large.
+pub(crate) const WIDE: f64 = 640.0;
+pub(crate) const NARROW: f64 = 320.0;
 const HEIGHT: f64 = 300.0;
 const LEFT: f64 = 88.0;
 const RIGHT: f64 = 24.0;
 const BOTTOM: f64 = 46.0;
 /// A line of names.
-const LINE: f64 = 19.0;
+pub(crate) const LINE: f64 = 19.0;
 /// About so wide is a letter.
-const LETTER: f64 = 7.0;
+pub(crate) const LETTER: f64 = 7.0;
 /// With fewer points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
 /// So many kinds of lines can be told apart.
@@ -50,6 +53,8 @@ pub(crate) enum Behind {
     Upright { at: f64, name: String },
     /// A value of the vertical axis.
     Level { at: f64, name: String },
+    /// From where to where the values at one place go, in the colour of a line.
+    Range { at: f64, from: f64, to: f64, series: usize },
     /// A picture over the whole plane.
     Picture(Indexed),
     /// Values that are not drawn, for the readout.
@@ -67,17 +72,29 @@ pub(crate) struct Chart<'a> {
 }
 
 impl Chart<'_> {
-    /// One `<svg>` element.
-    pub(crate) fn svg(&self) -> String {
+    /// The picture, with the numbers that it shows.
+    pub(crate) fn picture(&self, data: Table) -> Picture {
+        Picture {
+            title: self.title.to_owned(),
+            caption: self.description.to_owned(),
+            svg: self.svg(WIDE),
+            narrow: self.svg(NARROW),
+            data,
+        }
+    }
+
+    /// One `<svg>` element, so wide.
+    fn svg(&self, width: f64) -> String {
         let mut names = String::new();
-        let top = self.names(&mut names);
+        let top = self.names(&mut names, width);
         let plane = Plane {
+            width,
             top,
             x: self.x.scale,
             y: self.y.scale,
         };
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
             self.readings(&plane),
             html(self.title),
             html(self.description)
@@ -133,14 +150,14 @@ impl Chart<'_> {
     }
 
     /// The names of the lines, in as many lines as they need: where the plane begins.
-    fn names(&self, svg: &mut String) -> f64 {
+    fn names(&self, svg: &mut String, width: f64) -> f64 {
         let (mut x, mut y) = (LEFT, LINE - 5.0);
         if self.series.len() < 2 && self.series.iter().all(|series| series.name.is_empty()) {
             return LINE;
         }
         for (number, series) in self.series.iter().enumerate() {
-            let width = 34.0 + LETTER * series.name.chars().count() as f64;
-            if x > LEFT && x + width > WIDTH {
+            let wide = 34.0 + LETTER * series.name.chars().count() as f64;
+            if x > LEFT && x + wide > width {
                 (x, y) = (LEFT, y + LINE);
             }
             let _ = writeln!(
@@ -151,13 +168,13 @@ impl Chart<'_> {
                 x + 22.0,
                 html(&series.name)
             );
-            x += width;
+            x += wide;
         }
         y + LINE
     }
 
     fn axes(&self, svg: &mut String, plane: &Plane) {
-        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        let (bottom, right) = (HEIGHT - BOTTOM, plane.width - RIGHT);
         for tick in self.y.scale.ticks() {
             if let Some(y) = plane.y(tick) {
                 let label = (self.y.label)(tick);
@@ -170,16 +187,22 @@ impl Chart<'_> {
                 );
             }
         }
+        let mut before = f64::NEG_INFINITY;
         for tick in self.x.scale.ticks() {
-            if let Some(x) = plane.x(tick) {
-                let label = (self.x.label)(tick);
-                let _ = writeln!(
+            let Some(x) = plane.x(tick) else { continue };
+            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/>");
+            let label = (self.x.label)(tick);
+            // Labels that would touch are left out.
+            if let Some(end) = beside(x, &label, before) {
+                before = end;
+                let _ = write!(
                     svg,
-                    "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/><text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
+                    "<text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
                     bottom + 18.0,
                     html(&label)
                 );
             }
+            svg.push('\n');
         }
         let _ = writeln!(
             svg,
@@ -229,8 +252,15 @@ impl Chart<'_> {
     }
 }
 
+/// Where a label around a place ends, with room behind it; nothing where it would touch what ends before.
+pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
+    let half = LETTER * label.chars().count() as f64 / 2.0;
+    (x - half > before).then_some(x + half + LETTER)
+}
+
 /// Where values lie in the picture.
 struct Plane {
+    width: f64,
     top: f64,
     x: Scale,
     y: Scale,
@@ -238,7 +268,7 @@ struct Plane {
 
 impl Plane {
     fn x(&self, value: f64) -> Option<f64> {
-        Some(LEFT + self.x.place(value)? * (WIDTH - RIGHT - LEFT))
+        Some(LEFT + self.x.place(value)? * (self.width - RIGHT - LEFT))
     }
 
     fn y(&self, value: f64) -> Option<f64> {
@@ -251,7 +281,7 @@ impl Plane {
     }
 
     fn behind(&self, svg: &mut String, behind: &Behind) {
-        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
+        let (bottom, right) = (HEIGHT - BOTTOM, self.width - RIGHT);
         let top = self.top;
         let _ = match behind {
             Behind::Stretch { from, to, name, class } => {
@@ -295,6 +325,17 @@ impl Plane {
                     LEFT + 4.0,
                     y - 4.0,
                     html(name)
+                )
+            }
+            Behind::Range { at, from, to, series } => {
+                let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
+                    return;
+                };
+                writeln!(
+                    svg,
+                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h8m-4 0V{to:.1}m-4 0h8\"/>",
+                    series % SERIES_MAX,
+                    x - 4.0
                 )
             }
             Behind::Picture(picture) => writeln!(

@@ -22,7 +22,7 @@ pub(crate) enum Scale {
         /// What lies between two values that stand at the axis.
         step: f64,
     },
-    /// Equal ratios are equal lengths; powers of ten.
+    /// Equal ratios are equal lengths.
     Log {
         /// The value at 0.
         low: f64,
@@ -78,6 +78,26 @@ impl Scale {
         }
     }
 
+    /// Ratios around 1 that have all of these above 0, and a little more.
+    pub(crate) fn ratios(values: impl Iterator<Item = f64>) -> Self {
+        let known = values.filter(|value| *value > 0.0 && value.is_finite());
+        let (low, high) = known.fold((1.0_f64, 1.0_f64), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let more = (high / low).powf(0.05).max(1.01);
+        Self::Log {
+            low: low.max(1.0 / VALUE_MAX) / more,
+            high: high.min(VALUE_MAX) * more,
+        }
+    }
+
+    /// Whether a value lies beyond the upper end.
+    pub(crate) fn is_above(self, value: f64) -> bool {
+        match self {
+            Self::Linear { high, .. } | Self::Stepped { high, .. } | Self::Log { high, .. } => value > high,
+        }
+    }
+
     /// From 0 to 1; nothing for what has no place there.
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         let place = match self {
@@ -102,6 +122,15 @@ impl Scale {
                 let number = (high / step).round() as i32;
                 (0..=number).map(|number| f64::from(number) * step).collect()
             }
+            // Within less than a power of ten, as many values as on a linear scale.
+            Self::Log { low, high } if high / low < 9.99 => Self::Linear { low, high }.ticks(),
+            Self::Log { low, high } if !is_power(low) || !is_power(high) => {
+                let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
+                let wide = high / low > 1e4;
+                let steps: &[f64] = if wide { &[1.0] } else { &[1.0, 2.0, 5.0] };
+                let ticks = powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+                ticks.filter(|tick| (low..=high).contains(tick)).collect()
+            }
             Self::Log { low, high } => {
                 let decades = (high / low).log10().round().max(1.0);
                 let every = (decades / 7.0).ceil();
@@ -112,6 +141,11 @@ impl Scale {
             }
         }
     }
+}
+
+/// Whether a value is a power of ten.
+fn is_power(value: f64) -> bool {
+    (value.log10() - value.log10().round()).abs() < 1e-9
 }
 
 /// The highest of these, or 1 where none is above 0.

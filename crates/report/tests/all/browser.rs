@@ -147,6 +147,12 @@ fn values_series_and_tables_answer_the_pointer() {
     assert_eq!(down, Value::from(turned));
     browser.point(head, (0.5, 0.5), true);
     assert_eq!(column(0), before);
+    // Latencies go by their value, whatever unit they are shown in.
+    browser.point("#sorted th:nth-of-type(2) button", (0.5, 0.5), true);
+    let kept = browser
+        .value("[...document.querySelectorAll('#sorted tbody tr')].map((row) => Number(row.cells[2].dataset.value))");
+    let kept: Vec<f64> = kept.as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    assert!(kept.len() > 1 && kept.is_sorted(), "{kept:?}");
     browser.point("button.copy", (0.5, 0.5), true);
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_ne!(browser.text("button.copy"), "Copy");

@@ -8,6 +8,7 @@ mod golden;
 mod hostile;
 mod lists;
 mod pages;
+mod studied;
 mod terminal;
 
 // What they share.

@@ -28,6 +28,7 @@ pub fn shown(record: &Record) -> String {
         record,
         json: &json,
         remarks,
+        more: Document::default(),
     }]);
     let took = began.elapsed();
     assert!(took < PAGE_MAX, "{took:?}");

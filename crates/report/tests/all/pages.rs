@@ -33,12 +33,38 @@ pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
         record,
         json,
         remarks: Document::default(),
+        more: Document::default(),
     }
 }
 
 /// A record with so many slices in the transactions, of these operations.
 pub fn over_time(slices: u64, actions: &[Action]) -> Record {
-    let mut record = made::private(&kept());
+    filled(made::private(&kept()), slices, actions)
+}
+
+/// A record with so many slices in its transactions, whose latencies are its own.
+pub fn over_time_of(record: &Record, slices: u64) -> Record {
+    let id = u64::from_str_radix(&record.id.to_string()[16..], 16).unwrap();
+    let mut record = filled(
+        record.clone(),
+        slices,
+        &[Action::Read, Action::Create, Action::Append, Action::Delete],
+    );
+    for phase in &mut record.actual.phases {
+        for second in 0..if phase.phase == Phase::Transactions { slices } else { 0 } {
+            let meter = SliceMeter {
+                operations: 50,
+                bytes: 4_096,
+                failed: 0,
+                latency: made::durations(50, 20_000 + id * 1_000 + second * 17).take_sparse(),
+            };
+            phase.slices.add(second, (Role::Worker, Action::Stat), meter);
+        }
+    }
+    record
+}
+
+fn filled(mut record: Record, slices: u64, actions: &[Action]) -> Record {
     for phase in &mut record.actual.phases {
         if phase.phase != Phase::Transactions {
             continue;
@@ -72,7 +98,7 @@ fn figures(document: &Document) -> Vec<&Picture> {
 }
 
 /// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
-fn compare(name: &str, golden: &str, text: &str) {
+pub fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).unwrap();
@@ -170,6 +196,7 @@ pub fn hostile() -> String {
         record: &record,
         json: &record.to_json(),
         remarks,
+        more: Document::default(),
     }])
 }
 

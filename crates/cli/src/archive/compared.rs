@@ -1,0 +1,92 @@
+//! The page of a study, or of sides that are compared, with all of their runs out of the archive.
+
+use std::collections::BTreeSet;
+
+use archive::{Archive, Remarks};
+use document::Document;
+use record::Record;
+use report::figures::comparison_figures;
+use report::page::{ComparedPage, comparison_page};
+use study::{Design, Metric, SideGroup};
+
+use super::told::{Made, Told};
+use super::{find, remarks};
+use crate::problem::Problem;
+use crate::sides::{Found, all_of_study, sides};
+use crate::study::found::FoundStudy;
+use crate::study::layout;
+
+/// The page of a study.
+///
+/// # Errors
+/// Where its design has no cells, or a record cannot be read.
+pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<Made, Problem> {
+    let found = all_of_study(archive, study, metrics)?;
+    let name = format!("study {} ({})", study.design.name, study.id);
+    let more = match study.design.layout {
+        Some(of) => layout::on_page(archive, &study.design, &study.runs, of)?,
+        None => Document::default(),
+    };
+    page(archive, name, &found, Some(&study.design), more)
+}
+
+/// The page of sides, the first of which is the baseline.
+///
+/// # Errors
+/// Where a word stands for nothing, sides are not alike, or a record cannot be read.
+pub fn sides_page(
+    archive: &Archive,
+    words: &[String],
+    metrics: &[Metric],
+    is_unlike_allowed: bool,
+) -> Result<Made, Problem> {
+    let found = sides(archive, words, metrics, is_unlike_allowed)?;
+    let labels = |group: &SideGroup| {
+        group
+            .sides
+            .iter()
+            .map(|side| side.label.clone())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let name = found
+        .groups
+        .iter()
+        .map(|group| format!("{} compared with {}", labels(group), group.baseline.side.label));
+    let name = name.collect::<Vec<_>>().join("; ");
+    page(archive, name, &found, None, Document::default())
+}
+
+fn page(
+    archive: &Archive,
+    name: String,
+    found: &Found,
+    design: Option<&Design>,
+    more: Document,
+) -> Result<Made, Problem> {
+    let mut numbers = BTreeSet::new();
+    for group in &found.groups {
+        let baseline = std::iter::once(&group.baseline.side).chain(&group.baseline.twin);
+        let all = baseline.chain(&group.sides);
+        numbers.extend(all.flat_map(|side| &side.runs).filter_map(|run| run.run));
+    }
+    let mut told = Vec::new();
+    for number in numbers {
+        let remarks: Remarks = remarks(&find(archive, &number.to_string())?);
+        let record: Record = archive.record(number)?;
+        told.push((number, Told::of(record, &remarks)));
+    }
+    let page = ComparedPage {
+        name,
+        groups: &found.groups,
+        tables: &found.tables,
+        metrics: &found.metrics,
+        design,
+        more,
+        runs: told.iter().map(|(number, told)| (*number, told.on_page())).collect(),
+    };
+    Ok(Made {
+        page: comparison_page(&page),
+        figures: comparison_figures(&page),
+    })
+}

@@ -1,0 +1,75 @@
+//! A run that goes on a page, and what is made of runs.
+
+use archive::{NoteText, Remarks};
+use document::Document;
+use record::Record;
+use report::figures::{PaperFigure, run_figures};
+use report::page::PageRun;
+
+use crate::problem::Problem;
+use crate::published::beside_on_page;
+
+/// What `report` writes.
+pub struct Made {
+    /// The HTML file.
+    pub page: String,
+    /// Its pictures.
+    pub figures: Vec<PaperFigure>,
+}
+
+/// Its record, what somebody has said of it, and the document with both.
+pub struct Told {
+    record: Record,
+    remarks: Document,
+    json: String,
+    more: Document,
+}
+
+impl Told {
+    /// A record with its remarks.
+    pub fn of(record: Record, remarks: &Remarks) -> Self {
+        let mut told = Document::default();
+        if !remarks.tags.is_empty() {
+            let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
+            told.words(format!("Tags: {}", tags.join(" ")));
+        }
+        if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
+            told.words(format!("Note: {note}"));
+        }
+        let json = remarks.document(&record);
+        Self {
+            record,
+            remarks: told,
+            json,
+            more: Document::default(),
+        }
+    }
+
+    /// The same with what was published of the same work.
+    ///
+    /// # Errors
+    /// Where our own data are at fault.
+    pub fn with_published(self) -> Result<Self, Problem> {
+        let more = beside_on_page(&self.record)?;
+        Ok(Self { more, ..self })
+    }
+
+    /// Its figures, with names that begin so.
+    pub fn figures(&self, begin: &str) -> Vec<PaperFigure> {
+        let mut figures = run_figures(&self.record, &self.more);
+        for figure in &mut figures {
+            figure.name.insert_str(0, begin);
+        }
+        figures
+    }
+
+    /// As pages take it.
+    pub fn on_page(&self) -> PageRun<'_> {
+        PageRun {
+            record: &self.record,
+            json: &self.json,
+            remarks: self.remarks.clone(),
+            more: self.more.clone(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The graphs of a paper with the results of a study: transactions, operations on files and throughput, as the page on a
+//! log-structured file system drew them; improvements, as the brief of VERITAS; times, messages and processor time, as the study of
+//! NFS and iSCSI tabled them.
+
+use document::{DotRow, DotValue, Dots};
+use study::PaperLayout;
+use study::comparison::ALPHA;
+
+use super::results::{LayoutResults, MeasuredValue, ShownValue};
+use super::tables::label;
+use crate::source::Figure;
+
+/// What points are, in their order.
+const KINDS: [&str; 2] = ["this study", "published"];
+
+/// The graphs of a layout: those that have a value.
+pub fn graphs(results: &LayoutResults) -> Vec<Dots> {
+    let graphs: &[(&str, &str, &[Figure])] = match results.layout {
+        PaperLayout::Sessions => &[
+            ("Transactions", "per second", &[Figure::TransactionsRate]),
+            (
+                "File operations",
+                "per second",
+                &[
+                    Figure::CreatedRate,
+                    Figure::ReadRate,
+                    Figure::AppendedRate,
+                    Figure::DeletedRate,
+                ],
+            ),
+            (
+                "Throughput",
+                "Kbytes per second",
+                &[Figure::DataReadRate, Figure::DataWrittenRate],
+            ),
+        ],
+        PaperLayout::Tr3022 | PaperLayout::Submissions => &[
+            ("Transactions", "per second", &[Figure::TransactionsRate]),
+            (
+                "Throughput",
+                "Kbytes per second",
+                &[Figure::DataReadRate, Figure::DataWrittenRate],
+            ),
+        ],
+        PaperLayout::Veritas => &[(
+            "Transactions",
+            "per second, of each process",
+            &[Figure::TransactionsRate],
+        )],
+        PaperLayout::Completion => &[
+            ("Completion time", "seconds", &[Figure::Elapsed]),
+            ("Messages", "messages", &[Figure::Messages]),
+            ("Processor time", "seconds", &[Figure::CpuTime]),
+        ],
+    };
+    let mut all: Vec<Dots> = graphs
+        .iter()
+        .map(|(title, axis, figures)| graph(results, title, axis, figures))
+        .collect();
+    if results.layout == PaperLayout::Veritas {
+        all.push(improvements(results));
+    }
+    all.retain(|graph| graph.rows.iter().any(|row| matches!(row.value, DotValue::At { .. })));
+    all
+}
+
+fn graph(results: &LayoutResults, title: &str, axis: &str, figures: &[Figure]) -> Dots {
+    let mut rows = Vec::new();
+    for (work, of) in results.works.iter().enumerate() {
+        for figure in figures {
+            let mut of_figure: Vec<DotRow> = Vec::new();
+            for system in results.own().chain(results.published()) {
+                of_figure.extend(row(results, work, system, *figure));
+            }
+            if !of_figure.is_empty() {
+                rows.push(DotRow::heading(match figures {
+                    [_] => of.label(),
+                    _ => format!("{}: {}", of.label(), label(*figure)),
+                }));
+                rows.append(&mut of_figure);
+            }
+        }
+    }
+    Dots {
+        title: format!("{title} by system"),
+        caption: "Points of the study: medians over its blocks, with bars from the least to the greatest. Published points are as printed, of machines of their time. The axis is logarithmic.".to_owned(),
+        axis: axis.to_owned(),
+        is_logarithmic: true,
+        kinds: KINDS.map(str::to_owned).to_vec(),
+        rows,
+    }
+}
+
+fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> Option<DotRow> {
+    let value = match results.value(work, system, figure, None)? {
+        ShownValue::Measured(MeasuredValue {
+            median,
+            least,
+            greatest,
+            blocks,
+        }) => DotValue::At {
+            kind: 0,
+            value: *median,
+            range: (*blocks > 1).then_some((*least, *greatest)),
+        },
+        ShownValue::Printed { value, .. } => DotValue::At {
+            kind: 1,
+            value: *value,
+            range: None,
+        },
+        // A system that the layout expects and the study lacks is told by its tables.
+        ShownValue::Missing { .. } if results.systems[system].is_expected || results.systems[system].is_published => {
+            return None;
+        }
+        ShownValue::Missing { why } => DotValue::Missing(why.clone()),
+    };
+    let name = name(results, system);
+    // What is 0 has no place on a logarithmic axis.
+    let value = match value {
+        DotValue::At { value: 0.0, .. } => DotValue::Missing("0".to_owned()),
+        value => value,
+    };
+    Some(DotRow { name, value })
+}
+
+fn name(results: &LayoutResults, system: usize) -> String {
+    let of = &results.systems[system];
+    match (&of.variant, of.is_published) {
+        (_, false) => of.name.clone(),
+        (None, true) => format!("{} [{}]", of.name, results.source),
+        (Some(variant), true) => format!("{} [{variant}]", of.name),
+    }
+}
+
+/// By how much each system exceeds each before it, and by how much those of the paper do.
+fn improvements(results: &LayoutResults) -> Dots {
+    let own: Vec<usize> = results.own().collect();
+    let mut rows = Vec::new();
+    for (work, of) in results.works.iter().enumerate() {
+        let mut of_work = Vec::new();
+        for (at, system) in own.iter().enumerate() {
+            for over in &own[..at] {
+                let ratio = results.ratio(Figure::TransactionsRate, (work, *system), (work, *over), ALPHA);
+                let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+                of_work.push(DotRow {
+                    name: format!("{} over {}", name(results, *system), name(results, *over)),
+                    value: match ratio {
+                        Some(ratio) => DotValue::At {
+                            kind: 0,
+                            value: percent(ratio.ratio),
+                            range: ratio
+                                .interval
+                                .map(|interval| (percent(interval.low), percent(interval.high))),
+                        },
+                        None => DotValue::Missing("not measured".to_owned()),
+                    },
+                });
+            }
+        }
+        for value in results.values.iter().filter(|value| value.work == work) {
+            if let (Some(over), ShownValue::Printed { value: percent, .. }) = (value.over, &value.value) {
+                of_work.push(DotRow {
+                    name: format!("{} over {}", name(results, value.system), results.systems[over].name),
+                    value: DotValue::At {
+                        kind: 1,
+                        value: *percent,
+                        range: None,
+                    },
+                });
+            }
+        }
+        if !of_work.is_empty() {
+            rows.push(DotRow::heading(of.name.clone()));
+            rows.append(&mut of_work);
+        }
+    }
+    Dots {
+        title: "Improvements by series".to_owned(),
+        caption: "By how much one system's transactions per second exceed another's, in percent. Points of the study: geometric means of pairs within blocks, with 95 % intervals where there are five blocks.".to_owned(),
+        axis: "percent".to_owned(),
+        is_logarithmic: false,
+        kinds: KINDS.map(str::to_owned).to_vec(),
+        rows,
+    }
+}

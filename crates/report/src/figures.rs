@@ -1,0 +1,99 @@
+//! Figures for a paper: the pictures of a page, each as SVG for one column and for two, with its data and its caption. Text is in
+//! generic fonts; lines and marks are told apart without their colours, too.
+
+use document::{Block, Document, Picture, WIDTH, csv, text};
+use record::Record;
+
+use crate::page::{ComparedPage, comparison_conditions, comparison_document, conditions, document as of_run};
+
+const STYLE: &str = include_str!("../style/paper.css");
+/// The width of a column, and of two, in millimetres.
+const COLUMN_MM: f64 = 85.0;
+const COLUMNS_MM: f64 = 178.0;
+
+/// A figure, as the texts of its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PaperFigure {
+    /// The beginning of its files' names: letters, digits and hyphens.
+    pub name: String,
+    /// SVG, 85 mm wide.
+    pub one_column: String,
+    /// SVG, 178 mm wide.
+    pub two_columns: String,
+    /// The numbers that are drawn (RFC 4180).
+    pub data: String,
+    /// Title and caption, and the conditions of the runs.
+    pub caption: String,
+}
+
+/// The figures of a run; `more`: what stands behind the run's own, like published results.
+pub fn run_figures(record: &Record, more: &Document) -> Vec<PaperFigure> {
+    let mut document = of_run(record);
+    document.append(more.clone());
+    figures(&document, &conditions(record))
+}
+
+/// The figures of a study, or of sides that are compared.
+pub fn comparison_figures(page: &ComparedPage<'_>) -> Vec<PaperFigure> {
+    figures(&comparison_document(page), &comparison_conditions(page))
+}
+
+fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
+    let conditions = text(conditions, WIDTH);
+    let pictures = document.blocks().iter().filter_map(|block| match block {
+        Block::Picture(picture) => Some(picture),
+        _ => None,
+    });
+    let figure = |(number, picture): (usize, &Picture)| {
+        let mut said = Document::default();
+        said.words(&*picture.title);
+        said.gap();
+        said.words(&*picture.caption);
+        said.gap();
+        PaperFigure {
+            name: format!("{number:02}-{}", slug(&picture.title)),
+            one_column: on_paper(&picture.narrow, COLUMN_MM),
+            two_columns: on_paper(&picture.svg, COLUMNS_MM),
+            data: csv(&picture.data, "\r\n"),
+            caption: text(&said, WIDTH) + &conditions,
+        }
+    };
+    (1..).zip(pictures).map(figure).collect()
+}
+
+/// A title as a part of a file's name.
+fn slug(title: &str) -> String {
+    /// Names that are longer are of no use.
+    const LONGEST: usize = 60;
+    let mut slug = String::new();
+    for letter in title.chars() {
+        match letter {
+            letter if letter.is_ascii_alphanumeric() => slug.push(letter.to_ascii_lowercase()),
+            _ if slug.ends_with('-') || slug.is_empty() => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= LONGEST {
+            break;
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+/// A picture of a page with a size and a style of its own.
+fn on_paper(svg: &str, width_mm: f64) -> String {
+    let size = |svg: &str| {
+        let (_, size) = svg.split_once("viewBox=\"0 0 ")?;
+        let (width, height) = size.split_once('"')?.0.split_once(' ')?;
+        Some((width.parse::<f64>().ok()?, height.parse::<f64>().ok()?))
+    };
+    let height = size(svg).map_or(width_mm, |(width, height)| width_mm * height / width);
+    let svg = svg.replacen(
+        "<svg ",
+        &format!("<svg width=\"{width_mm}mm\" height=\"{height:.1}mm\" "),
+        1,
+    );
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
+        svg.replacen("</title>", &format!("</title><style>\n{STYLE}</style>"), 1)
+    )
+}

@@ -1,0 +1,317 @@
+//! The page of a study, or of sides that are compared: what follows from them first, then what it is made of, down to each run.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use document::harmless::html as escaped;
+use document::units::{counted, grouped, percent, rate};
+use document::{Document, Tone, html};
+use record::{Level, Summary};
+use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat};
+
+use super::sides::{PageSide, all, anchor, in_words};
+use super::{PageRun, cells, ratios, run, whole};
+use crate::comparison::{add_doubts, noise_sentence, noun, table};
+use crate::text;
+
+/// What a page shows of a study, or of sides that are compared.
+pub struct ComparedPage<'a> {
+    /// What is compared, in a few words.
+    pub name: String,
+    /// What is compared with what.
+    pub groups: &'a [SideGroup],
+    /// What came of it, for each group that has sides.
+    pub tables: &'a [Comparisons],
+    /// In what.
+    pub metrics: &'a [Metric],
+    /// The design of a study.
+    pub design: Option<&'a Design>,
+    /// Tables and pictures that others have made of the same runs, like those of a paper.
+    pub more: Document,
+    /// All runs, with their numbers.
+    pub runs: Vec<(u64, PageRun<'a>)>,
+}
+
+/// The whole file.
+pub fn comparison_page(page: &ComparedPage<'_>) -> String {
+    let sides = all(page.groups, &page.runs);
+    let title = format!("PostMark: {}", page.name);
+    let mut main = String::from("<section class=\"strip\" aria-label=\"In short\">\n");
+    main += &html(&strip(page, &sides));
+    main += "</section>\n";
+    if !page.tables.is_empty() {
+        main += "<h2>Comparisons</h2>\n<section class=\"ratios\">\n";
+        let (mut plot, mut sentences) = (Document::default(), Document::default());
+        ratios::plot(&mut plot, page.tables);
+        ratios::sentences(&mut sentences, page.tables);
+        let _ = writeln!(
+            main,
+            "<div>\n{}</div>\n<div>\n{}</div>\n</section>",
+            html(&plot),
+            html(&sentences)
+        );
+    }
+    main += &html(&tables(page, &sides));
+    main += &html(&page.more);
+    main += &html(&pictures(page, &sides));
+    main += "<h2>Runs</h2>\n";
+    for side in &sides {
+        runs(&mut main, side, page.metrics);
+    }
+    let jsons: Vec<&str> = page.runs.iter().map(|(_, run)| run.json).collect();
+    whole(&title, &main, &jsons)
+}
+
+/// What the page shows, without its runs.
+pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
+    let sides = all(page.groups, &page.runs);
+    let mut document = strip(page, &sides);
+    if !page.tables.is_empty() {
+        document.title("Comparisons");
+        ratios::plot(&mut document, page.tables);
+        ratios::sentences(&mut document, page.tables);
+    }
+    document.append(tables(page, &sides));
+    document.append(page.more.clone());
+    document.append(pictures(page, &sides));
+    document
+}
+
+/// What has to be known of every picture of it: what the page begins with, the sentences, and the work.
+pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
+    let mut document = strip(page, &all(page.groups, &page.runs));
+    document.gap();
+    ratios::sentences(&mut document, page.tables);
+    let mut works = BTreeSet::new();
+    for (_, run) in &page.runs {
+        works.insert((text::work(&run.record.spec), run.record.fingerprint.to_string()));
+    }
+    for (work, fingerprint) in works {
+        document.sentence("Workload", format!("{work}, fingerprint {fingerprint}"));
+    }
+    document
+}
+
+/// What nobody should read the ratios without.
+fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
+    let mut strip = Document::default();
+    result(&mut strip, page.tables);
+    size(&mut strip, page, sides);
+    noise(&mut strip, page.tables);
+    levels(&mut strip, sides);
+    for (key, what) in [
+        ("Durability", UnlikeWhat::DurabilityTier),
+        ("Cache", UnlikeWhat::CacheState),
+        ("Host", UnlikeWhat::Host),
+    ] {
+        let mut found: Vec<String> = sides.iter().map(|side| side.conditions(what)).collect();
+        found.sort();
+        found.dedup();
+        found.retain(|condition| !condition.is_empty());
+        let is_one = found.len() < 2;
+        strip.sentence(
+            key,
+            match found.is_empty() {
+                true => "not available (no run is counted)".to_owned(),
+                false => found.join(" and "),
+            },
+        );
+        if !is_one {
+            strip.paint(vec![(found.join(" and "), Tone::Doubtful)]);
+        }
+    }
+    let errors = page.runs.iter().flat_map(|(_, run)| &run.record.actual.errors);
+    let errors = errors.fold(0_u64, |sum, error| sum.saturating_add(error.count));
+    strip.sentence(
+        "Errors",
+        match errors {
+            0 => "none".to_owned(),
+            errors => grouped(errors),
+        },
+    );
+    for table in page.tables {
+        for noise in table.noise.iter().filter(|noise| noise.is_doubtful()) {
+            strip.warning(format!("DOUBTFUL: {}", noise_sentence(noise, &table.baseline)));
+        }
+    }
+    strip
+}
+
+fn result(strip: &mut Document, tables: &[Comparisons]) {
+    let rows = || tables.iter().flat_map(|table| &table.rows);
+    let all = rows().count() as u64;
+    let shown = rows()
+        .filter(|row| row.estimate().is_some_and(|estimate| estimate.is_shown))
+        .count() as u64;
+    let none = rows().filter(|row| row.estimate().is_none()).count() as u64;
+    if all == 0 {
+        strip.sentence("Differences", "not available (there is nothing to compare)");
+        return;
+    }
+    let found = format!("{} of {}", grouped(shown), grouped(all));
+    let (mut words, tone) = match tables.iter().any(|table| table.is_doubtful) {
+        true => (format!("{found}, DOUBTFUL"), Tone::Doubtful),
+        false => (found, Tone::Headline),
+    };
+    let painted = words.clone();
+    words += " comparisons show a difference";
+    if none > 0 {
+        words += &format!("; {} without a ratio", grouped(none));
+    }
+    strip.sentence("Differences", words);
+    strip.paint(vec![(painted, tone)]);
+}
+
+fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
+    let blocks: BTreeSet<u32> = sides
+        .iter()
+        .flat_map(|side| side.compared.runs.iter())
+        .filter_map(|run| Some(run.block.as_ref()?.number))
+        .collect();
+    let runs: usize = sides.iter().map(|side| side.runs.len()).sum();
+    let cells = sides.iter().filter(|side| !side.is_twin).count() as u64;
+    let name = if page.design.is_some() { "cell" } else { "side" };
+    let mut words = format!("{}, {}", counted(cells, name), counted(runs as u64, "run"));
+    match blocks.len() {
+        0 => words += ", not in blocks",
+        blocks => words += &format!(", {}", counted(blocks as u64, "block")),
+    }
+    if let Some(design) = page
+        .design
+        .filter(|design| (design.blocks as usize) > blocks.len() && design.until.is_none() && design.run_for.is_none())
+    {
+        words += &format!(" of {} that are planned", design.blocks);
+    }
+    strip.sentence("Size", words);
+}
+
+fn noise(strip: &mut Document, tables: &[Comparisons]) {
+    let noise: Vec<String> = tables
+        .iter()
+        .flat_map(|table| &table.noise)
+        .filter_map(|noise| Some(format!("{} {}", noun(noise.metric), percent(noise.spread?))))
+        .collect();
+    strip.sentence(
+        "Noise of the twin",
+        match noise.split_first() {
+            None => "not available (no baseline has a twin with two blocks)".to_owned(),
+            Some((first, [])) => first.clone(),
+            Some((first, rest)) if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
+            Some((first, rest)) => format!("{first}, and {} more below", rest.len()),
+        },
+    );
+}
+
+/// How many runs are worth what.
+fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
+    let count = |level: Level| {
+        let runs = sides.iter().flat_map(|side| &side.runs);
+        runs.filter(|run| run.observed.level == level).count() as u64
+    };
+    let mut words = Vec::new();
+    let mut painted = Vec::new();
+    for level in [Level::Valid, Level::Doubtful, Level::Invalid] {
+        if count(level) > 0 {
+            let text = format!("{} {}", grouped(count(level)), level.name());
+            painted.push((text.clone(), text::verdict::painted(level).1));
+            words.push(text);
+        }
+    }
+    strip.sentence(
+        "Verdicts of the runs",
+        match words.is_empty() {
+            true => "not available (there are no runs)".to_owned(),
+            false if count(Level::Invalid) > 0 => format!("{} (not counted)", words.join(", ")),
+            false => words.join(", "),
+        },
+    );
+    strip.paint(painted);
+}
+
+/// The tables of the comparisons, what makes them worth less, and the table of all sides.
+fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
+    let mut document = Document::default();
+    for of in page.tables {
+        document.heading(format!("Comparison with {}", of.baseline));
+        let linked = |name: &str| {
+            let side = sides.iter().find(|side| !side.is_twin && side.compared.label == name);
+            side.map_or_else(|| name.into(), PageSide::linked)
+        };
+        document.table(table(of, linked));
+        add_doubts(&mut document, of);
+    }
+    document.heading(match page.design {
+        Some(_) => "Cells",
+        None => "Sides",
+    });
+    cells::table(&mut document, sides, page.metrics);
+    document
+}
+
+fn pictures(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
+    let mut document = Document::default();
+    let mut groups: Vec<Vec<&PageSide<'_>>> = vec![Vec::new(); page.groups.len()];
+    for side in sides {
+        groups[side.group].push(side);
+    }
+    groups.retain(|group| !group.is_empty());
+    let mut along = Document::default();
+    if let Some(design) = page.design {
+        cells::along(&mut along, sides, design, page.metrics);
+    }
+    if !along.is_empty() {
+        document.title("Along the axes");
+        document.append(along);
+    }
+    document.title("Distributions");
+    cells::distributions(&mut document, &groups, page.metrics);
+    document.title("Order of the runs");
+    cells::order(&mut document, &groups, page.metrics);
+    document
+}
+
+/// The runs of a side, each folded: what it came to, and what its page begins with.
+fn runs(main: &mut String, side: &PageSide<'_>, metrics: &[Metric]) {
+    let runs = counted(side.runs.len() as u64, "run");
+    let _ = writeln!(
+        main,
+        "<details><summary>{}: {runs}</summary>\n<div id=\"{}\" class=\"runs\">",
+        escaped(&side.name),
+        side.anchor
+    );
+    for one in &side.runs {
+        let record = one.run.record;
+        let summary = Summary::of(record);
+        let number = one.observed.run.unwrap_or_default();
+        let mut head = format!("Run {number}: {}", one.observed.level.name());
+        let values = metrics.iter().filter_map(|metric| {
+            let value = one.observed.values.get(metric)?;
+            Some(format!("{} {}", noun(*metric), in_words(*metric, *value)))
+        });
+        let values: Vec<String> = values.collect();
+        head += &match (
+            values.is_empty(),
+            summary.transactions.as_ref().and_then(|all| all.rate.per_second),
+        ) {
+            (false, _) => format!(", {}", values.join(", ")),
+            (true, Some(per_second)) => format!(", {} transactions/s", rate(Some(per_second))),
+            (true, None) => ", no transactions".to_owned(),
+        };
+        if let Some(block) = &one.observed.block {
+            head += &format!(" (block {}, attempt {})", block.number, block.attempt);
+        }
+        let mut inside = Document::default();
+        inside.sentence("Run", run::name(record));
+        inside.sentence("Identity", record.id.to_string());
+        inside.append(one.run.remarks.clone());
+        inside.append(run::strip(record, &summary));
+        let _ = writeln!(
+            main,
+            "<details><summary>{}</summary>\n<div id=\"{}\">\n{}</div>\n</details>",
+            escaped(&head),
+            anchor(number),
+            html(&inside)
+        );
+    }
+    main.push_str("</div>\n</details>\n");
+}

@@ -1,0 +1,232 @@
+//! Rows below one another on one horizontal axis: points with intervals, and what lies behind them. A row without points is a
+//! heading, or says why it has none.
+
+use std::fmt::Write;
+
+use document::harmless::html;
+use document::{Picture, Table};
+
+use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, beside};
+
+const RIGHT: f64 = 32.0;
+const BOTTOM: f64 = 46.0;
+/// A row.
+const HEIGHT: f64 = 20.0;
+/// Names take no more of the width than this part.
+const NAMES_PART: f64 = 0.42;
+
+/// A point, and from where to where its interval goes.
+pub(crate) struct Mark {
+    /// Its place among the names of the marks.
+    pub series: usize,
+    pub at: f64,
+    pub range: Option<(f64, f64)>,
+}
+
+/// A row.
+pub(crate) struct Row {
+    pub name: String,
+    /// From where to where it is shaded.
+    pub band: Option<(f64, f64)>,
+    pub marks: Vec<Mark>,
+    /// Why it has no points; nothing of a heading.
+    pub why: Option<String>,
+}
+
+impl Row {
+    /// What stands over rows.
+    pub(crate) fn heading(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            band: None,
+            marks: Vec::new(),
+            why: None,
+        }
+    }
+
+    fn is_heading(&self) -> bool {
+        self.marks.is_empty() && self.why.is_none()
+    }
+}
+
+/// See the module's text.
+pub(crate) struct Rows {
+    pub title: String,
+    pub caption: String,
+    pub x: Axis,
+    /// A value of the axis with a line through all rows.
+    pub rule: Option<f64>,
+    /// What marks are called; none where there is one kind.
+    pub series: Vec<String>,
+    pub rows: Vec<Row>,
+}
+
+impl Rows {
+    /// The picture, with the numbers that it shows.
+    pub(crate) fn picture(self, data: Table) -> Picture {
+        Picture {
+            svg: self.svg(WIDE),
+            narrow: self.svg(NARROW),
+            title: self.title,
+            caption: self.caption,
+            data,
+        }
+    }
+
+    fn svg(&self, width: f64) -> String {
+        let longest = self.rows.iter().filter(|row| !row.is_heading());
+        let longest = longest.map(|row| row.name.chars().count()).max().unwrap_or(0);
+        let left = (LETTER * longest as f64 + 20.0).clamp(60.0, width * NAMES_PART);
+        let mut names = String::new();
+        let top = self.names(&mut names, width);
+        let bottom = top + HEIGHT * self.rows.len() as f64 + 4.0;
+        let right = width - RIGHT;
+        let x = |value: f64| Some(left + self.x.scale.place(value)? * (right - left));
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {:.0}\" role=\"img\"><title>{}</title><desc>{}</desc>\n",
+            bottom + BOTTOM,
+            html(&self.title),
+            html(&self.caption)
+        );
+        let mut before = f64::NEG_INFINITY;
+        for tick in self.x.scale.ticks() {
+            let Some(at) = x(tick) else { continue };
+            let label = (self.x.label)(tick);
+            let _ = write!(
+                svg,
+                "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{:.1}\"/>",
+                bottom + 5.0
+            );
+            if let Some(end) = beside(at, &label, before) {
+                before = end;
+                let _ = write!(
+                    svg,
+                    "<text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
+                    bottom + 18.0,
+                    html(&label)
+                );
+            }
+            svg.push('\n');
+        }
+        for (number, row) in self.rows.iter().enumerate() {
+            let y = top + HEIGHT * (number as f64 + 0.5);
+            self.row(&mut svg, row, (left, right, y), &x);
+        }
+        if let Some(at) = self.rule.and_then(x) {
+            let _ = writeln!(svg, "<path class=\"rule\" d=\"M{at:.1} {top:.1}V{bottom:.1}\"/>");
+        }
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/><text class=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            (left + right) / 2.0,
+            bottom + BOTTOM - 8.0,
+            html(&self.x.name)
+        );
+        svg + &names + "</svg>"
+    }
+
+    /// The names of the marks, in as many lines as they need: where the rows begin.
+    fn names(&self, svg: &mut String, width: f64) -> f64 {
+        if self.series.is_empty() {
+            return 6.0;
+        }
+        let (mut x, mut y) = (8.0, LINE - 5.0);
+        for (number, name) in self.series.iter().enumerate() {
+            let wide = 24.0 + LETTER * name.chars().count() as f64;
+            if x > 8.0 && x + wide > width {
+                (x, y) = (8.0, y + LINE);
+            }
+            mark(svg, number, x + 5.0, y - 4.0, "");
+            let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{y:.1}\">{}</text>", x + 14.0, html(name));
+            x += wide;
+        }
+        y + LINE / 2.0
+    }
+
+    fn row(&self, svg: &mut String, row: &Row, (left, right, y): (f64, f64, f64), x: &impl Fn(f64) -> Option<f64>) {
+        if row.is_heading() {
+            let most = ((right / LETTER) as usize).max(1);
+            let _ = writeln!(
+                svg,
+                "<text class=\"head\" x=\"4\" y=\"{:.1}\">{}</text>",
+                y + 5.0,
+                html(&cut(&row.name, most))
+            );
+            return;
+        }
+        // What lies beyond the axis ends with it.
+        let within = |value: f64| x(value).unwrap_or(if self.x.scale.is_above(value) { right } else { left });
+        if let Some((from, to)) = row.band {
+            let (from, to) = (within(from), within(to));
+            let _ = writeln!(
+                svg,
+                "<rect class=\"noise\" x=\"{from:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{HEIGHT}\"/>",
+                y - HEIGHT / 2.0,
+                (to - from).max(1.0)
+            );
+        }
+        let most = (((left - 12.0) / LETTER) as usize).max(1);
+        let _ = write!(
+            svg,
+            "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}<title>{}</title></text>",
+            left - 8.0,
+            y + 4.0,
+            html(&cut(&row.name, most)),
+            html(&row.name)
+        );
+        if let Some(why) = &row.why {
+            let _ = write!(
+                svg,
+                "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                left + 6.0,
+                y + 4.0,
+                html(why)
+            );
+        }
+        for one in &row.marks {
+            let label = |value: f64| (self.x.label)(value);
+            let mut said = format!("{}: {}", row.name, label(one.at));
+            if let Some((from, to)) = one.range {
+                said += &format!(" ({} to {})", label(from), label(to));
+                let (from, to) = (within(from), within(to));
+                let _ = write!(
+                    svg,
+                    "<path class=\"range m{}\" d=\"M{from:.1} {:.1}v8m0 -4H{to:.1}m0 -4v8\"/>",
+                    one.series % SERIES_MAX,
+                    y - 4.0
+                );
+            }
+            mark(svg, one.series, within(one.at), y, &said);
+        }
+        svg.push('\n');
+    }
+}
+
+/// A text of so many letters at most.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short + "…"
+}
+
+/// A point of a kind, told by its form as well as by its colour.
+fn mark(svg: &mut String, series: usize, x: f64, y: f64, said: &str) {
+    let form = match series % SERIES_MAX {
+        0 => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
+        1 => "m0 -5l4.5 8h-9z",
+        2 => "m0 5l4.5 -8h-9z",
+        3 => "m-3.5 -3.5h7v7h-7z",
+        4 => "m0 -5l4.5 5l-4.5 5l-4.5 -5z",
+        5 => "m-1.5 -5h3v10h-3z",
+        6 => "m-5 -1.5h10v3h-10z",
+        _ => "m-4 -4l1.5 -1.5l2.5 3l2.5 -3l1.5 1.5l-3 4l3 4l-1.5 1.5l-2.5 -3l-2.5 3l-1.5 -1.5l3 -4z",
+    };
+    let _ = write!(
+        svg,
+        "<path class=\"mark m{}\" d=\"M{x:.1} {y:.1}{form}\"><title>{}</title></path>",
+        series % SERIES_MAX,
+        html(said)
+    );
+}
