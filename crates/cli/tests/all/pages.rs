@@ -1,6 +1,7 @@
 //! `postmark report`: the file that it writes, and what reads it.
 
 use std::fs;
+use std::path::Path;
 
 use crate::original::{answer, directory, ended};
 
@@ -186,4 +187,21 @@ fn classic_work_stands_beside_what_was_published() {
     let shown = shown(&page);
     assert!(shown.contains("Transactions, 1997 to today") && shown.contains("Throughput, 1997 to today"));
     assert!(shown.contains("compares whole systems"));
+}
+
+#[test]
+fn the_examples_are_small_and_hold_their_records() {
+    let place = directory();
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let files = fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
+    let pages: Vec<_> = files
+        .filter(|path| path.extension().is_some_and(|end| end == "html"))
+        .collect();
+    assert_eq!(pages.len(), 5, "{pages:?}");
+    for page in pages {
+        let name = page.to_str().unwrap();
+        assert!(fs::metadata(&page).unwrap().len() < 400_000, "{name}");
+        let imported = answer(&["import", name, "--archive", "examples.db"], place.path());
+        assert!(imported.contains(": new"), "{name}: {imported}");
+    }
 }

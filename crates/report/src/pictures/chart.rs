@@ -20,7 +20,7 @@ const BOTTOM: f64 = 46.0;
 pub(crate) const LINE: f64 = 19.0;
 /// About so wide is a letter.
 pub(crate) const LETTER: f64 = 7.0;
-/// With fewer points each one is drawn, and says what it is.
+/// Where no line has more points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
 /// So many kinds of lines can be told apart.
 pub(crate) const SERIES_MAX: usize = 8;
@@ -235,7 +235,8 @@ impl Chart<'_> {
         if !path.is_empty() {
             let _ = writeln!(svg, "<path class=\"line s{class}\" d=\"{path}\"/>");
         }
-        if series.points.len() > POINTS_DRAWN_MAX {
+        // All lines of a picture look alike.
+        if self.series.iter().any(|series| series.points.len() > POINTS_DRAWN_MAX) {
             return;
         }
         for (x, y) in series.points.iter().flatten() {
