@@ -118,7 +118,7 @@ pub enum Command {
     List(ListArguments),
     /// Show the report of an archived run or of a record in a file.
     Show(ShowArguments),
-    /// Write one HTML file about runs, with pictures and their records.
+    /// Write one HTML file about runs, a study or a comparison, with pictures and their records.
     Report(ReportArguments),
     /// Add tags to an archived run, or remove them.
     Tag(TagArguments),

@@ -39,7 +39,9 @@ pub fn comparison_figures(page: &ComparedPage<'_>) -> Vec<PaperFigure> {
 }
 
 fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
-    let conditions = text(conditions, WIDTH);
+    let mut lines = Document::default();
+    conditions.blocks().iter().for_each(|block| line(&mut lines, block));
+    let conditions = text(&lines, WIDTH);
     let pictures = document.blocks().iter().filter_map(|block| match block {
         Block::Picture(picture) => Some(picture),
         _ => None,
@@ -59,6 +61,15 @@ fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
         }
     };
     (1..).zip(pictures).map(figure).collect()
+}
+
+/// Adds a condition: a name and what it has as one paragraph, since names may be long.
+fn line(lines: &mut Document, block: &Block) {
+    match block {
+        Block::Painted(block, _) => line(lines, block),
+        Block::Pair { key, value, .. } if !key.is_empty() => lines.words(format!("{key}: {value}")),
+        block => lines.push(block.clone()),
+    }
 }
 
 /// A title as a part of a file's name.

@@ -9,7 +9,7 @@ use report::figures::comparison_figures;
 use report::page::{ComparedPage, comparison_page};
 use study::{Design, Metric, SideGroup};
 
-use super::told::{Made, Told};
+use super::told::{PageFiles, Told};
 use super::{find, remarks};
 use crate::problem::Problem;
 use crate::sides::{Found, all_of_study, sides};
@@ -20,7 +20,7 @@ use crate::study::layout;
 ///
 /// # Errors
 /// Where its design has no cells, or a record cannot be read.
-pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<Made, Problem> {
+pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<PageFiles, Problem> {
     let found = all_of_study(archive, study, metrics)?;
     let name = format!("study {} ({})", study.design.name, study.id);
     let more = match study.design.layout {
@@ -39,7 +39,7 @@ pub fn sides_page(
     words: &[String],
     metrics: &[Metric],
     is_unlike_allowed: bool,
-) -> Result<Made, Problem> {
+) -> Result<PageFiles, Problem> {
     let found = sides(archive, words, metrics, is_unlike_allowed)?;
     let labels = |group: &SideGroup| {
         group
@@ -63,7 +63,7 @@ fn page(
     found: &Found,
     design: Option<&Design>,
     more: Document,
-) -> Result<Made, Problem> {
+) -> Result<PageFiles, Problem> {
     let mut numbers = BTreeSet::new();
     for group in &found.groups {
         let baseline = std::iter::once(&group.baseline.side).chain(&group.baseline.twin);
@@ -85,7 +85,7 @@ fn page(
         more,
         runs: told.iter().map(|(number, told)| (*number, told.on_page())).collect(),
     };
-    Ok(Made {
+    Ok(PageFiles {
         page: comparison_page(&page),
         figures: comparison_figures(&page),
     })

@@ -10,7 +10,7 @@ use record::documents::Documents;
 use report::figures::PaperFigure;
 use report::page::{PageRun, page};
 
-use super::told::{Made, Told};
+use super::told::{PageFiles, Told};
 use super::{compared, find, number, open, place, remarks};
 use crate::earlier;
 use crate::options::ReportArguments;
@@ -108,7 +108,7 @@ fn is_file(word: &Path) -> bool {
 }
 
 /// What the words stand for: runs, where each of them is one; else a study, or sides.
-fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<Made, Problem> {
+fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
     let words: Vec<String> = arguments
         .runs
         .iter()
@@ -132,7 +132,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<Made, Pr
     of_runs(Some(archive), &arguments.runs)
 }
 
-fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<Made, Problem> {
+fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<PageFiles, Problem> {
     let mut told = Vec::new();
     for run in runs {
         match (earlier::name(run), archive) {
@@ -149,7 +149,7 @@ fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<Made, Problem>
         1 => String::new(),
         _ => format!("run-{number}-"),
     };
-    Ok(Made {
+    Ok(PageFiles {
         page: page(&runs),
         figures: told
             .iter()

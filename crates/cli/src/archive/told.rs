@@ -10,7 +10,7 @@ use crate::problem::Problem;
 use crate::published::beside_on_page;
 
 /// What `report` writes.
-pub struct Made {
+pub struct PageFiles {
     /// The HTML file.
     pub page: String,
     /// Its pictures.

@@ -10,12 +10,12 @@ use super::ArchiveArgument;
 /// The arguments of `report`.
 #[derive(Debug, Args)]
 #[command(after_help = "A RUN is one of these:
-  12, last        archived runs by their numbers, or the last one
-  9f3a            at least four digits of a run's identity
-  run.json        a file with records; a page that this command wrote is one, too
-  STUDY           a study by its name or its identity, with all of its runs
-With several words, of which one is a cell of a study, a tag, or several runs (3..9): the first one
-is the baseline, and the others are compared with it, as 'postmark compare' does.
+  12, last   an archived run by its number, or the last one
+  9f3a       at least four digits of a run's identity
+  run.json   a file with records, or a page that this command wrote
+  STUDY      a study by its name or identity, with all of its runs
+Cells of a study, tags and several runs (3..9) are compared, as
+'postmark compare' does; the first one is the baseline.
 
 Exit status: 0 written; 2 refused.")]
 pub struct ReportArguments {

@@ -81,9 +81,17 @@ fn graph(results: &LayoutResults, title: &str, axis: &str, figures: &[Figure]) -
             }
         }
     }
+    let mut caption = "Points of the study: medians over its blocks, with bars from the least to the greatest. Published points are as printed, of machines of their time. The axis is logarithmic.".to_owned();
+    if results
+        .works
+        .iter()
+        .any(|work| work.published.is_some() && !work.is_as_published())
+    {
+        caption += " NOT ALIKE: the study's work differs from the published work, so that values cannot be compared.";
+    }
     Dots {
         title: format!("{title} by system"),
-        caption: "Points of the study: medians over its blocks, with bars from the least to the greatest. Published points are as printed, of machines of their time. The axis is logarithmic.".to_owned(),
+        caption,
         axis: axis.to_owned(),
         is_logarithmic: true,
         kinds: KINDS.map(str::to_owned).to_vec(),

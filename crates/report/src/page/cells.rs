@@ -159,7 +159,7 @@ fn panel(
     };
     let mut caption = "Medians over the counted runs of each cell; bars from the least to the greatest.".to_owned();
     if more > 0 {
-        caption += &format!(" {more} more targets are in the table.");
+        caption += &format!(" {more} more targets are not drawn.");
     }
     let drawn: Vec<&PageSide<'_>> = lines.iter().flat_map(|(_, sides)| sides.iter().copied()).collect();
     caption += &not_alike(&drawn);
@@ -268,6 +268,7 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
     let mut data = Table::new(2, &["run", "", "order", "block", "value", "over its median"]);
     let mut series = Vec::new();
     let mut behind = Vec::new();
+    let mut xs = Vec::new();
     for side in group.iter().take(SERIES_MAX) {
         let Some(middle) = side.middle(metric).filter(|middle| middle.median > 0.0) else {
             continue;
@@ -277,6 +278,7 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
         let mut points = Vec::new();
         for run in runs {
             let order = run.order as f64;
+            xs.push(order);
             let number = run.observed.run.unwrap_or_default();
             if !run.observed.is_counted() {
                 points.push(None);
@@ -312,10 +314,8 @@ fn in_order(document: &mut Document, group: &[&PageSide<'_>], metric: Metric, is
     if data.is_empty() {
         return;
     }
-    let points = || series.iter().flat_map(|series| series.points.iter().flatten().copied());
-    let xs: Vec<f64> = points().map(|(x, _)| x).collect();
-    let ys: Vec<f64> = points().map(|(_, y)| y).collect();
-    let far = ys.iter().fold(0.02_f64, |far, y| far.max((y - 1.0).abs())) * 1.1;
+    let points = series.iter().flat_map(|series| series.points.iter().flatten());
+    let far = points.fold(0.02_f64, |far, (_, y)| far.max((y - 1.0).abs())) * 1.1;
     let what = noun(metric);
     let title = match is_one_of_several {
         true => format!("{} in the order of runs: {}", capital(&what), group[0].name),

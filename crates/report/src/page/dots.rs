@@ -42,7 +42,13 @@ pub fn dots(of: &Dots) -> Picture {
     let scale = match (of.is_logarithmic, all.iter().any(|value| *value < 0.0)) {
         (true, _) => Scale::decades(all.iter().copied()),
         (false, false) => Scale::from_zero(all.iter().copied()),
-        (false, true) => Scale::over(all.iter().copied().chain([0.0])),
+        (false, true) => {
+            let (low, high) = all.iter().fold((0.0_f64, 0.0_f64), |(low, high), value| {
+                (low.min(*value), high.max(*value))
+            });
+            let more = (high - low) * 0.05;
+            Scale::over([low - more, high + more].into_iter())
+        }
     };
     let plot = Rows {
         title: of.title.clone(),
@@ -52,7 +58,7 @@ pub fn dots(of: &Dots) -> Picture {
             scale,
             label: number,
         },
-        rule: None,
+        rule: (!of.is_logarithmic).then_some(0.0),
         series: of.kinds.clone(),
         rows,
     };

@@ -604,7 +604,7 @@ fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &Mach
             points: share(|machine| &machine.system.iowait_ns),
         },
         Series {
-            name: "stolen by the hypervisor".to_owned(),
+            name: "CPU steal".to_owned(),
             points: share(|machine| &machine.system.steal_ns),
         },
     ];

@@ -12,7 +12,7 @@ use crate::pictures::scale::Scale;
 /// A picture has no more rows.
 const ROWS_MAX: usize = 120;
 /// What a point stands for, in the order of its kinds.
-const KINDS: [&str; 3] = ["no difference shown", "better", "worse"];
+const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
 /// The plot.
 pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
@@ -71,6 +71,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
                     series: match result(row) {
                         "better" => 1,
                         "worse" => 2,
+                        "no interval" => 3,
                         _ => 0,
                     },
                     at: estimate.ratio,
@@ -126,7 +127,7 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         "Each side over its baseline, with the {level} interval where there are five blocks or runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the 95 % interval of the baseline's twin over the baseline, which are the same system: as far as that, a ratio is noise.",
+                "Shaded: the 95 % interval of the baseline's twin over the baseline, which are the same system: ratios within it cannot be told from noise.",
             false => "No noise is shaded: no baseline has a twin with five blocks.",
         }
     );
