@@ -138,7 +138,7 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
 fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
     if arguments.unlike || !arguments.metric.is_empty() {
         return Err(SpecError::Contradiction(
-            "--metric and --unlike need a comparison (give a study or sides, or add --compare)".to_owned(),
+            "--metric and --unlike need a comparison (name a study or sides, or add --compare)".to_owned(),
         )
         .into());
     }

@@ -151,7 +151,7 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     assert_eq!(ended(&refused, place.path()).code, Some(2), "nothing is compared");
     let figures = [
         "report",
-        "pair",
+        "1",
         "--archive",
         "a.db",
         "-o",

@@ -127,7 +127,7 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
         "Each side over its baseline, with the {level} interval where there are five blocks or runs of each. {}",
         match has_band {
             true =>
-                "Shaded: the 95 % interval of the baseline's twin over the baseline, which are the same system: ratios within it cannot be told from noise.",
+                "Shaded: the 95 % interval of the baseline's twin over the baseline, which are the same system: a ratio within it may be noise.",
             false => "No noise is shaded: no baseline has a twin with five blocks.",
         }
     );
