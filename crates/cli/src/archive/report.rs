@@ -1,5 +1,6 @@
 //! `postmark report`: one HTML file about runs, a study, or sides that are compared.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -59,7 +60,7 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let archive = is_archived.then(|| open(&arguments.archive)).transpose()?;
     let made = match &archive {
         Some(archive) => of_archive(archive, arguments)?,
-        None => of_runs(None, &arguments.runs)?,
+        None => of_runs(None, arguments)?,
     };
     let directory = arguments.figures.as_deref();
     let figures = directory.map_or_else(Vec::new, |directory| figure_files(directory, &made.figures));
@@ -100,11 +101,13 @@ fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBu
 
 /// Whether a word is the path of a file, and nothing that an archive knows.
 fn is_file(word: &Path) -> bool {
-    earlier::name(word).is_none()
-        && ((word.exists() && !word.is_dir())
-            || is_standard_output(word)
-            || word.extension().is_some()
-            || word.components().count() > 1)
+    // One that is missing is told as a file.
+    let is_called_so = || {
+        let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
+        ends.contains(&word.extension()) || word.components().count() > 1
+    };
+    let is_there = || word.exists() && !word.is_dir();
+    earlier::name(word).is_none() && (is_there() || is_standard_output(word) || is_called_so())
 }
 
 /// What the words stand for: runs, where each of them is one; else a study, or sides.
@@ -129,12 +132,18 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
             return Err(SidesError::NoStudy(word.clone()).into());
         }
     }
-    of_runs(Some(archive), &arguments.runs)
+    of_runs(Some(archive), arguments)
 }
 
-fn of_runs(archive: Option<&Archive>, runs: &[PathBuf]) -> Result<PageFiles, Problem> {
+fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<PageFiles, Problem> {
+    if arguments.unlike || !arguments.metric.is_empty() {
+        return Err(SpecError::Contradiction(
+            "--metric and --unlike need a comparison (give a study or sides, or add --compare)".to_owned(),
+        )
+        .into());
+    }
     let mut told = Vec::new();
-    for run in runs {
+    for run in &arguments.runs {
         match (earlier::name(run), archive) {
             (Some(word), Some(archive)) => told.push(archived(archive, word)?),
             _ => told.extend(in_file(run)?),

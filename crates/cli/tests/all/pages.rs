@@ -129,6 +129,40 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     let sides = ["report", "one", "two", "--archive", "a.db", "-o", "sides.html"];
     answer(&sides, place.path());
     assert!(page("sides.html").contains("<h1>PostMark: two compared with one</h1>"));
+    answer(
+        &["report", "1..1", "2..2", "--archive", "a.db", "-o", "ranges.html"],
+        place.path(),
+    );
+    answer(
+        &[
+            "report",
+            "1",
+            "2",
+            "--compare",
+            "--archive",
+            "a.db",
+            "-o",
+            "single.html",
+        ],
+        place.path(),
+    );
+    assert!(page("single.html").contains("<h1>PostMark: run 2 compared with run 1</h1>"));
+    let refused = ["report", "1", "2", "--unlike", "--archive", "a.db", "-o", "no.html"];
+    assert_eq!(ended(&refused, place.path()).code, Some(2), "nothing is compared");
+    let figures = [
+        "report",
+        "pair",
+        "--archive",
+        "a.db",
+        "-o",
+        "f.html",
+        "--figures",
+        "figures",
+    ];
+    answer(&figures, place.path());
+    let all: Vec<_> = fs::read_dir(place.path().join("figures")).unwrap().collect();
+    assert!(all.len() >= 4 && all.len() % 4 == 0, "{all:?}");
+    assert_eq!(ended(&figures, place.path()).code, Some(2), "they exist");
     let refused = ended(
         &["report", "nosuch", "--archive", "a.db", "-o", "no.html"],
         place.path(),
