@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use self::driven::{Browser, needed};
 use crate::pages::{HOSTILE, hostile, kept, over_time, page_of, run, swept};
+use crate::studied::page_of_study;
 
 /// In pixels: a telephone, a laptop, a large screen.
 const WIDTHS: [u32; 3] = [390, 1280, 2560];
@@ -37,7 +38,12 @@ fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
     let Some(axe) = needed() else { return };
     let axe = std::fs::read_to_string(axe).unwrap() + "; 0";
     let browser = Browser::start();
-    for (name, page) in [("run", of_run()), ("sweep", page_of(&swept())), ("hostile", hostile())] {
+    for (name, page) in [
+        ("run", of_run()),
+        ("sweep", page_of(&swept())),
+        ("study", page_of_study()),
+        ("hostile", hostile()),
+    ] {
         browser.open(&page);
         for width in WIDTHS {
             browser.wide(width);

@@ -88,6 +88,11 @@ fn made(blocks: u32) -> Made {
     all
 }
 
+/// The page of a study of five blocks.
+pub fn page_of_study() -> String {
+    with_page(&made(5), comparison_page)
+}
+
 fn with_page<T>(made: &Made, use_page: impl FnOnce(&ComparedPage<'_>) -> T) -> T {
     let cells = made.design.cells().unwrap();
     let runs = made
@@ -201,7 +206,7 @@ fn values_along_an_axis_are_medians_of_counted_runs() {
 
 #[test]
 fn every_cell_leads_to_its_runs() {
-    let page = with_page(&made(5), comparison_page);
+    let page = page_of_study();
     let links: Vec<&str> = page
         .split("href=\"#")
         .skip(1)
