@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use archive::{Archive, Filter, RunName};
 use record::ListedRun;
 use study::comparison::ALPHA;
-use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
+use study::{
+    Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun, Unlike, unlike,
+};
 
 use crate::archive::{find, is_alive, is_going};
 use crate::problem::Problem;
@@ -88,7 +90,7 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     };
     let runs = with_metrics(archive, &found, &metrics)?;
     let mut groups = study::groups(&cells, &runs);
-    let mut tables = study::final_tables(&found.design, &cells, &runs, &metrics);
+    let mut tables = StudyComparisons::of(&found.design, &cells, &runs, &metrics).tables;
     groups.retain(|group| !group.sides.is_empty());
     tables.retain(|table| !table.rows.is_empty());
     if groups.is_empty() {
