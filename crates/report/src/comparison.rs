@@ -163,12 +163,18 @@ fn ratio(row: &Comparison, estimate: &Estimate) -> String {
         Metric::Messages => "sends",
     };
     format!(
-        "{} {verb} {} {}'s {}",
+        "{} {verb} {} {} {}",
         row.side,
         ratio_of(estimate.ratio, digits(estimate)),
-        row.baseline,
+        of_whom(&row.baseline),
         noun(row.metric)
     )
+}
+
+/// `ext4's`, `1,000 files'`.
+fn of_whom(name: &str) -> String {
+    let end = if name.ends_with('s') { "'" } else { "'s" };
+    format!("{name}{end}")
 }
 
 /// `0.71 of`, `1.40 times`.

@@ -29,7 +29,9 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     document.title(title(results.layout));
     document.words(numbers(results));
     if results.is_doubtful {
-        document.warning("DOUBTFUL: a baseline of this study and its twin, the same system, differ; the comparisons say by how much.");
+        document.warning(
+            "DOUBTFUL: a baseline of this study and its twin, the same system, differ; the comparisons have the ratio.",
+        );
     }
     document.gap();
     let tables = match results.layout {
