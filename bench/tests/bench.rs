@@ -10,6 +10,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+#[path = "../../crates/cli/tests/all/support/needs.rs"]
+mod needs;
+
+use needs::{is_met, is_root};
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn bench() -> Command {
@@ -18,16 +23,8 @@ fn bench() -> Command {
 
 /// Whether a benchmark can be run here.
 fn is_possible() -> bool {
-    let is_possible = rustix::process::geteuid().is_root()
-        && ["gcc", "strace"]
-            .iter()
-            .all(|tool| Path::new("/usr/bin").join(tool).exists());
-    let all = std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
-    assert!(is_possible || !all, "this test needs root, gcc and strace");
-    if !is_possible {
-        eprintln!("skipped: it needs root, gcc and strace");
-    }
-    is_possible
+    let is_there = |tool: &&str| Path::new("/usr/bin").join(tool).exists();
+    is_root() && is_met(["gcc", "strace"].iter().all(is_there), "gcc and strace")
 }
 
 /// Whether something is mounted in a directory.
@@ -101,11 +98,8 @@ fn a_users_files_stay_as_they_are() {
     let lacks_tools = ["mkfs.ext4", "mkfs.xfs", "mkfs.btrfs"]
         .iter()
         .any(|tool| !is_there(tool));
-    if lacks_tools || passthrough::is_possible().is_err() {
-        let all =
-            std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1");
-        assert!(!all, "this test needs root, /dev/fuse, and mkfs of ext4, xfs and btrfs");
-        eprintln!("skipped: it needs root, /dev/fuse, and mkfs of ext4, xfs and btrfs");
+    let has_all = !lacks_tools && passthrough::is_possible().is_ok();
+    if !is_met(has_all, "root, /dev/fuse, and mkfs of ext4, xfs and btrfs") {
         return;
     }
     // Cargo builds it with the workspace, beside this package's own program.

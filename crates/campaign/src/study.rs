@@ -43,7 +43,8 @@ pub trait Ground {
     /// Where it was refused.
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
-    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need not make it again.
+    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need not make it again. The target stays where
+    /// it is.
     ///
     /// # Errors
     /// Where it cannot be kept.
@@ -313,7 +314,6 @@ impl<G: Ground> Going<'_, G> {
                     return Ok(Some(end));
                 }
                 ready = self.ground.keep_state(run.cell)?;
-                spec = self.ground.spec(run.cell, &ready.directory)?;
             }
             spec.keeping = Keeping {
                 reuse: true,

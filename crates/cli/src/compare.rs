@@ -45,7 +45,10 @@ pub fn show(tables: &[Comparisons], format: CompareFormat) -> Result<(), Problem
 
 fn document(tables: &[Comparisons]) -> Document {
     let mut document = Document::default();
-    for table in tables {
+    for (number, table) in tables.iter().enumerate() {
+        if number > 0 {
+            document.gap();
+        }
         document.append(report::comparison::document(table));
     }
     document

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use archive::{Archive, Filter, RunName};
 use record::ListedRun;
 use study::comparison::ALPHA;
-use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyRun, Unlike, unlike};
+use study::{
+    Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun, Unlike, unlike,
+};
 
 use crate::archive::{find, is_alive, is_going};
 use crate::problem::Problem;
@@ -103,7 +105,7 @@ pub fn all_of_study(archive: &Archive, found: &FoundStudy, metrics: &[Metric]) -
         metrics.to_vec()
     };
     let runs = with_metrics(archive, found, &metrics)?;
-    let mut tables = study::final_tables(&found.design, &cells, &runs, &metrics);
+    let mut tables = StudyComparisons::of(&found.design, &cells, &runs, &metrics).tables;
     tables.retain(|table| !table.rows.is_empty());
     Ok(Found {
         groups: study::groups(&cells, &runs),

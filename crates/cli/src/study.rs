@@ -15,17 +15,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
-use document::harmless;
+use document::{Rendering, WIDTH, harmless};
 use published::layouts::LayoutView;
 use spec::Stop;
-use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
+use study::{Design, PlannedCell, StudyCell, StudyComparisons, StudyPlan, StudyRun};
 
 use crate::apart::Side;
 use crate::archive::{self, ArchivePlace, Chosen};
 use crate::compare;
 use crate::options::{CompareFormat, StudyArguments};
 use crate::output::{Input, OutputFile, Outputs};
-use crate::problem::{Problem, tell};
+use crate::problem::{Problem, print, tell};
 use crate::screen;
 use alone::Alone;
 use directories::MountedOn;
@@ -83,14 +83,21 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
     };
     let mut ground = CliGround::new(arguments, words, course, &place, intended.mounted)?;
     let plan = plan(&course, &runs, &ground)?;
-    if arguments.format == CompareFormat::Text {
+    // Where the answer is for a program, the plan is no part of it.
+    if arguments.dry_run || arguments.format == CompareFormat::Text {
         let document = report::study::plan(&plan);
-        screen::print(&screen::text(&document, document::WIDTH))?;
+        match arguments.format {
+            CompareFormat::Text => screen::print(&screen::text(&document, WIDTH))?,
+            CompareFormat::Markdown => print(&Rendering::Markdown.show(&document, WIDTH))?,
+            CompareFormat::Json => print(&document::json(&plan))?,
+            CompareFormat::Csv => {
+                return Err(contradiction(
+                    "--dry-run has no CSV (use --format text, markdown or json)",
+                ));
+            }
+        }
     }
     if arguments.dry_run {
-        if arguments.format == CompareFormat::Json {
-            screen::print(&document::json(&plan))?;
-        }
         return Ok(0);
     }
     let inputs: Vec<Input> = arguments.file.iter().map(|file| Input::new("FILE", file)).collect();
@@ -162,8 +169,8 @@ fn report_of(
 }
 
 fn compare_of(arguments: &StudyArguments, course: &Course<'_>, runs: &[StudyRun]) -> Result<(), Problem> {
-    let tables = study::final_tables(course.design, course.cells, runs, &course.design.metrics);
-    compare::show(&tables, arguments.format)
+    let found = StudyComparisons::of(course.design, course.cells, runs, &course.design.metrics);
+    compare::show(&found.tables, arguments.format)
 }
 
 /// What is to be performed: a new study, or one that is there.
@@ -231,6 +238,11 @@ fn resumed(arguments: &StudyArguments, place: &ArchivePlace, word: &str) -> Resu
             found.id
         )));
     }
+    if found.design.until.is_some() && arguments.blocks.is_some() {
+        return Err(contradiction(
+            "the looks of a study with until are spread over its blocks, which therefore stay as they are (remove --blocks)",
+        ));
+    }
     let text = words::changed(&found.design.text, arguments).unwrap_or_else(|_| found.design.text.clone());
     let design =
         Design::parse(&text).map_err(|error| contradiction(format!("cannot continue this study: {}", error.flaw)))?;
@@ -278,7 +290,9 @@ fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Resul
         Some((_, block)) => block,
         None => runs.iter().map(|run| run.part.block).max().unwrap_or(1),
     };
-    let order = design.block(cells, next_block, 1);
+    let of_block = runs.iter().filter(|run| run.part.block == next_block);
+    let attempt = of_block.map(|run| run.part.attempt).max().unwrap_or(1);
+    let order = design.block(cells, next_block, attempt);
     let mut measured = Some(0.0);
     for run in &order {
         let specified = ground::specify(design, &cells[run.cell], Path::new("/"))?;

@@ -259,16 +259,6 @@ impl Made {
         states::copy_tree(&tree, &target, self.around())
     }
 
-    /// Removes a saved state, where there is one.
-    ///
-    /// # Errors
-    /// It cannot be removed.
-    pub fn forget(&mut self, state: &str) -> Result<(), MakeError> {
-        states::check_name(state)?;
-        states::remove(&self.images(state))?;
-        states::remove_tree(&self.directory.saved(state, "tree"))
-    }
-
     /// Removes all of it: mounts, loop devices, images, saved states, manifests.
     ///
     /// # Errors

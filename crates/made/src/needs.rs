@@ -30,8 +30,6 @@ pub struct RoomNeed {
 /// What a file system needs that can be made here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeNeeds {
-    /// What is done as root, as verbs with their objects.
-    pub as_root: Vec<&'static str>,
     /// The room, by directory: the image's, and the external journal's where that is another one.
     pub room: Vec<RoomNeed>,
     /// The memory that a tmpfs takes when it is full, in bytes; 0 for others.
@@ -48,11 +46,6 @@ impl MakeSpec {
     /// The first thing that is missing.
     pub fn check(&self) -> Result<MakeNeeds, CannotMake> {
         let kind = self.kind;
-        let as_root = if kind.has_image() {
-            vec!["set up loop devices", "mount", "unmount"]
-        } else {
-            vec!["mount", "unmount"]
-        };
         if !rustix::process::geteuid().is_root() {
             let actions = if kind.has_image() {
                 "setting up loop devices and mounting"
@@ -76,7 +69,6 @@ impl MakeSpec {
             has_loops(kind)?;
         }
         Ok(MakeNeeds {
-            as_root,
             room: self.room()?,
             memory_bytes: if kind.has_image() { 0 } else { self.size_bytes },
         })

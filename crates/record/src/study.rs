@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Which study a run is part of, where it stands in it, and the state that it began in. Who has one run of a study has its whole design.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StudyPart {
     /// The study's identity, drawn when it began.
     pub study: String,

@@ -11,16 +11,14 @@ use study::{
 pub fn document(found: &Comparisons) -> Document {
     let mut document = Document::default();
     document.title(format!("Comparison with {}", found.baseline));
-    add(&mut document, found);
-    document
-}
-
-/// Adds table and sentences, for a document that has more.
-pub fn add(document: &mut Document, found: &Comparisons) {
+    for doubt in doubts(found) {
+        document.warning(doubt);
+    }
     document.table(table(found, |side| side.into()));
     document.gap();
-    add_sentences(document, found);
-    add_doubts(document, found);
+    add_sentences(&mut document, found);
+    add_noise(&mut document, found);
+    document
 }
 
 /// Adds a sentence for each comparison, and how sure all of them are.
@@ -55,15 +53,20 @@ fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
+/// Why all of it is to be doubted; empty where it is not.
+pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
+    let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful());
+    let doubts: Vec<String> = doubtful.map(|noise| doubt(noise, &found.baseline)).collect();
+    match found.is_doubtful && doubts.is_empty() {
+        true => vec!["DOUBTFUL: another baseline of this study and its twin, the same system, differ.".to_owned()],
+        false => doubts,
+    }
+}
+
 /// Adds what a twin showed, and the runs that are not counted.
-pub(crate) fn add_doubts(document: &mut Document, found: &Comparisons) {
+pub(crate) fn add_noise(document: &mut Document, found: &Comparisons) {
     for noise in &found.noise {
-        let text = noise_sentence(noise, &found.baseline);
-        if noise.is_doubtful() {
-            document.warning(format!("DOUBTFUL: {text}"));
-        } else {
-            document.words(text);
-        }
+        document.words(noise_sentence(noise, &found.baseline));
     }
     if !found.invalid.is_empty() {
         let runs: Vec<String> = found.invalid.iter().map(invalid).collect();
@@ -165,12 +168,18 @@ fn ratio(row: &Comparison, estimate: &Estimate) -> String {
         Metric::Messages => "sends",
     };
     format!(
-        "{} {verb} {} {}'s {}",
+        "{} {verb} {} {} {}",
         row.side,
         ratio_of(estimate.ratio, digits(estimate)),
-        row.baseline,
+        of_whom(&row.baseline),
         noun(row.metric)
     )
+}
+
+/// `ext4's`, `1,000 files'`.
+fn of_whom(name: &str) -> String {
+    let end = if name.ends_with('s') { "'" } else { "'s" };
+    format!("{name}{end}")
 }
 
 /// `0.71 of`, `1.40 times`.
@@ -257,24 +266,29 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 }
 
 /// What a twin shows.
-pub(crate) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
-    let what = noun(noise.metric);
-    let spread = noise.spread.map_or_else(String::new, |spread| {
-        format!(
-            "Noise of {what}: {} (standard deviation of the log ratio of {baseline} and its twin, {})",
-            document::units::percent(spread),
-            counted(noise.count.into(), "block")
-        )
-    });
-    let text = match (noise.is_doubtful(), noise.interval) {
-        (true, Some(RatioInterval { low, high })) => format!(
-            "{baseline} and its twin are the same system, but the twin has {} the {what} (95 % interval {low:.3} to {high:.3}): something \
-             other than the systems changes the results. {spread}.",
-            ratio_of(noise.ratio, 3),
-        ),
-        _ => format!("{spread}."),
+fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
+    let blocks = counted(noise.count.into(), "block");
+    let spread = match noise.spread {
+        Some(spread) => document::units::percent(spread),
+        None => "not known".to_owned(),
     };
-    document::units::bound(&text)
+    document::units::bound(&format!(
+        "Noise of {}: {spread} (standard deviation of the log ratio of {baseline} and its twin, {blocks}).",
+        noun(noise.metric)
+    ))
+}
+
+/// What a twin that differs means.
+fn doubt(noise: &TwinNoise, baseline: &str) -> String {
+    let interval = noise.interval.map_or_else(String::new, |RatioInterval { low, high }| {
+        format!(" (95 % interval {low:.3} to {high:.3})")
+    });
+    document::units::bound(&format!(
+        "DOUBTFUL: {baseline} and its twin are the same system, but the twin has {} the {}{interval}: something other than the systems \
+         changes the results.",
+        ratio_of(noise.ratio, 3),
+        noun(noise.metric)
+    ))
 }
 
 fn invalid(run: &InvalidRun) -> String {
@@ -331,6 +345,10 @@ fn digits(estimate: &Estimate) -> usize {
     }
 }
 
+fn truth(is_so: bool) -> Cell {
+    Cell::ours(if is_so { "true" } else { "false" })
+}
+
 /// A row for each comparison, for spreadsheets (RFC 4180).
 pub fn as_csv(tables: &[Comparisons]) -> String {
     let mut table = Table::new(
@@ -350,6 +368,7 @@ pub fn as_csv(tables: &[Comparisons]) -> String {
             "confidence",
             "spread",
             "is_shown",
+            "is_doubtful",
             "smallest_shown",
             "blocks_needed",
             "result",
@@ -358,8 +377,8 @@ pub fn as_csv(tables: &[Comparisons]) -> String {
     );
     let rows = tables
         .iter()
-        .flat_map(|table| table.rows.iter().map(move |row| (row, table.confidence)));
-    for (row, confidence) in rows {
+        .flat_map(|table| table.rows.iter().map(move |row| (row, table)));
+    for (row, of) in rows {
         let estimate = row.estimate();
         let number = |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, 6)));
         let count = |value: u32| Cell::from(Number::Ordinal(value.into()));
@@ -381,9 +400,10 @@ pub fn as_csv(tables: &[Comparisons]) -> String {
             number(estimate.map(|estimate| estimate.ratio)),
             number(interval.map(|interval| interval.low)),
             number(interval.map(|interval| interval.high)),
-            number(Some(confidence)),
+            number(Some(of.confidence)),
             number(estimate.and_then(|estimate| estimate.spread)),
-            Cell::ours(estimate.map_or("", |estimate| if estimate.is_shown { "true" } else { "false" })),
+            estimate.map_or(Cell::Empty, |estimate| truth(estimate.is_shown)),
+            truth(of.is_doubtful),
             number(estimate.and_then(|estimate| estimate.smallest_shown)),
             estimate
                 .and_then(|estimate| estimate.blocks_needed)

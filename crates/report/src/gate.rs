@@ -4,7 +4,7 @@ use document::units::{bound, counted};
 use document::{Cell, Document, Number, Table, Tone};
 use study::{Bound, Decision, Gate, Judged, Method};
 
-use crate::comparison::{add_doubts, unlike_words};
+use crate::comparison::{add_noise, doubts, unlike_words};
 
 /// The whole document, for people and for a pull request.
 pub fn document(gate: &Gate) -> Document {
@@ -25,7 +25,10 @@ pub fn document(gate: &Gate) -> Document {
          whole gate (Holm's procedure). Undecided: neither is shown.",
     ));
     for comparisons in &gate.comparisons {
-        add_doubts(&mut document, comparisons);
+        for doubt in doubts(comparisons) {
+            document.warning(doubt);
+        }
+        add_noise(&mut document, comparisons);
     }
     document
 }

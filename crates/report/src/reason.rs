@@ -122,7 +122,7 @@ pub fn describe(reason: &Reason) -> String {
             percent(STEAL_MAX)
         ),
         Reason::Emulated => {
-            "The processors are emulated in software (QEMU without hardware virtualization): counts are true, but times and rates are those of the emulator."
+            "The processors are emulated in software (QEMU without hardware virtualization): counts are true, but times and rates are those of the emulator, not of a file system."
                 .to_owned()
         }
         Reason::Paused {

@@ -1,10 +1,13 @@
 //! The cells of a study: every workload at every value of every axis on every target; and which is compared with which.
 
+use std::collections::BTreeSet;
+
 use record::Coordinate;
 use spec::Options;
 use workload::random::{Key, below};
 
-use crate::design::{CELLS_MAX, Design, Flaw, age, fullness, options_of, word};
+use crate::design::{Design, age, fullness, options_of, word};
+use crate::flaw::{CELLS_MAX, Flaw};
 
 /// The dimension of the workloads.
 const WORKLOAD: &str = "workload";
@@ -63,13 +66,19 @@ impl Design {
         }
         let (compared, base) = self.compared(&dimensions)?;
         let mut cells = Vec::new();
+        let mut labels = BTreeSet::new();
         for number in 0..count as usize {
             let at = places(&dimensions, number);
             let mut base_at = at.clone();
             if let Some(place) = base_at.get_mut(compared) {
                 *place = base;
             }
-            cells.push(self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?);
+            let cell = self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?;
+            // Runs are known by it.
+            if !labels.insert(cell.label.clone()) {
+                return Err(Flaw::SameLabel(cell.label));
+            }
+            cells.push(cell);
         }
         Ok(cells)
     }

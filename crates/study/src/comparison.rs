@@ -141,7 +141,7 @@ pub struct Comparisons {
     pub rows: Vec<Comparison>,
     /// What the twin showed, for each metric; empty where there is none.
     pub noise: Vec<TwinNoise>,
-    /// Whether the same system seems to differ from itself, so that every row is to be doubted.
+    /// Whether the same system seems to differ from itself, here or in another table of the study, so that every row is to be doubted.
     pub is_doubtful: bool,
     /// The runs that are not counted.
     pub invalid: Vec<InvalidRun>,
@@ -162,10 +162,15 @@ fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
 }
 
 impl Comparisons {
-    /// A table for each group; the intervals of each table hold together.
+    /// A table for each group; the intervals of each table hold together. A twin that differs makes all of them doubtful.
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
-        groups.iter().map(table).collect()
+        let mut tables: Vec<Self> = groups.iter().map(table).collect();
+        let is_doubtful = tables.iter().any(|table| table.is_doubtful);
+        for table in &mut tables {
+            table.is_doubtful = is_doubtful;
+        }
+        tables
     }
 
     /// Every side against the baseline in every metric, with the error of all intervals together ([`ALPHA`], or that of a look:

@@ -9,6 +9,7 @@
 pub mod cells;
 pub mod comparison;
 pub mod design;
+pub mod flaw;
 pub mod gate;
 pub mod looks;
 pub mod metric;
@@ -21,11 +22,12 @@ pub mod tables;
 
 pub use cells::{BlockRun, StudyCell};
 pub use comparison::{Comparison, ComparisonOutcome, Comparisons, Estimate, Method, RatioInterval, TwinNoise};
-pub use design::{Axis, Design, DesignError, Flaw, TargetDesign, WorkloadDesign};
+pub use design::{Axis, Design, TargetDesign, WorkloadDesign};
+pub use flaw::{DesignError, Flaw};
 pub use gate::{Bound, Decision, Gate, GateError, Judged, Requirement, RequirementError};
 pub use looks::Looks;
 pub use metric::{Better, Metric, MetricUnit, Statistic, UnknownMetric};
 pub use observed::{Baseline, BlockAttempt, ComparedSide, InvalidRun, Observed, SideGroup, Unlike, UnlikeWhat, unlike};
 pub use paper_layout::{PaperLayout, UnknownLayout};
 pub use plan::{PlannedCell, StudyPlan};
-pub use tables::{StudyRun, final_tables, groups, tables};
+pub use tables::{StudyComparisons, StudyRun, groups, tables};

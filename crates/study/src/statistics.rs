@@ -8,7 +8,7 @@ pub const BLOCKS_MIN: u32 = 5;
 /// A difference that exists is shown with this probability, where so many blocks are asked for that it is.
 pub const POWER: f64 = 0.8;
 
-/// More blocks are asked of nobody.
+/// More blocks are asked of nobody, and no study has more.
 pub const BLOCKS_MAX: u32 = 10_000;
 
 /// The middle of values, and how far they lie apart.

@@ -23,15 +23,31 @@ pub fn tables(cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric], alpha:
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
 }
 
-/// The comparisons of a study that has ended, with 95 % for each table: where it was looked at before, with what these looks have left
-/// of the error.
-pub fn final_tables(design: &Design, cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric]) -> Vec<Comparisons> {
-    let mut tables = tables(cells, runs, metrics, error_left(design, runs));
-    for table in &mut tables {
-        // All looks together hold with it.
-        table.confidence = 1.0 - ALPHA;
+/// What a study came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StudyComparisons {
+    /// A table for each baseline.
+    pub tables: Vec<Comparisons>,
+    /// The error of each of them: where the study was looked at before, what these looks have left of it.
+    pub alpha: f64,
+}
+
+impl StudyComparisons {
+    /// The comparisons of a study that has ended, with 95 % for each table.
+    pub fn of(design: &Design, cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric]) -> Self {
+        let alpha = error_left(design, runs);
+        let mut tables = tables(cells, runs, metrics, alpha);
+        for table in &mut tables {
+            // All looks together hold with it.
+            table.confidence = 1.0 - ALPHA;
+        }
+        Self { tables, alpha }
     }
-    tables
+
+    /// Whether the same system seems to differ from itself.
+    pub fn is_doubtful(&self) -> bool {
+        self.tables.iter().any(|table| table.is_doubtful)
+    }
 }
 
 /// The error of the intervals of a study that has ended.

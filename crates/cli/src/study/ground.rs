@@ -91,6 +91,13 @@ impl<'a> CliGround<'a> {
         }
     }
 
+    /// Shows what is of use only while it is so, and not in a log.
+    fn show_briefly(&self, text: &str) {
+        if std::io::stderr().is_terminal() {
+            self.show(text);
+        }
+    }
+
     /// A display for the stages of a run: lines of stages would be too many where there is no terminal.
     fn display(&self) -> Display {
         Display::new(self.quiet || !std::io::stderr().is_terminal())
@@ -184,9 +191,7 @@ impl Ground for CliGround<'_> {
                 // From now on a signal ends the study, and not the program.
                 let _ = self.signals.take();
                 self.at = place_of(&progress);
-                if std::io::stderr().is_terminal() {
-                    self.show(&format!("{}{}", place_of(&progress), left(&progress)));
-                }
+                self.show_briefly(&format!("{}{}", place_of(&progress), left(&progress)));
             }
             StudyEvent::Measured(progress, record) => {
                 let summary = Summary::of(record);
@@ -205,7 +210,9 @@ impl Ground for CliGround<'_> {
                 "block {block} has an INVALID run and is repeated (attempt {attempt} of {})",
                 campaign::study::ATTEMPTS
             )),
-            StudyEvent::Making | StudyEvent::Waiting | StudyEvent::Churning => {}
+            StudyEvent::Making => self.show_briefly("  preparing the target"),
+            StudyEvent::Waiting => self.show_briefly("  waiting for a quiet machine"),
+            StudyEvent::Churning => self.show_briefly("  churning the pool"),
         }
     }
 }
@@ -224,7 +231,7 @@ fn place_of(progress: &StudyProgress<'_>) -> String {
     let again = if *is_twin { " again" } else { "" };
     let of = match *blocks {
         // As many as the time allows.
-        study::design::BLOCKS_MAX => String::new(),
+        study::statistics::BLOCKS_MAX => String::new(),
         blocks => format!(" of {blocks}"),
     };
     format!("block {block}{of}, run {position} of {runs}, {}{again}", cell.label)

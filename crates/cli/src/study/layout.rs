@@ -4,7 +4,7 @@ use archive::Archive;
 use document::{Document, Rendering, WIDTH};
 use published::Library;
 use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
-use study::{Design, PaperLayout, StudyRun};
+use study::{Design, PaperLayout, StudyComparisons, StudyRun};
 
 use crate::options::CompareFormat;
 use crate::problem::{Problem, PublishedProblem, print};
@@ -74,5 +74,7 @@ fn results(
         of_paper.extend(PaperRun::of(&archive.record(number)?));
     }
     let library = Library::read().map_err(PublishedProblem::from)?;
-    Ok(LayoutResults::of(layout, design, &of_paper, &library).map_err(PublishedProblem::from)?)
+    let cells = design.cells().unwrap_or_default();
+    let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
+    Ok(LayoutResults::of(layout, design, &of_paper, &compared, &library).map_err(PublishedProblem::from)?)
 }

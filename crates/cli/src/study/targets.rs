@@ -40,7 +40,7 @@ impl Targets {
             let of_target = cells.iter().filter(|cell| cell.target == index);
             for cell in of_target.clone().filter(|cell| cell.fullness.is_some()) {
                 let mut filled = spec.clone();
-                filled.fullness_percent = percent(cell);
+                filled.fullness_percent = percent(cell, &spec);
                 filled.validate().map_err(|why| refused(&why))?;
             }
             let needs = spec.check().map_err(|why| refused(&why))?;
@@ -107,43 +107,36 @@ impl Targets {
                 (&self.made[&cell.target], true)
             }
             Some(mut made) => {
-                let remade = made
-                    .set_fullness(percent(cell).or(spec.fullness_percent))
-                    .and_then(|()| made.remake());
+                let remade = made.set_fullness(percent(cell, spec)).and_then(|()| made.remake());
                 self.made.insert(cell.target, made);
                 remade.map_err(failed)?;
                 (&self.made[&cell.target], false)
             }
             None => {
-                let mut spec = spec.clone();
-                spec.fullness_percent = percent(cell).or(spec.fullness_percent);
-                let made = Made::make(&spec, &target.name).map_err(failed)?;
+                let mut filled = spec.clone();
+                filled.fullness_percent = percent(cell, spec);
+                let made = Made::make(&filled, &target.name).map_err(failed)?;
                 (&*self.made.entry(cell.target).or_insert(made), false)
             }
         };
         Ok(ready(made, is_churned))
     }
 
-    /// Keeps the state of a made file system with its churned pool. In a directory the pool stays as it is.
+    /// Keeps the state of a cell's made file system with its churned pool. A directory has none: cells with an age are on made file
+    /// systems only.
     ///
     /// # Errors
     /// Where it cannot be kept.
     pub fn keep_state(&mut self, course: Course<'_>, number: usize) -> Result<Ready, Problem> {
-        let cell = &course.cells[number];
-        let target = &course.design.targets[cell.target];
-        let Some(made) = self.made.get_mut(&cell.target) else {
-            return Ok(Ready {
-                directory: target.at.clone().into(),
-                made: None,
-                is_churned: true,
-            });
+        let target = course.cells[number].target;
+        let Some(made) = self.made.get_mut(&target) else {
+            return self.ready(course, number);
         };
         // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it is churned again.
-        if made.spec().kind == FileSystemKind::Tmpfs {
-            return Ok(ready(made, true));
+        if made.spec().kind != FileSystemKind::Tmpfs {
+            made.save(&state(number))
+                .map_err(|why| Problem::Study(format!("the target {}: {why}", course.design.targets[target].name)))?;
         }
-        made.save(&state(number))
-            .map_err(|why| Problem::Study(format!("the target {}: {why}", target.name)))?;
         Ok(ready(made, true))
     }
 
@@ -162,10 +155,13 @@ fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// How full the cell's file system is to be; nothing: as mkfs leaves it, or as the target says.
-fn percent(cell: &StudyCell) -> Option<u8> {
-    let percent = cell.fullness.filter(|percent| *percent > 0);
-    percent.and_then(|percent| u8::try_from(percent).ok())
+/// How full the cell's file system is to be: as the cell says, otherwise as the target does. Nothing: as mkfs leaves it, which is also
+/// what 0 means.
+fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
+    match cell.fullness {
+        Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),
+        None => spec.fullness_percent,
+    }
 }
 
 fn ready(made: &Made, is_churned: bool) -> Ready {

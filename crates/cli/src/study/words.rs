@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use study::design::DesignError;
+use study::DesignError;
 use toml::{Table, Value};
 
 use crate::options::StudyArguments;

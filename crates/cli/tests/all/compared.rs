@@ -117,15 +117,11 @@ fn part(cell: &str, is_twin: bool, block: u32) -> StudyPart {
         name: "pair".to_owned(),
         design: DESIGN.to_owned(),
         cell: cell.to_owned(),
-        coordinates: Vec::new(),
         is_twin,
         block,
         attempt: 1,
         position: 1,
-        side: None,
-        quiet: None,
-        made: None,
-        age: None,
+        ..StudyPart::default()
     }
 }
 

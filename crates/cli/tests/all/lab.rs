@@ -19,6 +19,7 @@ use crate::support::{Scene, everything, names};
 mod flakey;
 mod power_cut;
 mod protocols;
+mod studies;
 
 /// What a boot has left.
 struct Booted {

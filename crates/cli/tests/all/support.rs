@@ -8,6 +8,7 @@ use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
 pub mod ended;
 pub mod faces;
+pub mod needs;
 pub mod running;
 pub mod scene;
 pub mod snapshot;
@@ -15,37 +16,11 @@ pub mod volume;
 
 pub use ended::Ended;
 pub use faces::{FACES, Face, Moment, Storage, Work};
+pub use needs::{everything, is_met, is_root};
 pub use running::Running;
 pub use scene::Scene;
 pub use snapshot::Snapshot;
 pub use volume::{FileSystem, Volume};
-
-/// Whether everything is to be tested: then nothing is skipped.
-pub fn everything() -> bool {
-    std::env::var_os("CI").is_some() || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
-}
-
-/// Whether a need of the test's is met; where it is not, says that the test is skipped.
-///
-/// # Panics
-/// Where everything is to be tested and the need is not met.
-pub fn is_met(met: bool, need: &str) -> bool {
-    use std::io::Write as _;
-
-    if met {
-        return true;
-    }
-    assert!(!everything(), "this test needs {need}");
-    // Not with `eprintln!`: what that writes is kept from whoever looks at tests that pass.
-    let name = std::thread::current().name().unwrap_or_default().to_owned();
-    let _ = writeln!(std::io::stderr(), "skipped: {name}: it needs {need}");
-    false
-}
-
-/// Whether the test may do what root may.
-pub fn is_root() -> bool {
-    is_met(rustix::process::geteuid().is_root(), "root")
-}
 
 /// The names in a directory, in order. Its time of access stays as it is: looking is not to change what is looked at.
 ///

@@ -12,29 +12,10 @@ use rustix::io::Errno;
 use rustix::mount::UnmountFlags;
 use tempfile::TempDir;
 
-/// Whether everything is to be tested: then a missing need is a failure.
-fn everything() -> bool {
-    ["CI", "POSTMARK_TEST_ALL"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some())
-}
+#[path = "../../../cli/tests/all/support/needs.rs"]
+mod needs;
 
-/// Whether a need of a test is met; says so where it is not.
-pub fn is_met(met: bool, need: &str) -> bool {
-    if met {
-        return true;
-    }
-    assert!(!everything(), "this test needs {need}");
-    // Not with `eprintln!`: what that writes is kept from whoever looks at tests that pass.
-    let name = std::thread::current().name().unwrap_or_default().to_owned();
-    let _ = writeln!(std::io::stderr(), "skipped: {name}: it needs {need}");
-    false
-}
-
-/// Whether the test may mount.
-pub fn is_root() -> bool {
-    is_met(rustix::process::geteuid().is_root(), "root")
-}
+pub use needs::{is_met, is_root};
 
 /// Kinds that most kernels have: a kernel without one of them fails the tests where everything is to be tested.
 const COMMON: [FileSystemKind; 7] = [

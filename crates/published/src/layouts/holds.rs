@@ -2,7 +2,6 @@
 
 use document::units::{counted, grouped};
 use document::{Cell, Number, Table};
-use study::comparison::ALPHA;
 
 use super::results::{LayoutResults, PairedRatio};
 use crate::beside::{WHOLE_SYSTEMS, amount};
@@ -161,7 +160,7 @@ fn orders(results: &LayoutResults) -> Vec<String> {
                     "another order"
                 };
                 items.push(format!(
-                    "Fastest first ({}) at {}{}: printed {}; here {}: {agrees}.",
+                    "Fastest first ({}) at {}{}: printed {}; medians here {}: {agrees}.",
                     noun(figure),
                     of.name,
                     of_variant(variant.as_deref()),
@@ -321,7 +320,7 @@ fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
         between_systems(results, figure, &mut differences);
         between_works(results, figure, &mut differences);
     }
-    let alpha = ALPHA / differences.len().max(1) as f64;
+    let alpha = results.alpha / differences.len().max(1) as f64;
     let judged = differences.into_iter().filter_map(|difference| {
         let here = results.ratio(difference.figure, difference.over, difference.under, alpha)?;
         let found = judge(&difference, &here);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::units::{bytes, counted};
-use record::{DeviceRole, Level, Record, StudyPart, Summary};
+use record::{DeviceRole, Level, Reason, Record, StudyPart, Summary};
 use workload::Edition;
 
 use crate::number::KILOBYTE_BYTES;
@@ -39,6 +39,9 @@ impl PaperRun {
         let workload = &record.spec.workload;
         let mut differences = differences(workload);
         differences.extend(why_not_plain(record).map(|why| why.to_string()));
+        if summary.verdict.reasons.contains(&Reason::Emulated) {
+            differences.push("on emulated processors, where times are the emulator's and counts are true".to_owned());
+        }
         Some(Self {
             is_counted: summary.verdict.level != Level::Invalid,
             shape: ConfigurationShape::of(workload),

@@ -6,7 +6,7 @@ use record::Fact;
 use serde::Serialize;
 use study::pairs::INVALID_MAX;
 use study::statistics::{BLOCKS_MIN, Mean, Middle, mean};
-use study::{Design, Flaw, PaperLayout, StudyCell};
+use study::{Design, Flaw, PaperLayout, StudyCell, StudyComparisons};
 use workload::presets::{self, Machine};
 
 use super::measured::PaperRun;
@@ -56,6 +56,11 @@ pub struct LayoutResults {
     pub values: Vec<StudiedValue>,
     /// Blocks in which every run of a cell was INVALID, by work and system: they are in no number.
     pub invalid: Vec<InvalidBlocks>,
+    /// Whether the same system seems to differ from itself, so that every number is to be doubted.
+    pub is_doubtful: bool,
+    /// The error of an interval, or of several that hold together.
+    #[serde(skip)]
+    pub alpha: f64,
     /// By work, system and figure, what each block came to.
     #[serde(skip)]
     blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
@@ -351,11 +356,17 @@ fn source(library: &Library, layout: PaperLayout) -> Result<&Source, PublishedEr
 }
 
 impl LayoutResults {
-    /// The results of a study's runs, and of the paper those of the same work.
+    /// The results of a study's runs, and of the paper those of the same work. `compared` is the same study as it compares its cells.
     ///
     /// # Errors
     /// Where the paper lacks a counterpart.
-    pub fn of(layout: PaperLayout, design: &Design, runs: &[PaperRun], library: &Library) -> Result<Self, LayoutError> {
+    pub fn of(
+        layout: PaperLayout,
+        design: &Design,
+        runs: &[PaperRun],
+        compared: &StudyComparisons,
+        library: &Library,
+    ) -> Result<Self, LayoutError> {
         if design.layout.is_none_or(|own| own == layout) {
             check(layout, design, library)?;
         }
@@ -369,6 +380,8 @@ impl LayoutResults {
             systems: Vec::new(),
             values: Vec::new(),
             invalid: Vec::new(),
+            is_doubtful: compared.is_doubtful(),
+            alpha: compared.alpha,
             blocks: BTreeMap::new(),
         };
         let places = results.add_study(design, &cells, runs);

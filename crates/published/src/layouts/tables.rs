@@ -3,7 +3,6 @@
 use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
 use study::PaperLayout;
-use study::comparison::ALPHA;
 
 use super::holds;
 use super::results::{LayoutResults, MeasuredValue, SESSION, ShownValue, UNKNOWN, figures_of};
@@ -29,6 +28,11 @@ pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     let mut document = Document::default();
     document.title(title(results.layout));
     document.words(numbers(results));
+    if results.is_doubtful {
+        document.warning(
+            "DOUBTFUL: a baseline of this study and its twin, the same system, differ; the comparisons have the ratio.",
+        );
+    }
     document.gap();
     let tables = match results.layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => by_configuration(results, view),
@@ -317,7 +321,7 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
         Some(ShownValue::Missing { why }) => return Cell::Unavailable(why.clone()),
         Some(ShownValue::Measured(_)) | None => {}
     }
-    let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), ALPHA);
+    let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), results.alpha);
     match ratio {
         Some(ratio) => Cell::ours(format!("{:.2}", (ratio.ratio - 1.0) * 100.0)),
         None => Cell::ours(NOT_MEASURED),
@@ -387,7 +391,7 @@ fn factor(results: &LayoutResults, work: usize, figure: Figure, system: usize, b
         let printed = |system| results.printed(work, system, figure).map(|(value, _)| value);
         printed(system).zip(printed(base)).map(|(one, other)| one / other)
     } else {
-        let ratio = results.ratio(figure, (work, system), (work, base), ALPHA);
+        let ratio = results.ratio(figure, (work, system), (work, base), results.alpha);
         ratio.map(|ratio| ratio.ratio)
     };
     match ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0) {
@@ -640,7 +644,7 @@ fn improvements_of_study(results: &LayoutResults, sheet: &mut Table) {
     let percent = |ratio: f64| Cell::from(Number::Rate((ratio - 1.0) * 100.0));
     for work in 0..results.works.len() {
         for (system, over) in improvements(results, &own) {
-            let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), ALPHA);
+            let ratio = results.ratio(Figure::TransactionsRate, (work, system), (work, over), results.alpha);
             let Some(ratio) = ratio else { continue };
             let mut row = leads(results, work, system, Figure::Improvement, Some(over), Unit::Percent);
             row.extend([percent(ratio.ratio), Cell::Empty, Cell::Empty]);

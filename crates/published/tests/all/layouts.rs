@@ -6,7 +6,8 @@ use document::WIDTH;
 use published::layouts::{self, LayoutError, LayoutResults, LayoutView, PaperRun};
 use published::{ConfigurationShape, Figure, Library};
 use record::{Record, StudyPart, Summary};
-use study::{Design, PaperLayout};
+use study::comparison::ALPHA;
+use study::{Design, PaperLayout, StudyComparisons};
 use workload::Edition;
 use workload::presets::{self, Machine};
 
@@ -57,15 +58,10 @@ fn part(design: &Design, cell: &str, block: u32) -> StudyPart {
         name: design.name.clone(),
         design: design.text.clone(),
         cell: cell.to_owned(),
-        coordinates: Vec::new(),
-        is_twin: false,
         block,
         attempt: 1,
         position: 1,
-        side: None,
-        quiet: None,
-        made: None,
-        age: None,
+        ..StudyPart::default()
     }
 }
 
@@ -85,7 +81,11 @@ fn figures(rate: f64, transactions: f64) -> BTreeMap<Figure, f64> {
 }
 
 fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutResults {
-    LayoutResults::of(layout, design, runs, &Library::read().unwrap()).unwrap()
+    let compared = StudyComparisons {
+        tables: Vec::new(),
+        alpha: ALPHA,
+    };
+    LayoutResults::of(layout, design, runs, &compared, &Library::read().unwrap()).unwrap()
 }
 
 /// Compares text, Markdown and CSV with what is kept, or writes them where POSTMARK_WRITE_GOLDEN is set.

@@ -358,11 +358,11 @@ impl Reason {
             | Self::RanDry { .. }
             | Self::SteadyStateNotReached { .. }
             | Self::RateNotReached { .. }
-            | Self::Emulated
             | Self::Suspended { .. }
             | Self::ClockSourceChanged { .. } => Level::Invalid,
             Self::NotSteady { .. }
             | Self::OtherLoad { .. }
+            | Self::Emulated
             | Self::WallClockStepped { .. }
             | Self::FitsInMemory { .. }
             | Self::ReadsFromDevice { .. }

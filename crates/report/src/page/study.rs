@@ -11,7 +11,7 @@ use study::{Comparisons, Design, Metric, SideGroup, UnlikeWhat};
 
 use super::sides::{PageSide, all, anchor, in_words};
 use super::{PageRun, cells, ratios, run, whole};
-use crate::comparison::{add_doubts, noise_sentence, noun, table};
+use crate::comparison::{add_noise, doubts, noun, table};
 use crate::text;
 
 /// What a page shows of a study, or of sides that are compared.
@@ -129,10 +129,10 @@ fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
             errors => grouped(errors),
         },
     );
-    for table in page.tables {
-        for noise in table.noise.iter().filter(|noise| noise.is_doubtful()) {
-            strip.warning(format!("DOUBTFUL: {}", noise_sentence(noise, &table.baseline)));
-        }
+    let mut all: Vec<String> = page.tables.iter().flat_map(doubts).collect();
+    all.dedup();
+    for doubt in all {
+        strip.warning(doubt);
     }
     strip
 }
@@ -238,7 +238,7 @@ fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
             side.map_or_else(|| name.into(), PageSide::linked)
         };
         document.table(table(of, linked));
-        add_doubts(&mut document, of);
+        add_noise(&mut document, of);
     }
     document.heading(match page.design {
         Some(_) => "Cells",

@@ -8,7 +8,7 @@ use record::{Level, Phase, Record};
 use report::figures::{comparison_figures, run_figures};
 use report::page::{ComparedPage, comparison_document, comparison_page, records};
 use study::comparison::ALPHA;
-use study::{Comparisons, Design, Metric, Observed, StudyRun, UnlikeWhat, final_tables, groups};
+use study::{Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups};
 
 use crate::made;
 use crate::paged::{is_well_formed, without_script};
@@ -102,7 +102,7 @@ fn with_page<T>(made: &Made, use_page: impl FnOnce(&ComparedPage<'_>) -> T) -> T
     use_page(&ComparedPage {
         name: "study pool".to_owned(),
         groups: &groups(&cells, &made.runs),
-        tables: &final_tables(&made.design, &cells, &made.runs, &made.design.metrics),
+        tables: &StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics).tables,
         metrics: &made.design.metrics,
         design: Some(&made.design),
         more: Document::default(),
@@ -154,7 +154,7 @@ fn a_study_has_the_page_it_had() {
 fn the_numbers_of_a_study_are_those_of_its_tables() {
     let made = made(6);
     let cells = made.design.cells().unwrap();
-    let tables = final_tables(&made.design, &cells, &made.runs, &made.design.metrics);
+    let tables = StudyComparisons::of(&made.design, &cells, &made.runs, &made.design.metrics).tables;
     let document = with_page(&made, comparison_document);
     let plot = figure(&document, "Ratios");
     let drawn = document::csv(&plot.data, "\n");

@@ -4,8 +4,8 @@ use record::{Level, StudyPart};
 use study::comparison::ALPHA;
 use study::statistics::{Errors, Mean, student_quantile};
 use study::{
-    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method, Metric, StudyRun,
-    UnlikeWhat, final_tables, unlike,
+    Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method, Metric, SideGroup,
+    StudyComparisons, StudyRun, UnlikeWhat, unlike,
 };
 
 use crate::made::{apart, in_blocks, run};
@@ -153,6 +153,26 @@ fn with_a_twin_the_baseline_is_the_mean_of_both() {
     };
     let found = Comparisons::of(&quiet, &[in_blocks("a", &[110.0; 6])], &[Metric::Transactions], ALPHA);
     assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
+}
+
+/// A twin that differs from its baseline throws doubt on the other tables of the study, too.
+#[test]
+fn a_doubtful_table_makes_the_whole_study_doubtful() {
+    let group = |twin: &[f64]| SideGroup {
+        baseline: Baseline {
+            side: in_blocks("b", &[100.0; 6]),
+            twin: Some(in_blocks("t", twin)),
+        },
+        sides: vec![in_blocks("a", &[110.0; 6])],
+    };
+    let (quiet, other) = (
+        [101.0, 99.0, 102.0, 98.0, 100.0, 100.0],
+        [121.0, 120.0, 121.0, 121.0, 121.0, 120.0],
+    );
+    let tables = |groups: &[SideGroup]| Comparisons::of_groups(groups, &[Metric::Transactions], ALPHA);
+    let are_doubtful = |groups: &[SideGroup]| tables(groups).iter().map(|table| table.is_doubtful).collect::<Vec<_>>();
+    assert_eq!(are_doubtful(&[group(&quiet), group(&quiet)]), [false, false]);
+    assert_eq!(are_doubtful(&[group(&quiet), group(&other)]), [true, true]);
 }
 
 #[test]
@@ -309,9 +329,9 @@ fn a_study_that_was_looked_at_reports_what_its_looks_have_left() {
         .collect();
     let width = |text: String| {
         let design = Design::parse(&text).unwrap();
-        let tables = final_tables(&design, &design.cells().unwrap(), &runs, &[Metric::Transactions]);
-        assert!(is_near(tables[0].confidence, 0.95));
-        let interval = tables[0].rows[0].estimate().unwrap().interval.unwrap();
+        let found = StudyComparisons::of(&design, &design.cells().unwrap(), &runs, &[Metric::Transactions]);
+        assert!(is_near(found.tables[0].confidence, 0.95));
+        let interval = found.tables[0].rows[0].estimate().unwrap().interval.unwrap();
         (interval.high / interval.low).ln()
     };
     let alpha = Looks::new(40).alpha(14, ALPHA).unwrap();
@@ -322,18 +342,8 @@ fn a_study_that_was_looked_at_reports_what_its_looks_have_left() {
 
 fn part(cell: &str, block: u32) -> StudyPart {
     StudyPart {
-        study: "s".to_owned(),
-        name: "n".to_owned(),
-        design: String::new(),
         cell: cell.to_owned(),
-        coordinates: Vec::new(),
-        is_twin: false,
         block,
-        attempt: 1,
-        position: 1,
-        side: None,
-        quiet: None,
-        made: None,
-        age: None,
+        ..StudyPart::default()
     }
 }

@@ -131,6 +131,13 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
+fn cells_that_would_be_called_the_same_are_refused() {
+    let text = "[[workload]]\nname = \"a b\"\n[[workload]]\nname = \"a\"\n\
+        [[targets]]\nname = \"c\"\nat = \"/c\"\n[[targets]]\nname = \"b c\"\nat = \"/b\"\n";
+    assert_eq!(wrong(text).flaw, Flaw::SameLabel("a b c".to_owned()));
+}
+
+#[test]
 fn a_million_cells_are_counted_and_not_made() {
     let values: Vec<String> = (1..=1000).map(|value| value.to_string()).collect();
     let values = values.join(", ");

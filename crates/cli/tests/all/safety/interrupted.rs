@@ -59,31 +59,46 @@ fn in_delete() {
     interrupted_in(Moment::Delete);
 }
 
-/// While subdirectories are made, and when everything but them is gone.
+/// Interrupts a run among its subdirectories: while they are made, or when everything but them is gone. False where it was over before
+/// the signal came.
+fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories: u32) -> bool {
+    let scene = Scene::in_memory();
+    let location = scene.directory("location");
+    furnish(&location);
+    let before = Snapshot::of(&location);
+    let work = Work {
+        files: 10,
+        transactions: 10,
+        ..Work::little(&location).in_subdirectories(subdirectories)
+    };
+    let mut running = Running::start(face.command(&work, &scene), &location);
+    let is_met = running.meets("directories", |running| match (face, is_at_the_end) {
+        (Prompt(_), false) => location.join("s50").exists(),
+        (Prompt(_), true) => running.output().contains("Deleting subdirectories"),
+        (Run(_), false) => own_directories(&location).iter().any(|own| own.join("s50").exists()),
+        (Run(_), true) => has_ended(&running.errors(), "delete"),
+    });
+    if is_met {
+        running.send(Signal::TERM);
+    }
+    let ended = running.finish();
+    let is_interrupted = ended.status.code() != Some(0);
+    if is_interrupted {
+        ended.code(143).does_not_say("not removed").does_not_say("Left:");
+    }
+    before.assert_kept(&location, &ended);
+    is_interrupted
+}
+
 #[test]
 fn among_directories() {
     for face in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
-            let scene = Scene::in_memory();
-            let location = scene.directory("location");
-            furnish(&location);
-            let before = Snapshot::of(&location);
-            let work = Work {
-                files: 10,
-                transactions: 10,
-                ..Work::little(&location).in_subdirectories(60_000)
-            };
-            let mut running = Running::start(face.command(&work, &scene), &location);
-            running.until("directories", |running| match (face, is_at_the_end) {
-                (Prompt(_), false) => location.join("s50").exists(),
-                (Prompt(_), true) => running.output().contains("Deleting subdirectories"),
-                (Run(_), false) => own_directories(&location).iter().any(|own| own.join("s50").exists()),
-                (Run(_), true) => has_ended(&running.errors(), "delete"),
-            });
-            running.send(Signal::TERM);
-            let ended = running.finish();
-            ended.code(143).does_not_say("not removed").does_not_say("Left:");
-            before.assert_kept(&location, &ended);
+            // On a loaded machine the signal may come when all is over: it meets a longer run.
+            let met = [60_000, 120_000, 240_000, 480_000]
+                .into_iter()
+                .find(|subdirectories| interrupted_among_directories(face, is_at_the_end, *subdirectories));
+            assert!(met.is_some(), "{face:?}, at the end: {is_at_the_end}");
         }
     }
 }

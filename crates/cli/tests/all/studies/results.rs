@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{LITTLE, Lab, one_line};
 use crate::support::faces::program;
+use crate::support::is_root;
 
 #[test]
 fn the_result_of_a_study_is_compared_and_decided_on() {
@@ -70,8 +71,51 @@ fn a_dry_run_makes_nothing() {
     }
     let json: Value = serde_json::from_str(&lab.answer(&format!("{words} --format json"))).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), 4, "{json}");
+    let markdown = lab.answer(&format!("{words} --format markdown"));
+    assert!(markdown.contains("4 cells"), "{markdown}");
+    lab.says(&format!("{words} --format csv"))
+        .code(2)
+        .says("--dry-run has no CSV");
     assert!(!lab.archive.exists());
     lab.is_clean(&[], &text);
+}
+
+#[test]
+fn looks_are_spread_over_blocks_that_stay_as_they_are() {
+    let lab = Lab::new();
+    lab.answer(&format!("study {LITTLE} --until 50% --blocks 2 --target a"));
+    lab.says("study --resume --blocks 3").code(2).says("remove --blocks");
+    lab.answer("study --resume");
+}
+
+/// The cell says how full its file system is, and where it says nothing the target does; 0 is as mkfs leaves it.
+#[test]
+fn a_cell_says_how_full_its_file_system_is() {
+    if !is_root() {
+        eprintln!("skipped: it needs root");
+        return;
+    }
+    let lab = Lab::new();
+    let workload =
+        |name: &str, rest: &str| format!("[[workload]]\nname = \"{name}\"\nfiles = 50\nfor = \"50ms\"\n{rest}\n");
+    let text = format!(
+        "blocks = 2\ntwin = false\nquiet-time = \"0s\"\ntargets = [\"make:tmpfs?size=32MiB&fullness=50\"]\n{}{}{}",
+        workload("empty", "fullness = 0"),
+        workload("as the target", ""),
+        workload("fuller", "fullness = 70"),
+    );
+    std::fs::write(lab.path("study.toml"), text).unwrap();
+    lab.answer("study study.toml");
+    for (cell, percent) in [("empty", 0.0), ("as the target", 50.0), ("fuller", 70.0)] {
+        let runs = lab.complete().into_iter().filter(|(part, _)| part.cell == cell);
+        let found: Vec<f64> = runs
+            .map(|(part, _)| part.made.unwrap().fullness_percent.unwrap_or(0.0))
+            .collect();
+        // Nearly: a file system has blocks.
+        let is_so = |found: &&f64| (**found - percent).abs() < 2.0;
+        assert_eq!(found.iter().filter(is_so).count(), 2, "{cell}: {found:?}");
+    }
+    lab.is_clean(&[], &"");
 }
 
 #[test]
@@ -162,8 +206,10 @@ fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
     assert_eq!(lines.len(), 6, "{ended}");
     for (line, place) in lines.iter().zip(0..) {
         let begin = format!("block {} of 2, run {} of 3, ", place / 3 + 1, place % 3 + 1);
-        ended.assert(line.starts_with(&begin) && line.contains(" transactions/s"), &begin);
+        ended.assert(line.starts_with(&begin), &begin);
     }
+    // On a loaded machine a short run may be without a transaction.
+    ended.assert(lines.iter().any(|line| line.contains(" transactions/s")), "no rates");
     ended.does_not_say("\u{1b}").does_not_say("\r");
     let ended = lab.says(&format!("{words} --quiet"));
     ended.code(0);

@@ -133,15 +133,24 @@ impl Running {
     ///
     /// # Panics
     /// Where the program ends before that, or takes too long.
-    pub fn until(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) {
+    pub fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
+        if !self.meets(what, holds) {
+            let status = self.child.wait().unwrap();
+            let ended = self.ended(status);
+            panic!("it ended before this held: {what}\n{ended}");
+        }
+    }
+
+    /// The same, of a program that may end before: then it is false.
+    pub fn meets(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> bool {
         while !holds(self) {
-            if let Some(status) = self.status() {
-                let ended = self.ended(status);
-                panic!("it ended before this held: {what}\n{ended}");
+            if self.status().is_some() {
+                return false;
             }
             self.be_patient(what);
             std::thread::sleep(LOOK_EVERY);
         }
+        true
     }
 
     /// Sends a signal.

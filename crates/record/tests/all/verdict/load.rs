@@ -72,9 +72,9 @@ fn steal_time_is_doubtful_and_much_of_it_invalid() {
 }
 
 #[test]
-fn an_emulated_machine_is_invalid_where_that_is_certain() {
+fn an_emulated_machine_is_doubtful_where_that_is_certain() {
     let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
-    assert_eq!((level, found), (Level::Invalid, Reason::Emulated));
+    assert_eq!((level, found), (Level::Doubtful, Reason::Emulated));
     for other in [
         None,
         Some(Fact::Known(false)),

@@ -1,0 +1,63 @@
+//! Studies of papers on file systems and protocols that this machine's kernel lacks.
+
+use serde_json::Value;
+
+use super::{Booted, is_all, tell};
+
+/// Whether every one of these systems of the study has a number in every work and figure.
+fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
+    let names: Vec<&str> = results["systems"].as_array().unwrap().iter().map(name).collect();
+    let works = results["works"].as_array().unwrap().len();
+    let values = results["values"].as_array().unwrap();
+    for system in systems {
+        let Some(place) = names.iter().position(|known| known == system) else {
+            return Err(format!("{system} is none of {names:?}"));
+        };
+        for figure in figures {
+            let of = |value: &&Value| value["system"] == place && value["figure"] == *figure;
+            let found = values.iter().filter(of);
+            let measured = found.filter(|value| value["value"]["measured"]["median"].is_number());
+            if measured.count() != works {
+                return Err(format!("{system} has no {figure} of every work"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn name(system: &Value) -> &str {
+    system["name"].as_str().unwrap()
+}
+
+#[test]
+fn the_papers_of_log_structured_file_systems_and_of_protocols_have_their_tables() {
+    let numbers = if is_all() {
+        ["5", "1000", "5000"]
+    } else {
+        ["1", "20", "150"]
+    };
+    let Some(booted) = Booted::run("studies.sh", &["512M"; 3], &numbers.map(str::to_owned)) else {
+        return;
+    };
+    for (study, systems, figures) in [
+        (
+            "sessions",
+            &["ext3", "ext4", "nilfs2", "f2fs"][..],
+            &["transactions-rate", "created", "data-read-rate"][..],
+        ),
+        (
+            "completion",
+            &["NFS v3", "NFS v4.2", "iSCSI"],
+            &["elapsed", "messages", "cpu-time"],
+        ),
+    ] {
+        let found = are_measured(&booted.json(&format!("{study}.json")), systems, figures);
+        booted.assert(found.is_ok(), &format!("{study}: {found:?}"));
+        let text = booted.text(&format!("{study}.txt"));
+        let has_words = text.contains("What holds today") && text.contains("emulated");
+        booted.assert(has_words, &text);
+        if is_all() {
+            tell(&text);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+#!/bin/bash
+# studies.sh PROGRAM BLOCKS FILES TRANSACTIONS
+#
+# In a guest of the lab: the studies of papers whose file systems and protocols most machines lack, made small. The folder of results
+# gets sessions.json, sessions.txt, completion.json and completion.txt.
+set -euo pipefail
+program=$1 blocks=$2 files=$3 transactions=$4
+read -ra disks <<<"$LAB_DISKS"
+export POSTMARK_ARCHIVE=/tmp/archive.db
+
+# study NAME, with the rest of its file on standard input
+study() {
+    {
+        printf 'name = "%s"\nlayout = "%s"\nblocks = %s\nquiet-time = "0s"\n' "$1" "$1" "$blocks"
+        [[ $blocks -ge 5 ]] || echo 'twin = false'
+        cat
+    } >"/tmp/$1.toml"
+    "$program" study "/tmp/$1.toml" --with-published --quiet >"$LAB_SHARED/$1.txt"
+    "$program" compare "$1" --layout "$1" --format json >"$LAB_SHARED/$1.json"
+    echo "$1: after $SECONDS s"
+}
+
+study sessions <<END
+baseline = "ext3"
+targets = ["make:ext3?size=192MiB", "make:ext4?size=192MiB", "make:nilfs2?size=192MiB", "make:f2fs?size=192MiB"]
+[counterparts]
+ext3 = "ext3"
+nilfs2 = "LFS"
+[[workload]]
+preset = "lfs-session"
+files = $files
+transactions = $transactions
+END
+
+nfs-loopback --version 3 "${disks[0]}" /mnt/nfs3
+nfs-loopback --version 4.2 "${disks[1]}" /mnt/nfs4.2
+iscsi-loopback "${disks[2]}" /mnt/iscsi >/dev/null
+study completion <<END
+targets = ["make:ext4?size=192MiB", { name = "NFS v3", at = "/mnt/nfs3" }, { name = "NFS v4.2", at = "/mnt/nfs4.2" }, { name = "iSCSI", at = "/mnt/iscsi" }]
+[counterparts]
+"NFS v3" = "NFS v3"
+iSCSI = "iSCSI"
+[[workload]]
+name = "$files files"
+preset = "nfs-iscsi-1000"
+files = $files
+transactions = $transactions
+[[workload]]
+name = "$((5 * files)) files"
+preset = "nfs-iscsi-5000"
+files = $((5 * files))
+transactions = $transactions
+END
