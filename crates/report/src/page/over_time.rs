@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use document::units::{latency, rate, throughput};
+use document::units::{grouped, latency, rate, throughput};
 use document::{Cell, Document, Number, Table};
 use measure::SparseHistogram;
 use record::{Action, Fact, MachineOverTime, Outcome, Phase, PhaseRecord, Record, SegmentKind};
@@ -111,6 +111,16 @@ pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
                 _ => stretches.push(stretch),
             }
         }
+        // Slices end with the last one in which something was done.
+        let told_ns = began_ns.saturating_add((slices.len() as u64).saturating_mul(phase.slices.width_ns()));
+        if !slices.is_empty() && ended_ns.saturating_sub(told_ns) >= phase.slices.width_ns() {
+            stretches.push(Stretch {
+                began_ns: told_ns,
+                ended_ns,
+                failed: 0,
+                done: BTreeMap::new(),
+            });
+        }
     }
     stretches
 }
@@ -168,24 +178,57 @@ fn behind(record: &Record) -> Vec<Behind> {
     behind
 }
 
-/// Errors, and stretches within phases in which nothing was completed.
-fn marks(stretches: &[Stretch]) -> Vec<Behind> {
-    let mark = |stretch: &Stretch| {
-        let (name, class) = match stretch {
-            Stretch { failed: 1.., .. } => (format!("{} failed", rate(Some(stretch.failed as f64))), "failed"),
-            stretch if stretch.done.values().all(|done| done.operations == 0) => {
-                ("no operation was completed".to_owned(), "stalled")
+/// Stretches with failed operations.
+fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
+    let failed = stretches.iter().filter(|stretch| stretch.failed > 0);
+    failed.map(|stretch| Behind::Stretch {
+        from: stretch.began_ns as f64 / 1e9,
+        to: stretch.ended_ns as f64 / 1e9,
+        name: format!("{} failed", grouped(stretch.failed)),
+        class: "failed",
+    })
+}
+
+/// Slices of phases in which nothing was completed, those that follow one another as one, where they are wide enough to be seen.
+fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
+    let mut stalls: Vec<(u64, u64)> = Vec::new();
+    let (mut widest_ns, mut whole_ns) = (0, 0);
+    for phase in phases {
+        let (began_ns, ended_ns, width_ns) = (began_ns(phase), ended_ns(phase), phase.slices.width_ns());
+        let idle: Vec<bool> = phase
+            .slices
+            .iter()
+            .map(|slice| slice.iter().all(|(_, meter)| meter.operations == 0))
+            .collect();
+        if idle.is_empty() || width_ns == 0 {
+            continue;
+        }
+        widest_ns = widest_ns.max(width_ns);
+        whole_ns = ended_ns;
+        // Slices end with the last one in which something was done.
+        for number in 0..ended_ns.saturating_sub(began_ns).div_ceil(width_ns) {
+            if !idle.get(number as usize).copied().unwrap_or(true) {
+                continue;
             }
-            _ => return None,
-        };
-        Some(Behind::Stretch {
-            from: stretch.began_ns as f64 / 1e9,
-            to: stretch.ended_ns as f64 / 1e9,
-            name,
-            class,
-        })
-    };
-    stretches.iter().filter_map(mark).collect()
+            let from_ns = began_ns + number * width_ns;
+            let to_ns = (from_ns + width_ns).min(ended_ns);
+            match stalls.last_mut() {
+                Some((_, before_ns)) if *before_ns == from_ns => *before_ns = to_ns,
+                _ => stalls.push((from_ns, to_ns)),
+            }
+        }
+    }
+    let least_ns = widest_ns.max(whole_ns / POINTS_MAX as u64);
+    let seen = stalls
+        .into_iter()
+        .filter(|(from_ns, to_ns)| to_ns - from_ns >= least_ns);
+    seen.map(|(from_ns, to_ns)| Behind::Stretch {
+        from: from_ns as f64 / 1e9,
+        to: to_ns as f64 / 1e9,
+        name: "no operation was completed".to_owned(),
+        class: "stalled",
+    })
+    .collect()
 }
 
 /// Why there is nothing over time.
@@ -281,15 +324,16 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
         .fold(0, |sum, stretch| sum.saturating_add(stretch.failed));
     let title = "Rate over time";
     let caption = format!(
-        "Completed operations/s in stretches of {}. Shaded: phases; red: stretches with failed operations ({failed} failed); grey: stretches in which no operation was completed.{}",
-        latency(stretches[0].ended_ns.saturating_sub(stretches[0].began_ns) as f64),
+        "Completed operations/s in stretches of up to {}. Shaded: phases; red: stretches with failed operations ({failed} failed); grey: stretches in which no operation was completed.{}",
+        latency(stretches.iter().map(Stretch::seconds).fold(0.0, f64::max) * 1e9),
         match most.len() > SERIES_MAX - 1 {
             true => " The operations with the highest counts are drawn.",
             false => "",
         }
     );
     let mut behind = behind(record);
-    behind.extend(marks(stretches));
+    behind.extend(failures(stretches));
+    behind.extend(stalls(&phases(record)));
     let chart = Chart {
         title,
         description: &caption,
@@ -305,10 +349,16 @@ fn rates(document: &mut Document, record: &Record, stretches: &[Stretch], kinds:
     document.figure(chart.picture(data));
 }
 
+/// With two digits behind the point at most.
+pub(super) fn millions(value: f64) -> String {
+    let text = format!("{:.2}", value / 1e6);
+    format!("{}M", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 pub(super) fn rate_label(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
-        value if value >= 1e6 => format!("{}M", value / 1e6),
+        value if value >= 1e6 => millions(value),
         value if value.fract() == 0.0 => rate(Some(value)).trim_end_matches(".00").to_owned(),
         value => rate(Some(value)),
     }
@@ -396,18 +446,19 @@ fn heat_maps(
         .collect();
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
     let colours = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    document.words(format!(
-        "All heat maps have the same scales. Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
+    let colour = format!(
+        "Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
         rate(Some(colours.0)),
         rate(Some(colours.1))
-    ));
+    );
+    document.words("All heat maps have the same scales.");
     let few = self::stretches(phases, ROWS_MAX);
     for (action, grid) in &grids {
         if grid.values().next().is_none() {
             continue;
         }
         let title = format!("Latency of {} over time", action.name());
-        let caption = "How many operations had which latency, and when.".to_owned();
+        let caption = format!("How many operations had which latency, and when. {colour}");
         let chart = Chart {
             title: &title,
             description: &caption,
@@ -447,15 +498,18 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
             continue;
         };
         let column = |ns: u64| time.place(ns as f64 / 1e9).unwrap_or(1.0) * COLUMNS as f64;
-        let first = (column(stretch.began_ns) as usize).min(COLUMNS - 1);
-        let last = (column(stretch.ended_ns).ceil() as usize).clamp(first + 1, COLUMNS);
+        let (from, to) = (column(stretch.began_ns), column(stretch.ended_ns));
+        let first = (from as usize).min(COLUMNS - 1);
+        let last = (to.ceil() as usize).clamp(first + 1, COLUMNS);
         for (ns, count) in done.latency.durations() {
             let Some(level) = levels.place(ns.max(1) as f64) else {
                 continue;
             };
             let row = ((level * ROWS as f64) as usize).min(ROWS - 1);
             for column in first..last {
-                grid.add(column, row, count as f64 / stretch.seconds());
+                // Of a column that two stretches share each has its part.
+                let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
+                grid.add(column, row, count as f64 / stretch.seconds() * part);
             }
         }
     }
@@ -696,4 +750,42 @@ fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &Machine
     };
     let data = data(&chart.series, |value| Cell::Number(Number::Bytes(value), "/s"));
     document.figure(chart.picture(data));
+}
+
+#[cfg(test)]
+mod tests {
+    use measure::Histogram;
+
+    use super::*;
+
+    /// Also where columns and stretches do not begin at the same moments.
+    #[test]
+    fn a_constant_rate_has_one_colour() {
+        let mut latency = Histogram::default();
+        for _ in 0..70 {
+            latency.record(1_000_000);
+        }
+        let latency = latency.take_sparse();
+        let stretch = |number: u64| Stretch {
+            began_ns: number * 700_000_000,
+            ended_ns: (number + 1) * 700_000_000,
+            failed: 0,
+            done: BTreeMap::from([(
+                Action::Read,
+                Done {
+                    operations: 70,
+                    bytes: 0,
+                    latency: latency.clone(),
+                },
+            )]),
+        };
+        let stretches: Vec<Stretch> = (0..20).map(stretch).collect();
+        let time = Scale::over([0.0, 14.0].into_iter());
+        let cells: Vec<f64> = grid(Action::Read, &stretches, time, Scale::decades([1e5, 1e7].into_iter()))
+            .values()
+            .collect();
+        assert_eq!(cells.len(), COLUMNS);
+        let odd = cells.iter().find(|rate| (*rate / 100.0 - 1.0).abs() > 1e-6);
+        assert_eq!(odd, None);
+    }
 }

@@ -25,7 +25,7 @@ pub(super) fn render(document: &mut Document, record: &Record) {
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
-    by_operation(document, operations());
+    by_operation(document, record);
     response(document, operations());
 }
 
@@ -37,9 +37,9 @@ pub(super) fn operations(record: &Record) -> impl Iterator<Item = &OperationReco
         .flat_map(|segment| &segment.operations)
 }
 
-fn by_operation<'a>(document: &mut Document, operations: impl Iterator<Item = &'a OperationRecord>) {
+fn by_operation(document: &mut Document, record: &Record) {
     let mut kinds: BTreeMap<Action, Histogram> = BTreeMap::new();
-    for operation in operations {
+    for operation in operations(record) {
         kinds
             .entry(operation.action)
             .or_default()
@@ -55,6 +55,9 @@ fn by_operation<'a>(document: &mut Document, operations: impl Iterator<Item = &'
         .map(|(action, latency)| (action.name().to_owned(), latency))
         .collect();
     let mut caption = "Latency that a share of the operations did not exceed. Each curve ends where fewer than ten operations lie beyond.".to_owned();
+    if !record.actual.sweep_steps.is_empty() {
+        caption += " All steps of the sweep are together in it, those above the saturation rate included.";
+    }
     if more > 0 {
         caption += &format!(" {} with fewer operations left out.", counted(more as u64, "kind"));
     }

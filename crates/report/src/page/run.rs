@@ -113,7 +113,11 @@ fn achieved(strip: &mut Document, summary: &Summary) {
     strip.paint(vec![(rate(achieved), Tone::Headline)]);
     let p99 = transactions.and_then(|transactions| transactions.latency_ns.p99);
     strip.sentence(
-        "p99 latency",
+        // Counted from the due time, where loads are requested.
+        match summary.arrivals {
+            Some(_) => "p99 response time",
+            None => "p99 latency",
+        },
         match p99 {
             Some(ns) => latency(ns as f64),
             None => "not available (fewer than ten operations lie beyond, or none was timed)".to_owned(),
@@ -155,6 +159,7 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
                 said(&residency.before),
                 said(&residency.after)
             ),
+            None if summary.sweep.is_some() => format!("{asked}; before and after each step: in the JSON"),
             None => format!("{asked}; before and after: not available (no sample of the pool was taken)"),
         },
     );
@@ -196,13 +201,19 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     over_time::work(all, record);
     percentiles::render(all, record);
     all.title("Phases and operations");
+    let before = all.blocks().len();
     text::phases::render(all, summary);
+    if all.blocks().len() == before {
+        all.note("Phases: not available (the run ended before its first phase did, or each step of a sweep was a run of its own).");
+    }
     workers(all, summary);
     text::times::render(all, record, summary);
     all.title("Served by");
     let before = all.blocks().len();
     text::evidence::render(all, summary);
-    if all.blocks().len() == before {
+    if summary.sweep.is_some() {
+        all.note("Who served the operations of each step: in the JSON.");
+    } else if all.blocks().len() == before {
         let why = if record.spec.storage.touches() {
             "no evidence was recorded"
         } else {
@@ -235,10 +246,8 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
         all.append(findings);
     }
     all.title("Run it again");
-    all.words("This file has the record of the run, so that the same work can be done elsewhere:");
-    all.push(Block::Command(
-        "postmark run --like report.html --target DIRECTORY".to_owned(),
-    ));
+    all.words("FILE is this file, which has the record of the run, so that the same work can be done elsewhere:");
+    all.push(Block::Command("postmark run --like FILE --target DIRECTORY".to_owned()));
     document
 }
 

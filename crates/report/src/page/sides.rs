@@ -8,7 +8,7 @@ use study::statistics::Middle;
 use study::{ComparedSide, Metric, MetricUnit, Observed, SideGroup, UnlikeWhat, unlike};
 
 use super::PageRun;
-use super::over_time::{rate_label, short_latency, throughput_label};
+use super::over_time::{millions, rate_label, short_latency, throughput_label};
 use crate::comparison::unlike_words;
 
 /// A run of a side.
@@ -174,7 +174,7 @@ pub(super) fn label(metric: Metric) -> fn(f64) -> String {
 /// A number at an axis, with three digits behind the point at most.
 pub(super) fn number(value: f64) -> String {
     match value {
-        value if value >= 1e6 => format!("{}M", value / 1e6),
+        value if value >= 1e6 => millions(value),
         value if value >= 1e3 => document::units::grouped(value.round() as u64),
         value => {
             let text = format!("{value:.3}");

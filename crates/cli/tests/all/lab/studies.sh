@@ -22,7 +22,7 @@ study() {
 
 study sessions <<END
 baseline = "ext3"
-targets = ["make:ext3?size=192MiB", "make:ext4?size=192MiB", "make:nilfs2?size=192MiB", "make:f2fs?size=192MiB"]
+targets = ["make:ext3?size=64MiB", "make:ext4?size=64MiB", "make:nilfs2?size=192MiB", "make:f2fs?size=192MiB"]
 [counterparts]
 ext3 = "ext3"
 nilfs2 = "LFS"
@@ -35,19 +35,16 @@ END
 nfs-loopback --version 3 "${disks[0]}" /mnt/nfs3
 nfs-loopback --version 4.2 "${disks[1]}" /mnt/nfs4.2
 iscsi-loopback "${disks[2]}" /mnt/iscsi >/dev/null
-study completion <<END
-targets = ["make:ext4?size=192MiB", { name = "NFS v3", at = "/mnt/nfs3" }, { name = "NFS v4.2", at = "/mnt/nfs4.2" }, { name = "iSCSI", at = "/mnt/iscsi" }]
+{
+    cat <<END
+targets = ["make:ext4?size=64MiB", { name = "NFS v3", at = "/mnt/nfs3" }, { name = "NFS v4.2", at = "/mnt/nfs4.2" }, { name = "iSCSI", at = "/mnt/iscsi" }]
 [counterparts]
 "NFS v3" = "NFS v3"
 iSCSI = "iSCSI"
-[[workload]]
-name = "$files files"
-preset = "nfs-iscsi-1000"
-files = $files
-transactions = $transactions
-[[workload]]
-name = "$((5 * files)) files"
-preset = "nfs-iscsi-5000"
-files = $((5 * files))
-transactions = $transactions
 END
+    for pool in 1000:$files 5000:$((5 * files)); do
+        printf '[[workload]]\nname = "%s files"\npreset = "nfs-iscsi-%s"\nfiles = %s\ntransactions = %s\n' \
+            "${pool#*:}" "${pool%:*}" "${pool#*:}" "$transactions"
+        [[ $blocks -ge 5 ]] || break
+    done
+} | study completion
