@@ -68,21 +68,25 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         outputs.judge("--figures", path)?;
     }
     let output = outputs.open("--output", &arguments.output)?;
-    output.write(&made.page, WRITE_MAX)?;
-    if let Some(directory) = directory {
-        std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
-            option: "--figures",
-            path: directory.to_owned(),
-            cause,
-        })?;
-    }
-    for (path, text) in &figures {
-        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
-    }
+    // The page comes last: a directory that takes no figures is found before anything is written.
+    let written = directory.map_or(Ok(()), |directory| write_figures(&outputs, directory, &figures));
+    output.write_made(written.map(|()| Some(made.page)), WRITE_MAX)?;
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
     }
     Ok(0)
+}
+
+fn write_figures(outputs: &Outputs<'_>, directory: &Path, files: &[(PathBuf, &str)]) -> Result<(), Problem> {
+    std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
+        option: "--figures",
+        path: directory.to_owned(),
+        cause,
+    })?;
+    for (path, text) in files {
+        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
+    }
+    Ok(())
 }
 
 /// Four files for each figure, with their texts.

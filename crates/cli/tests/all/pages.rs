@@ -100,6 +100,15 @@ fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
     assert!(answer(&["show", "run.html"], place.path()).contains("transactions/s"));
 }
 
+#[test]
+fn a_file_is_refused_for_figures_before_a_page_is_written() {
+    let place = directory();
+    fs::write(place.path().join("run.json"), RUN).unwrap();
+    let words = ["report", "run.json", "-o", "page.html", "--figures", "run.json"];
+    assert_eq!(ended(&words, place.path()).code, Some(2));
+    assert_eq!(names(place.path()), ["run.json"]);
+}
+
 /// The text of a page that is shown: what is in it, and no style or records.
 fn shown(page: &str) -> &str {
     let (_, shown) = page.split_once("<body>").unwrap();
