@@ -7,7 +7,6 @@ use std::time::Duration;
 use archive::{Archive, Remarks, RunName};
 use document::harmless::path as shown;
 use record::Record;
-use record::documents::Documents;
 use report::figures::PaperFigure;
 use report::page::{PageRun, page};
 
@@ -179,14 +178,10 @@ fn archived(archive: &Archive, word: &str) -> Result<Told, Problem> {
 
 /// All runs of a file: an export or a page may have several.
 fn in_file(path: &Path) -> Result<Vec<Told>, SpecError> {
-    let source = earlier::source(path).map_err(|cause| SpecError::CannotReadRun {
-        run: earlier::Called(path).to_string(),
-        cause,
-    })?;
     let mut all = Vec::new();
-    for document in Documents::of(source) {
-        let text = document.map_err(|error| earlier::wrong(path, error))?;
-        let record = Record::from_json(&text).map_err(|error| earlier::wrong(path, error))?;
+    for text in earlier::texts(path)? {
+        let text = text?;
+        let record = earlier::record(path, &text)?;
         let remarks = Remarks::of_document(&text).map_err(|error| earlier::wrong(path, error))?;
         all.push(Told::of(record, &remarks));
     }

@@ -109,6 +109,23 @@ fn a_file_is_refused_for_figures_before_a_page_is_written() {
     assert_eq!(names(place.path()), ["run.json"]);
 }
 
+#[test]
+fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() {
+    let place = directory();
+    fs::write(place.path().join("run.json"), RUN).unwrap();
+    answer(&["report", "run.json", "run.json", "-o", "two.html"], place.path());
+    let show = |file: &str, format: &str| answer(&["show", file, "--format", format], place.path());
+    let one = show("run.json", "text");
+    assert_eq!(show("two.html", "text"), format!("{one}\n{one}"));
+    fs::write(place.path().join("two.json"), show("two.html", "json")).unwrap();
+    for file in ["two.html", "two.json"] {
+        let refused = ended(&["run", "--like", file], place.path());
+        let errors = String::from_utf8(refused.errors).unwrap();
+        assert_eq!(refused.code, Some(2), "{errors}");
+        assert!(errors.contains("it holds 2 runs"), "{errors}");
+    }
+}
+
 /// The text of a page that is shown: what is in it, and no style or records.
 fn shown(page: &str) -> &str {
     let (_, shown) = page.split_once("<body>").unwrap();
