@@ -337,17 +337,18 @@ impl OutputFile {
         } = self;
         let (text, to) = (text.to_owned(), path.clone());
         let write = move || {
-            if let Some(beside) = former.and_then(|former| Beside::of(&to, former).transpose()) {
-                return beside?.write(text.as_bytes());
+            let beside = former.map_or(Ok(None), |former| Beside::of(&to, former))?;
+            if let Some(beside) = beside {
+                return beside.write(text.as_bytes());
             }
-            file.empty().and_then(|()| file.write_all(text.as_bytes()))
+            let written = file.empty().and_then(|()| file.write_all(text.as_bytes()));
+            written.inspect_err(|_| remove(&to, |facts| Some(id_of(facts)) == made))
         };
         let written = runner::within(limit, write);
         let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
-        written.map_err(|cause| {
-            let to = harmless::path(&path).into_owned();
-            remove(path, move |facts| Some(id_of(facts)) == made);
-            Problem::Report { to, cause }
+        written.map_err(|cause| Problem::Report {
+            to: harmless::path(&path).into_owned(),
+            cause,
         })
     }
 
@@ -381,18 +382,18 @@ impl OutputFile {
         let Self { path, file, made, .. } = self;
         // Its `close` may wait for a server that hangs, whatever signal comes: the process's end closes it, when all is told.
         std::mem::forget(file);
-        remove(path, move |facts| Some(id_of(facts)) == made && facts.len() == 0);
+        // Where that does not answer, so does nothing else there.
+        let _ = runner::within(DISCARD_MAX, move || {
+            remove(&path, |facts| Some(id_of(facts)) == made && facts.len() == 0);
+        });
     }
 }
 
-/// Removes a file that this command has made, if it is there still.
-fn remove(path: PathBuf, is_ours: impl Fn(&Metadata) -> bool + Send + 'static) {
-    // What cannot be removed stays; where that does not answer, so does nothing else there.
-    let _ = runner::within(DISCARD_MAX, move || {
-        if fs::symlink_metadata(&path).is_ok_and(|facts| is_ours(&facts)) {
-            let _ = fs::remove_file(&path);
-        }
-    });
+/// Removes a file that this command has made, if it is there still. What cannot be removed stays.
+fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
+    if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
+        let _ = fs::remove_file(path);
+    }
 }
 
 /// A new file in the directory of one that it is to replace.
