@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{Cursor, ErrorKind, Read};
+use std::io::{Cursor, Error, ErrorKind, Read};
 use std::path::Path;
 
 use archive::RunName;
 use document::harmless;
 use record::Record;
-use record::read::{BYTES_MAX, ReadError};
+use record::documents::{DocumentError, Documents};
+use record::read::ReadError;
 use report::page;
 
 use crate::run_spec::error::SpecError;
@@ -33,23 +34,63 @@ pub fn name(run: &Path) -> Option<&str> {
 /// The record in a file, or on standard input where that is `-`.
 ///
 /// # Errors
-/// Where it cannot be read, or is no record.
+/// Where it cannot be read, is no record, or has several.
 pub fn read(run: &Path) -> Result<Record, SpecError> {
-    let cannot = |cause| SpecError::CannotReadRun {
-        run: Called(run).to_string(),
-        cause,
+    let mut texts = texts(run)?;
+    let Some(first) = texts.next().transpose()? else {
+        return Err(no_record(run, DocumentError::Nothing));
     };
-    let mut text = String::new();
-    // A byte more shows that there are more.
-    let mut some = source(run).map_err(cannot)?.take(BYTES_MAX as u64 + 1);
-    some.read_to_string(&mut text).map_err(cannot)?;
-    Record::from_json(&text).map_err(|error| match error {
-        ReadError::NoRecord { .. } => wrong(
+    let record = record(run, &first)?;
+    let runs = texts.try_fold(1_u64, |runs, text| text.map(|_| runs + 1))?;
+    match runs {
+        1 => Ok(record),
+        _ => Err(wrong(
             run,
-            format_args!("{error} (use a file that a run wrote with --format json)"),
-        ),
+            format_args!(
+                "it holds {runs} runs ('postmark import' adds them to the archive; use the number of one there)"
+            ),
+        )),
+    }
+}
+
+/// The records in a file as JSON, one after another; of an export or a page there may be several.
+///
+/// # Errors
+/// Where it cannot be read, or has something else.
+pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, SpecError>>, SpecError> {
+    let source = source(run).map_err(|cause| cannot_read(run, cause))?;
+    Ok(Documents::of(source).map(move |text| text.map_err(|error| no_record(run, error))))
+}
+
+/// The record of such a text.
+///
+/// # Errors
+/// Where it is none.
+pub fn record(run: &Path, text: &str) -> Result<Record, SpecError> {
+    Record::from_json(text).map_err(|error| match error {
+        ReadError::NoRecord { .. } => wrong(run, format_args!("{error} {REMEDY}")),
         error => wrong(run, error),
     })
+}
+
+const REMEDY: &str = "(use a file that a run wrote with --format json)";
+
+fn no_record(run: &Path, error: DocumentError) -> SpecError {
+    match error {
+        DocumentError::Read(cause) => cannot_read(run, cause),
+        DocumentError::NoText => cannot_read(run, Error::new(ErrorKind::InvalidData, error)),
+        error => wrong(
+            run,
+            format_args!("this is not a record of a PostMark run: {error} {REMEDY}"),
+        ),
+    }
+}
+
+fn cannot_read(run: &Path, cause: Error) -> SpecError {
+    SpecError::CannotReadRun {
+        run: Called(run).to_string(),
+        cause,
+    }
 }
 
 /// What is read of a file, or of standard input where that is `-`; of an HTML file that `report` wrote, the records in it.
@@ -75,7 +116,7 @@ fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
     }
     let mut text = Vec::new();
     whole.take(page::PAGE_BYTES_MAX as u64).read_to_end(&mut text)?;
-    let records = page::records(&text).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
+    let records = page::records(&text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
     Ok(Box::new(records))
 }
 

@@ -3,6 +3,9 @@
 //!
 //! An output that holds something already is written over with `--force` alone. An output that is an input, the archive or
 //! another output of the same command is refused always, whatever path leads to it.
+//!
+//! A file is written whole or not at all: what is written fails on a full file system, and a good file is not lost by that. (What
+//! is written line by line, as by `--live` and `export`, is what came until then.)
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -24,7 +27,16 @@ pub struct OutputFile {
     path: PathBuf,
     file: Box<dyn Target>,
     /// Which file it is, where this command has made it.
-    made: Option<(u64, u64)>,
+    made: Option<FileId>,
+    /// Which file it is, where it was there before, is a regular file, and nobody else has opened it.
+    former: Option<FileId>,
+}
+
+/// The file system, and the file in it.
+type FileId = (u64, u64);
+
+fn id_of(facts: &Metadata) -> FileId {
+    (facts.dev(), facts.ino())
 }
 
 /// A file that a command reads.
@@ -161,6 +173,7 @@ impl<'a> Outputs<'a> {
                 path: PathBuf::from("standard output"),
                 file: Box::new(std::io::stdout()),
                 made: None,
+                former: None,
             });
         }
         let path = path.to_owned();
@@ -168,7 +181,8 @@ impl<'a> Outputs<'a> {
             Ok(file) => {
                 let made = file.metadata().map_err(failed)?;
                 return Ok(OutputFile {
-                    made: Some((made.dev(), made.ino())),
+                    made: Some(id_of(&made)),
+                    former: None,
                     path,
                     file: Box::new(file),
                 });
@@ -185,7 +199,7 @@ impl<'a> Outputs<'a> {
             return Err(exists(option, &path));
         }
         for other in self.inputs.iter().chain(&self.others) {
-            let is_same = |other: Metadata| (other.dev(), other.ino()) == (facts.dev(), facts.ino());
+            let is_same = |other: Metadata| id_of(&other) == id_of(&facts);
             let is_itself = other.option == option && other.path == path;
             if holds_data(&facts) && !is_itself && fs::metadata(&other.path).is_ok_and(is_same) {
                 return refuse(format!(
@@ -203,6 +217,7 @@ impl<'a> Outputs<'a> {
                 Box::new(file)
             },
             made: None,
+            former: (facts.is_file() && !is_descriptor).then(|| id_of(&facts)),
         })
     }
 }
@@ -226,7 +241,7 @@ fn holds_data(facts: &Metadata) -> bool {
 /// Whether two paths are of one file, or will be. What holds nothing is nobody's.
 pub(crate) fn is_one(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
-        (Ok(one), Ok(other)) => holds_data(&one) && (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        (Ok(one), Ok(other)) => holds_data(&one) && id_of(&one) == id_of(&other),
         (Err(_), Err(_)) => {
             let whole = |path: &Path| {
                 let path = std::path::absolute(path).ok()?;
@@ -308,21 +323,51 @@ impl Target for std::io::Stdout {
 }
 
 impl OutputFile {
-    /// Writes all of it in the place of what was there. The file's own file system may hang as well as the target: it is
-    /// waited for so long.
+    /// Writes all of it in the place of what was there, or leaves what was there. The file's own file system may hang as well as the
+    /// target: it is waited for so long.
     ///
     /// # Errors
     /// What the system answered, or that it did not answer.
     pub fn write(self, text: &str, limit: Duration) -> Result<(), Problem> {
-        let Self { path, mut file, .. } = self;
-        let text = text.to_owned();
-        let write = move || file.empty().and_then(|()| file.write_all(text.as_bytes()));
+        let Self {
+            path,
+            mut file,
+            made,
+            former,
+        } = self;
+        let (text, to) = (text.to_owned(), path.clone());
+        let write = move || {
+            let beside = former.map_or(Ok(None), |former| Beside::of(&to, former))?;
+            if let Some(beside) = beside {
+                return beside.write(text.as_bytes());
+            }
+            let written = file.empty().and_then(|()| file.write_all(text.as_bytes()));
+            written.inspect_err(|_| remove(&to, |facts| Some(id_of(facts)) == made))
+        };
         let written = runner::within(limit, write);
         let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
         written.map_err(|cause| Problem::Report {
             to: harmless::path(&path).into_owned(),
             cause,
         })
+    }
+
+    /// Writes a text that had to be made first; leaves what was there where that failed, or there is none.
+    ///
+    /// # Errors
+    /// Why there is no text, or as `write`.
+    pub fn write_made(self, text: Result<Option<String>, Problem>, limit: Duration) -> Result<(), Problem> {
+        match text {
+            Ok(Some(text)) => self.write(&text, limit),
+            Ok(None) => {
+                self.discard();
+                Ok(())
+            }
+            Err(problem) => {
+                self.discard();
+                Err(problem)
+            }
+        }
     }
 
     /// What was there goes; what is written comes in its place.
@@ -334,16 +379,79 @@ impl OutputFile {
 
     /// The run was refused: leaves no empty file behind.
     pub fn discard(self) {
-        let Self { path, file, made } = self;
+        let Self { path, file, made, .. } = self;
         // Its `close` may wait for a server that hangs, whatever signal comes: the process's end closes it, when all is told.
         std::mem::forget(file);
-        let is_ours = move |facts: &Metadata| Some((facts.dev(), facts.ino())) == made && facts.len() == 0;
-        // What cannot be removed is an empty file; where that does not answer, so does nothing else there.
+        // Where that does not answer, so does nothing else there.
         let _ = runner::within(DISCARD_MAX, move || {
-            if fs::symlink_metadata(&path).is_ok_and(|facts| is_ours(&facts)) {
-                let _ = fs::remove_file(&path);
-            }
+            remove(&path, |facts| Some(id_of(facts)) == made && facts.len() == 0);
         });
+    }
+}
+
+/// Removes a file that this command has made, if it is there still. What cannot be removed stays.
+fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
+    if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+/// A new file in the directory of one that it is to replace.
+struct Beside {
+    file: File,
+    path: PathBuf,
+    replaces: PathBuf,
+}
+
+impl Beside {
+    /// None where a new file cannot be the same to its users: another one has the name by now, the file has several names, its
+    /// owner is somebody else, or its directory takes no new file. The file itself is written to, then.
+    fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
+        // A symbolic link stays one.
+        let replaces = fs::canonicalize(path)?;
+        let facts = fs::metadata(&replaces)?;
+        if id_of(&facts) != former || facts.nlink() > 1 {
+            return Ok(None);
+        }
+        let path = replaces.with_file_name(format!(".postmark-{}.tmp", std::process::id()));
+        let file = match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Ok(file) => file,
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::AlreadyExists
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let beside = Self { file, path, replaces };
+        let is_alike = beside
+            .file
+            .metadata()
+            .is_ok_and(|new| (new.uid(), new.gid()) == (facts.uid(), facts.gid()))
+            && beside.file.set_permissions(facts.permissions()).is_ok();
+        if !is_alike {
+            beside.remove();
+            return Ok(None);
+        }
+        Ok(Some(beside))
+    }
+
+    fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
+        // Some file systems say only then that they are full.
+        let written = self.file.write_all(bytes).and_then(|()| self.file.sync_all());
+        let replaced = written.and_then(|()| fs::rename(&self.path, &self.replaces));
+        if replaced.is_err() {
+            self.remove();
+        }
+        replaced
+    }
+
+    fn remove(self) {
+        // The error that is told is the first one.
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -109,14 +109,13 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
         ));
     }
     arrange(&mut specified.spec, &arguments, words);
-    let opened = open("--live", arguments.live.as_deref())
-        .and_then(|live| Ok((live, open("--report", arguments.report.as_deref())?)));
-    let (live, page) = match opened {
-        Ok(opened) => opened,
-        Err(error) => {
-            if let Some(output) = output {
-                output.discard();
-            }
+    let live = open("--live", arguments.live.as_deref());
+    let page = open("--report", arguments.report.as_deref());
+    let (live, page) = match (live, page) {
+        (Ok(live), Ok(page)) => (live, page),
+        (Err(error), other) | (other, Err(error)) => {
+            let opened = output.into_iter().chain(other.ok().flatten());
+            opened.for_each(OutputFile::discard);
             return Err(error.into());
         }
     };
@@ -159,14 +158,15 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     let report = render(&record, arguments.format, arguments.full, output.is_none());
     let delivered = deliver_within(limit, output, &report, writer(arguments.format));
     // Also where nobody could be given the report.
-    let is_missed = match watchers.keeper {
-        Some(keeper) => keep(keeper, &record, is_seen, arguments.quiet)?,
-        None => false,
-    };
+    let is_missed = watchers
+        .keeper
+        .map_or(Ok(false), |keeper| keep(keeper, &record, is_seen, arguments.quiet));
+    let paged = page.map_or(Ok(()), |page| {
+        page.write_made(archive::page_of(record.clone(), &remarks).map(Some), limit)
+    });
     delivered?;
-    if let Some(page) = page {
-        page.write(&archive::page_of(record.clone(), &remarks)?, limit)?;
-    }
+    let is_missed = is_missed?;
+    paged?;
     if !is_seen {
         say_how_it_ended(&record, output_path.as_deref());
         say_what_is_left(&record);

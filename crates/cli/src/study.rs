@@ -141,12 +141,13 @@ pub fn study(arguments: &StudyArguments, words: Vec<String>, side: &Side) -> Res
 fn write_page(page: OutputFile, place: &ArchivePlace, id: &str) -> Result<(), Problem> {
     /// The file's own file system is waited for so long.
     const WRITE_MAX: Duration = Duration::from_secs(60);
-    let archive = place.open(false)?;
-    match found::find(&archive, id)? {
-        Some(found) => page.write(&archive::study_page(&archive, &found, &[])?.page, WRITE_MAX)?,
-        None => page.discard(),
-    }
-    Ok(())
+    let text = || {
+        let archive = place.open(false)?;
+        let found = found::find(&archive, id)?;
+        let page = found.map(|found| archive::study_page(&archive, &found, &[]));
+        Ok(page.transpose()?.map(|page| page.page))
+    };
+    page.write_made(text(), WRITE_MAX)
 }
 
 /// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs are one or the other.

@@ -7,7 +7,6 @@ use std::time::Duration;
 use archive::{Archive, Remarks, RunName};
 use document::harmless::path as shown;
 use record::Record;
-use record::documents::Documents;
 use report::figures::PaperFigure;
 use report::page::{PageRun, page};
 
@@ -68,21 +67,25 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         outputs.judge("--figures", path)?;
     }
     let output = outputs.open("--output", &arguments.output)?;
-    output.write(&made.page, WRITE_MAX)?;
-    if let Some(directory) = directory {
-        std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
-            option: "--figures",
-            path: directory.to_owned(),
-            cause,
-        })?;
-    }
-    for (path, text) in &figures {
-        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
-    }
+    // The page comes last: a directory that takes no figures is found before anything is written.
+    let written = directory.map_or(Ok(()), |directory| write_figures(&outputs, directory, &figures));
+    output.write_made(written.map(|()| Some(made.page)), WRITE_MAX)?;
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
     }
     Ok(0)
+}
+
+fn write_figures(outputs: &Outputs<'_>, directory: &Path, files: &[(PathBuf, &str)]) -> Result<(), Problem> {
+    std::fs::create_dir_all(directory).map_err(|cause| SpecError::Output {
+        option: "--figures",
+        path: directory.to_owned(),
+        cause,
+    })?;
+    for (path, text) in files {
+        outputs.open("--figures", path)?.write(text, WRITE_MAX)?;
+    }
+    Ok(())
 }
 
 /// Four files for each figure, with their texts.
@@ -175,14 +178,10 @@ fn archived(archive: &Archive, word: &str) -> Result<Told, Problem> {
 
 /// All runs of a file: an export or a page may have several.
 fn in_file(path: &Path) -> Result<Vec<Told>, SpecError> {
-    let source = earlier::source(path).map_err(|cause| SpecError::CannotReadRun {
-        run: earlier::Called(path).to_string(),
-        cause,
-    })?;
     let mut all = Vec::new();
-    for document in Documents::of(source) {
-        let text = document.map_err(|error| earlier::wrong(path, error))?;
-        let record = Record::from_json(&text).map_err(|error| earlier::wrong(path, error))?;
+    for text in earlier::texts(path)? {
+        let text = text?;
+        let record = earlier::record(path, &text)?;
         let remarks = Remarks::of_document(&text).map_err(|error| earlier::wrong(path, error))?;
         all.push(Told::of(record, &remarks));
     }

@@ -34,32 +34,25 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Shows a run.
+/// Shows a run, or the runs of a file one after another.
 ///
 /// # Errors
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
-    let (record, head) = record(arguments)?;
-    if arguments.format.is_classic() && record.actual.classic.is_none() {
-        let told = "--format classic and terse can show only complete runs of the classic workload (use --format text or json)";
-        return Err(SpecError::Contradiction(told.to_owned()).into());
-    }
     if arguments.with_published && arguments.format != ReportFormat::Document(Rendering::Text) {
         let told = "--with-published requires --format text ('postmark published beside' has other formats)";
         return Err(SpecError::Contradiction(told.to_owned()).into());
     }
-    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
-    let mut text = render(&record, arguments.format, arguments.full, is_screen);
-    if arguments.format == ReportFormat::Document(Rendering::Text) {
-        text.insert_str(0, &screen::laid_out(&head, WIDTH, is_screen));
-        if let Some(width) = screen::width().filter(|_| is_screen) {
-            text.push_str(&screen::text(&report::terminal::charts(&record, width), WIDTH));
-        }
-    }
-    if arguments.with_published {
-        text.push('\n');
-        text.push_str(&screen::laid_out(&beside_document(&record)?, WIDTH, is_screen));
-    }
+    let shown = records(arguments)?.map(|record| {
+        let (record, head) = record?;
+        text(arguments, &record, &head)
+    });
+    let shown = shown.collect::<Result<Vec<_>, _>>()?;
+    let between = match arguments.format {
+        ReportFormat::Json => "",
+        _ => "\n",
+    };
+    let text = shown.join(between);
     let is_archived = earlier::name(&arguments.run).is_some();
     let archive = is_archived.then(|| place::place_of_one(arguments.archive.archive.as_deref()));
     let archive = archive.transpose()?;
@@ -75,10 +68,35 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// A record, and of an archived one what the archive says of it beside.
-fn record(arguments: &ShowArguments) -> Result<(Record, Document), Problem> {
-    let Some(word) = earlier::name(&arguments.run) else {
-        return Ok((earlier::read(&arguments.run)?, Document::default()));
+/// A run as it is shown.
+fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
+    if arguments.format.is_classic() && record.actual.classic.is_none() {
+        let told = "--format classic and terse can show only complete runs of the classic workload (use --format text or json)";
+        return Err(SpecError::Contradiction(told.to_owned()).into());
+    }
+    let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
+    let mut text = render(record, arguments.format, arguments.full, is_screen);
+    if arguments.format == ReportFormat::Document(Rendering::Text) {
+        text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
+        if let Some(width) = screen::width().filter(|_| is_screen) {
+            text.push_str(&screen::text(&report::terminal::charts(record, width), WIDTH));
+        }
+    }
+    if arguments.with_published {
+        text.push('\n');
+        text.push_str(&screen::laid_out(&beside_document(record)?, WIDTH, is_screen));
+    }
+    Ok(text)
+}
+
+type Recorded = Result<(Record, Document), Problem>;
+
+/// Records, and of an archived one what the archive says of it beside. No more than one is in memory.
+fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
+    let run = &arguments.run;
+    let Some(word) = earlier::name(run) else {
+        let records = earlier::texts(run)?.map(|text| Ok((earlier::record(run, &text?)?, Document::default())));
+        return Ok(Box::new(records));
     };
     let archive = open(&arguments.archive)?;
     let entry = find(&archive, word)?;
@@ -89,5 +107,6 @@ fn record(arguments: &ShowArguments) -> Result<(Record, Document), Problem> {
     if let Some(note) = &entry.note {
         head.line(format!("Note: {note}"));
     }
-    Ok((archive.record(number(&entry))?, head))
+    let record = archive.record(number(&entry))?;
+    Ok(Box::new(std::iter::once(Ok((record, head)))))
 }

@@ -192,7 +192,7 @@ pub struct ListArguments {
 /// The arguments of `show`.
 #[derive(Debug, Args)]
 pub struct ShowArguments {
-    /// Run: its number, at least four digits of its identity, the word last, or a file with its record in JSON.
+    /// Run: its number, at least four digits of its identity, the word last, or a file with records: JSON, or a page that 'report' wrote.
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
     /// Which archive.

@@ -349,7 +349,7 @@ fn records_from_others_are_not_trusted() {
     let plan = answer(&["plan", "--format", "json"], at.path());
     std::fs::write(&file, plan).unwrap();
     refused("this is not a record of a PostMark run");
-    std::fs::write(&file, [0xff]).unwrap();
+    std::fs::write(&file, b"{\xff}").unwrap();
     refused("cannot read the run");
     std::fs::remove_file(&file).unwrap();
     refused("cannot read the run");

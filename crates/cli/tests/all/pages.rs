@@ -1,9 +1,11 @@
 //! `postmark report`: the file that it writes, and what reads it.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
-use crate::original::{answer, directory, ended};
+use crate::original::{answer, directory, ended, ours};
 
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 
@@ -42,6 +44,86 @@ fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
     assert_eq!(kept, "<!DOCTYPE html><p>nothing");
     answer(&["report", "run.json", "-o", "other.html", "--force"], place.path());
     assert!(answer(&["show", "other.html"], place.path()).contains("transactions/s"));
+}
+
+/// What a command comes to that may write no file beyond 4 KiB, as on a file system that is full.
+fn ended_on_full(words: &str, at: &Path) -> Option<i32> {
+    let command = format!("trap '' XFSZ; ulimit -f 8; exec {} {words}", ours().display());
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &command])
+        .current_dir(at)
+        .output()
+        .unwrap()
+        .status
+        .code()
+}
+
+fn names(at: &Path) -> Vec<String> {
+    let entries = fs::read_dir(at).unwrap();
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_page_is_written_whole_or_not_at_all() {
+    let place = directory();
+    let path = |name: &str| place.path().join(name);
+    fs::write(path("run.json"), RUN).unwrap();
+    fs::write(path("good.html"), "good").unwrap();
+    fs::set_permissions(path("good.html"), fs::Permissions::from_mode(0o640)).unwrap();
+    symlink("good.html", path("link.html")).unwrap();
+    let there = ["good.html", "link.html", "run.json"];
+    for to in ["good.html", "link.html", "new.html"] {
+        let words = format!("report run.json --force -o {to}");
+        assert_eq!(ended_on_full(&words, place.path()), Some(1), "{to}");
+        assert_eq!(fs::read_to_string(path("good.html")).unwrap(), "good", "{to}");
+        assert_eq!(names(place.path()), there, "{to}");
+    }
+    answer(&["report", "run.json", "--force", "-o", "link.html"], place.path());
+    assert!(fs::read_to_string(path("good.html")).unwrap().contains("</html>"));
+    assert!(fs::symlink_metadata(path("link.html")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(path("good.html")).unwrap().mode() & 0o777, 0o640);
+    assert_eq!(names(place.path()), there);
+}
+
+#[test]
+fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
+    let place = directory();
+    let run = ["run", "--storage", "null", "--transactions", "10", "--target", "."];
+    let to = ["--output", "/dev/full", "--report", "run.html"];
+    let words = [&run[..], &["--archive", "none", "--quiet"], &to].concat();
+    assert_eq!(ended(&words, place.path()).code, Some(1));
+    assert!(answer(&["show", "run.html"], place.path()).contains("transactions/s"));
+}
+
+#[test]
+fn a_file_is_refused_for_figures_before_a_page_is_written() {
+    let place = directory();
+    fs::write(place.path().join("run.json"), RUN).unwrap();
+    let words = ["report", "run.json", "-o", "page.html", "--figures", "run.json"];
+    assert_eq!(ended(&words, place.path()).code, Some(2));
+    assert_eq!(names(place.path()), ["run.json"]);
+}
+
+#[test]
+fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() {
+    let place = directory();
+    fs::write(place.path().join("run.json"), RUN).unwrap();
+    answer(&["report", "run.json", "run.json", "-o", "two.html"], place.path());
+    let show = |file: &str, format: &str| answer(&["show", file, "--format", format], place.path());
+    let one = show("run.json", "text");
+    assert_eq!(show("two.html", "text"), format!("{one}\n{one}"));
+    fs::write(place.path().join("two.json"), show("two.html", "json")).unwrap();
+    for file in ["two.html", "two.json"] {
+        let refused = ended(&["run", "--like", file], place.path());
+        let errors = String::from_utf8(refused.errors).unwrap();
+        assert_eq!(refused.code, Some(2), "{errors}");
+        assert!(errors.contains("it holds 2 runs"), "{errors}");
+    }
 }
 
 /// The text of a page that is shown: what is in it, and no style or records.
