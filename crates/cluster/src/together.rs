@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::communicator::{CommunicationError, Communicator, Message};
-use crate::tree::{children, height, parent};
+use crate::tree::{children, depth, height, parent};
 
 /// So much longer than the ranks right below it does a rank wait.
 const LONGER_BY_LEVEL: Duration = Duration::from_millis(100);
@@ -167,8 +167,8 @@ impl<C: Communicator> Together<C> {
             (Some(own), _) => own,
             (None, None) => unreachable!("rank 0 knows what came of it"),
             (None, Some(parent)) => {
-                // It is told when the rank above has heard from all below it, or has given up.
-                let levels = height(0, ranks) + 1;
+                // It is told when the rank above has heard from rank 0, which waits for all below it, or has given up.
+                let levels = height(0, ranks) + depth(rank);
                 let until = Instant::now() + self.limit + LONGER_BY_LEVEL * levels;
                 self.take(parent, DOING, until)
                     .and_then(|body| decode(&body, parent, DOING))

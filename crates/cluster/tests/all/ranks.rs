@@ -18,9 +18,11 @@ pub fn each<T: Send>(count: u32, limit: Duration, act: impl Fn(Together<in_proce
                 let thread = thread::Builder::new().stack_size(STACK_BYTES);
                 thread
                     .spawn_scoped(scope, move || act(Together::new(rank, limit)))
-                    .unwrap()
+                    .expect("a thread for each rank")
             })
             .collect();
-        all.into_iter().map(|rank| rank.join().unwrap()).collect()
+        all.into_iter()
+            .map(|rank| rank.join().expect("no rank panics"))
+            .collect()
     })
 }
