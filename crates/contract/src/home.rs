@@ -11,6 +11,7 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::server::{ServerFacts, ServerTraffic, Unreachable};
 use crate::{Errno, Identity};
 
 /// A moment by which files are stamped: seconds and nanoseconds of the epoch.
@@ -109,7 +110,7 @@ pub trait Home: Debug + Send + Sync {
     /// Where nothing can be known of it.
     fn facts(&self, path: &Path) -> Result<Facts, Errno>;
 
-    /// A directory's path from the root, without links.
+    /// A directory's path from the root, without links; of a server's, its URL without parameters.
     ///
     /// # Errors
     /// Where it is not there.
@@ -126,6 +127,27 @@ pub trait Home: Debug + Send + Sync {
 
     /// Whether a process on this machine is there and seems to be one of this program.
     fn is_alive(&self, process: u32) -> bool;
+
+    /// Whether the server of a directory can be used: found, connected to, asked for the directory. To be asked first, as its
+    /// words say more than an [`Errno`]. Where there is no server there is nothing to reach.
+    ///
+    /// # Errors
+    /// Why not, and what to do about it.
+    fn reach(&self, _path: &Path) -> Result<(), Unreachable> {
+        Ok(())
+    }
+
+    /// The servers of the targets, in the targets' order, where the storage speaks to them by itself: known when they have been
+    /// reached.
+    fn servers(&self) -> Vec<ServerFacts> {
+        Vec::new()
+    }
+
+    /// What went to those servers and came from them so far, of the home and of all sessions. Waits for nothing: it may be
+    /// asked at any time, from any thread.
+    fn traffic(&self) -> Option<ServerTraffic> {
+        None
+    }
 }
 
 /// A directory that is held: it stays reachable when its path does not. Names are single ones, and no link is followed.

@@ -25,14 +25,17 @@ pub use durability::{Durability, DurabilityError};
 pub use need::{Need, Unsupported};
 pub use operation::{Bytes, Capability, Name, Operation, OperationKind, OwnedOperation};
 pub use step::{NoSteps, Part, Step, Steps, When};
+pub use url::{ServerUrl, ServerUrlError};
 
 pub mod home;
+pub mod server;
 
 mod action;
 mod durability;
 mod need;
 mod operation;
 mod step;
+mod url;
 
 /// What offsets, sizes and memory are multiples of in direct input and output. Every block device that Linux
 /// mounts by default takes that.
@@ -67,6 +70,8 @@ errnos! {
     NOTEMPTY = ENOTEMPTY,
     PERM = EPERM,
     ROFS = EROFS,
+    STALE = ESTALE,
+    TIMEDOUT = ETIMEDOUT,
     WOULDBLOCK = EWOULDBLOCK,
 }
 
@@ -119,6 +124,12 @@ pub enum Cause {
     /// The extended attribute is not what it must be.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
+    /// The connection to the server was lost, and what it answers by now does not tell what had become of the request.
+    #[error("the connection was lost before the reply: the server may have done it or not")]
+    NotKnown,
+    /// A reply that the protocol does not have.
+    #[error("the server's reply could not be understood")]
+    Garbled,
 }
 
 /// An operation that was not done.
@@ -167,7 +178,9 @@ impl Failure {
             | Cause::NothingWritten
             | Cause::WrongSize { .. }
             | Cause::WrongTarget
-            | Cause::WrongValue => None,
+            | Cause::WrongValue
+            | Cause::NotKnown
+            | Cause::Garbled => None,
         }
     }
 }
@@ -288,7 +301,7 @@ pub trait Session {
 /// A place that files lie in.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The directory.
+    /// The directory; of a server's, its URL without parameters ([`ServerUrl::bare`]).
     pub directory: PathBuf,
     /// Which directory that must be, where it is known: its path may lead elsewhere by the time it is opened.
     pub identity: Option<Identity>,
@@ -363,6 +376,9 @@ pub enum OpenError {
     /// The path leads to another directory than it must.
     #[error("{} is not the directory with which the run began: it was moved, replaced or mounted over", .0.display())]
     Moved(PathBuf),
+    /// The server cannot be used.
+    #[error(transparent)]
+    Server(#[from] server::Unreachable),
     /// No memory for a buffer.
     #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),

@@ -41,4 +41,33 @@ pub enum Unsupported {
         /// The storage.
         storage: &'static str,
     },
+    /// An operation that a protocol has no call for.
+    #[error("--storage {storage} cannot perform '{operation}': {protocol} has no call for it (leave it out of --mix)")]
+    NoCall {
+        /// The storage.
+        storage: &'static str,
+        /// What it lacks.
+        operation: OperationKind,
+        /// The protocol's name.
+        protocol: &'static str,
+    },
+    /// A policy of durability that a protocol has nothing for.
+    #[error(
+        "--storage {storage} cannot provide --durability {durability}: {protocol} cannot sync a file system (use none, \
+         fdatasync, fsync, fsync+dir, o-dsync or o-sync)"
+    )]
+    NoSync {
+        /// The storage.
+        storage: &'static str,
+        /// What it lacks.
+        durability: Durability,
+        /// The protocol's name.
+        protocol: &'static str,
+    },
+    /// No page cache that could be passed by.
+    #[error("--storage {storage} has no page cache that --direct could bypass (remove --direct)")]
+    NoCache {
+        /// The storage.
+        storage: &'static str,
+    },
 }

@@ -1,0 +1,149 @@
+//! External data representation (RFC 4506): what calls are written in and replies are read from. Reading copies nothing,
+//! allocates nothing and never goes beyond what there is.
+
+/// Bytes that are not what they should be: too few of them, or numbers that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the reply could not be understood")]
+pub(crate) struct Garbled;
+
+/// What is left to be read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a>(&'a [u8]);
+
+/// Zeros behind bytes up to the next multiple of four.
+#[inline]
+const fn padding(length: usize) -> usize {
+    length.wrapping_neg() & 3
+}
+
+impl<'a> Reader<'a> {
+    #[inline]
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// What has not been read yet.
+    #[inline]
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
+    #[inline]
+    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
+        let (found, rest) = self.0.split_first_chunk().ok_or(Garbled)?;
+        self.0 = rest;
+        Ok(found)
+    }
+
+    #[inline]
+    pub(crate) fn u32(&mut self) -> Result<u32, Garbled> {
+        self.fixed().map(|bytes| u32::from_be_bytes(*bytes))
+    }
+
+    #[inline]
+    pub(crate) fn u64(&mut self) -> Result<u64, Garbled> {
+        self.fixed().map(|bytes| u64::from_be_bytes(*bytes))
+    }
+
+    #[inline]
+    pub(crate) fn bool(&mut self) -> Result<bool, Garbled> {
+        match self.u32()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Garbled),
+        }
+    }
+
+    /// Bytes with their length before them, which is not above a limit. The zeros behind the last bytes of a message
+    /// must be there, too.
+    #[inline]
+    pub(crate) fn opaque(&mut self, length_max: usize) -> Result<&'a [u8], Garbled> {
+        let length = self.u32()? as usize;
+        if length > length_max {
+            return Err(Garbled);
+        }
+        let (found, rest) = self.0.split_at_checked(length).ok_or(Garbled)?;
+        self.0 = rest.get(padding(length)..).ok_or(Garbled)?;
+        Ok(found)
+    }
+
+    /// What follows a flag, where that is set.
+    #[inline]
+    pub(crate) fn optional<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Garbled>,
+    ) -> Result<Option<T>, Garbled> {
+        match self.bool()? {
+            true => read(self).map(Some),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Writing, into memory that grows where it has to.
+pub(crate) trait Writer {
+    fn put_u32(&mut self, value: u32);
+    fn put_u64(&mut self, value: u64);
+    fn put_fixed(&mut self, bytes: &[u8]);
+    /// Bytes with their length before them, and zeros behind.
+    fn put_opaque(&mut self, bytes: &[u8]);
+}
+
+impl Writer for Vec<u8> {
+    #[inline]
+    fn put_u32(&mut self, value: u32) {
+        self.extend_from_slice(&value.to_be_bytes());
+    }
+
+    #[inline]
+    fn put_u64(&mut self, value: u64) {
+        self.extend_from_slice(&value.to_be_bytes());
+    }
+
+    #[inline]
+    fn put_fixed(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+
+    #[inline]
+    fn put_opaque(&mut self, bytes: &[u8]) {
+        self.put_u32(bytes.len() as u32);
+        self.extend_from_slice(bytes);
+        self.extend_from_slice(&[0; 3][..padding(bytes.len())]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let mut out = Vec::new();
+        out.put_u32(1);
+        out.put_u64(0x0102_0304_0506_0708);
+        out.put_opaque(b"sillyprog");
+        out.put_opaque(b"");
+        out.put_fixed(&[9; 4]);
+        // The example of RFC 4506, section 7: nine bytes of a name, three zeros behind.
+        assert_eq!(out[12..28], *b"\0\0\0\x09sillyprog\0\0\0");
+        let mut reader = Reader::new(&out);
+        assert_eq!(reader.bool(), Ok(true));
+        assert_eq!(reader.u64(), Ok(0x0102_0304_0506_0708));
+        assert_eq!(reader.opaque(9), Ok(&b"sillyprog"[..]));
+        assert_eq!(reader.opaque(0), Ok(&b""[..]));
+        assert_eq!(reader.fixed(), Ok(&[9; 4]));
+        assert!(reader.rest().is_empty());
+        assert_eq!(reader.u32(), Err(Garbled));
+    }
+
+    #[test]
+    fn what_is_too_long_or_cut_is_garbled() {
+        assert_eq!(Reader::new(b"\0\0\0\x05hello\0\0\0").opaque(4), Err(Garbled));
+        assert_eq!(Reader::new(b"\0\0\0\x05hello\0\0").opaque(9), Err(Garbled));
+        assert_eq!(Reader::new(b"\0\0\0\x05hell").opaque(9), Err(Garbled));
+        assert_eq!(Reader::new(b"\xff\xff\xff\xff").opaque(usize::MAX), Err(Garbled));
+        assert_eq!(Reader::new(b"\0\0\0\x02").bool(), Err(Garbled));
+        assert_eq!(Reader::new(b"\0\0\0").u32(), Err(Garbled));
+    }
+}
