@@ -14,6 +14,7 @@ use crate::evidence::PhaseEvidence;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
+use crate::server::ServerRecord;
 use crate::study::StudyPart;
 
 /// The version of the schema that this program writes.
@@ -78,6 +79,9 @@ pub struct LocationRecord {
     pub target: Fact<Target>,
     /// What decides whether data that was written there is durable; nothing where the storage touches no file system.
     pub durability: Option<DurabilityFacts>,
+    /// The server, where the storage spoke to one by itself: then this machine's kernel knows nothing of the place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerRecord>,
 }
 
 /// Operations of one kind, done by workers of one role, in a segment.

@@ -19,6 +19,7 @@ use crate::looked::{self, Looked, paths};
 use crate::overhead;
 use crate::place;
 use crate::refused::Refused;
+use crate::servers::WatchedServers;
 use crate::since::Since;
 use crate::supervisor::{Supervisor, Watch};
 use crate::taken::Taken;
@@ -124,6 +125,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         }
     };
     watch.account = request.storage.touches().then_some(account);
+    watch.servers = looked.home.as_ref().and_then(WatchedServers::of);
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use contract::ServerUrl;
 use study::DesignError;
 use toml::{Table, Value};
 
@@ -121,6 +122,7 @@ fn target(word: &str) -> Result<Value, SpecError> {
         _ => (None, word),
     };
     let at = match at.split_once(':') {
+        _ if ServerUrl::is_one(Path::new(at)) => at.to_owned(),
         Some((scheme, _)) if is_name(scheme) && !Path::new(at).exists() => at.to_owned(),
         _ => absolute(at)?,
     };

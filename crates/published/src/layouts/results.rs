@@ -317,9 +317,10 @@ pub const fn figures_of(layout: PaperLayout) -> &'static [Figure] {
 }
 
 /// Protocols that the layout `completion` has columns of, with their names: what is not there was not measured.
-const PROTOCOLS: [(&str, &str); 4] = [
+const PROTOCOLS: [(&str, &str); 5] = [
     ("block device", "block device"),
     ("nfs3", "NFS v3"),
+    ("nfs3 in user space", "NFS v3 in user space"),
     ("nfs4.2", "NFS v4.2"),
     ("iscsi", "iSCSI"),
 ];
