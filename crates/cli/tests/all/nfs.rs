@@ -86,45 +86,49 @@ struct Traffic(Value);
 
 impl Traffic {
     fn of(ran: &Ran) -> Self {
-        Self(json(ran)["record"]["actual"]["server"]["traffic"].clone())
+        Self(json(ran)["record"]["actual"]["traffic"].clone())
     }
 
     /// A counter of its own.
     fn number(&self, name: &str) -> u64 {
-        self.0[name]
-            .as_u64()
-            .unwrap_or_else(|| panic!("there is no {name} in {}", self.0))
+        let number = self.0["counts"][name].as_u64();
+        number.unwrap_or_else(|| panic!("there is no {name} in {}", self.0))
     }
 
-    /// By procedure.
-    fn by_procedure(&self, number: &str) -> BTreeMap<String, u64> {
-        let calls = self.0["calls"]
-            .as_array()
-            .unwrap_or_else(|| panic!("there are no calls in {}", self.0));
-        let named = calls.iter().map(|calls| {
-            let name = calls["procedure"].as_str().unwrap();
-            (name.to_owned(), calls[number].as_u64().unwrap())
-        });
-        named.filter(|(_, count)| *count > 0).collect()
-    }
-
-    /// Requests, of which each is counted once.
+    /// Requests, of which each is counted once, by procedure.
     fn calls(&self) -> BTreeMap<String, u64> {
-        self.by_procedure("calls")
+        requests(&self.0["messages"])
     }
 
     /// All that left: repetitions, too.
     fn sent(&self) -> BTreeMap<String, u64> {
         let mut sent = self.calls();
-        for (name, count) in self.by_procedure("repetitions") {
+        for (name, count) in self.repeated() {
             *sent.entry(name).or_default() += count;
         }
         sent
     }
 
-    fn repetitions(&self) -> u64 {
-        self.by_procedure("repetitions").values().sum()
+    fn repeated(&self) -> BTreeMap<String, u64> {
+        by_kind(&self.0["messages"], |kind| kind["retransmissions"]["known"].as_u64())
     }
+
+    fn repetitions(&self) -> u64 {
+        self.repeated().values().sum()
+    }
+}
+
+fn by_kind(reading: &Value, number: fn(&Value) -> Option<u64>) -> BTreeMap<String, u64> {
+    let kinds = reading["kinds"]["known"].as_array();
+    let kinds = kinds.unwrap_or_else(|| panic!("there are no calls in {reading}"));
+    let named = kinds
+        .iter()
+        .map(|kind| (kind["kind"].as_str().unwrap().to_owned(), number(kind).unwrap()));
+    named.filter(|(_, count)| *count > 0).collect()
+}
+
+fn requests(reading: &Value) -> BTreeMap<String, u64> {
+    by_kind(reading, |kind| kind["requests"].as_u64())
 }
 
 /// Requests of a phase, by procedure.
@@ -133,18 +137,9 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     let phases = record["record"]["actual"]["phases"].as_array().unwrap();
     let found = phases.iter().find(|found| found["phase"] == phase).unwrap();
     let readings = found["evidence"]["performing"]["messages"]["known"].as_array();
-    let readings = readings.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"]));
-    let kinds = readings
-        .iter()
-        .filter_map(|reading| reading["kinds"]["known"].as_array())
-        .flatten();
-    let named = kinds.map(|kind| {
-        (
-            kind["kind"].as_str().unwrap().to_owned(),
-            kind["requests"].as_u64().unwrap(),
-        )
-    });
-    named.filter(|(_, count)| *count > 0).collect()
+    let of_storage = |reading: &&Value| reading["counter"] == "nfs-storage";
+    let reading = readings.and_then(|readings| readings.iter().find(of_storage));
+    requests(reading.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"])))
 }
 
 /// What a mix can ask of NFS version 3: everything but extended attributes and the cache.
@@ -161,7 +156,7 @@ fn about(ganesha: &Ganesha, words: &[&str]) -> Ended {
     within(Running::start(command, &ganesha.served("export")), LIMIT)
 }
 
-/// Lines of a text that begin with a word, for failures.
+/// Shown where tests pass, too.
 fn tell(what: &str) {
     use std::io::Write as _;
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());

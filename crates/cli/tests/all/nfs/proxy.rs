@@ -371,8 +371,14 @@ fn leave(pair: &Pair, leaving: &Receiver<Leaving>) -> Result<()> {
         }
         match then {
             Then::GoOn => {}
-            Then::Close => return Ok(pair.close()),
-            Then::Reset => return Ok(pair.reset()),
+            Then::Close => {
+                pair.close();
+                break;
+            }
+            Then::Reset => {
+                pair.reset();
+                break;
+            }
         }
     }
     Ok(())
