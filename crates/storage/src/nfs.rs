@@ -1,14 +1,32 @@
 //! `nfs`: NFS version 3 (RFC 1813) over TCP, spoken by this program itself: no kernel client, no cache of names, attributes
 //! or data lies between an operation and the server.
+//!
+//! Every operation is made of the calls that it needs and no others. A file is looked up by each operation that is done to it
+//! (the table in `docs/specification.md` has the calls); handles are kept of directories alone, which a session looks up once.
+//! A call is sent again only where its connection was lost, and that is counted; where the answer to a repeated call does not
+//! tell what the first one had done, the operation fails as one of which nobody knows ([`Cause::NotKnown`](contract::Cause)).
+//!
+//! Blocks are not the protocol's: a READ or WRITE moves as much as the server prefers, up to 1 MiB.
 
+mod client;
+mod home;
+mod session;
+mod shared;
+mod verifiers;
+
+use core::time::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use contract::home::Home;
-use contract::{
-    Capability, Durability, Need, OpenError, Operation, OperationOutcome, Session, Settings, Steps, Storage, Submitted,
-    Ticket, Unsupported,
-};
+use contract::{Capability, Durability, Need, OpenError, Settings, Storage, Ticket, Unsupported};
+
+use client::procedure::Procedure;
+use client::rpc;
+use client::{data, results};
+use home::NfsHome;
+pub use session::NfsSession;
+use shared::{NAME, PROTOCOL, Shared};
 
 /// The storage of this module. Clones are the same storage.
 #[derive(Clone, Debug)]
@@ -16,25 +34,21 @@ pub struct Nfs {
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
-struct Shared {
-    depth: usize,
-    targets: Vec<PathBuf>,
-}
-
-/// A worker's session of it.
-#[derive(Debug)]
-pub struct NfsSession(core::convert::Infallible);
-
 impl Nfs {
-    /// Whose sessions have so many operations in flight, on the servers of these targets: each is the text of a URL,
-    /// `nfs://host/path`.
+    /// How long a reply is waited for, or a server that is gone.
+    pub const TIMEOUT: Duration = Duration::from_secs(20);
+
+    /// Whose sessions have so many operations in flight, on the servers of these targets: each is the text of a
+    /// [`ServerUrl`](contract::ServerUrl). What is none is refused when it is opened.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
+        Self::with_timeout(depth, targets, Self::TIMEOUT)
+    }
+
+    /// The same that waits otherwise: for a reply, for a server that is gone, and for one that asks to be asked later.
+    pub fn with_timeout(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
+        let depth = depth.clamp(1, Ticket::FLIGHTS_MAX);
         Self {
-            shared: Arc::new(Shared {
-                depth: depth.clamp(1, Ticket::FLIGHTS_MAX),
-                targets: targets.to_vec(),
-            }),
+            shared: Arc::new(Shared::new(depth, targets, timeout)),
         }
     }
 }
@@ -43,7 +57,7 @@ impl Storage for Nfs {
     type Session = NfsSession;
 
     fn name(&self) -> &'static str {
-        "nfs"
+        NAME
     }
 
     fn depth(&self) -> usize {
@@ -51,46 +65,51 @@ impl Storage for Nfs {
     }
 
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
-        let storage = self.name();
+        let (storage, protocol) = (NAME, PROTOCOL);
         let lacks = |capability| matches!(capability, Capability::ExtendedAttributes | Capability::Cache);
         if let Some(operation) = need.operations.iter().find(|kind| lacks(kind.needs())) {
-            return Err(Unsupported::Operation {
+            return Err(Unsupported::NoCall {
                 storage,
                 operation: *operation,
+                protocol,
             });
         }
         if let Durability::Batch(_) = need.durability {
-            return Err(Unsupported::Durability {
+            return Err(Unsupported::NoSync {
                 storage,
                 durability: need.durability,
+                protocol,
             });
         }
-        if need.direct {
-            return Err(Unsupported::Direct { storage });
+        match need.direct {
+            true => Err(Unsupported::NoCache { storage }),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn home(&self) -> Option<Arc<dyn Home>> {
-        None
+        Some(Arc::new(NfsHome::new(Arc::clone(&self.shared))))
     }
 
-    fn open(&self, _: &Settings) -> Result<NfsSession, OpenError> {
-        Err(OpenError::Directory {
-            directory: self.shared.targets.first().cloned().unwrap_or_default(),
-            cause: std::io::ErrorKind::Unsupported.into(),
-        })
+    fn open(&self, settings: &Settings) -> Result<NfsSession, OpenError> {
+        NfsSession::open(&self.shared, settings)
     }
 }
 
-impl Session for NfsSession {
-    const IS_SYNCHRONOUS: bool = false;
+/// How many procedures [`examine_reply`] knows.
+pub const PROCEDURES: usize = Procedure::ALL.len();
 
-    fn submit<S: Steps>(&mut self, _: Ticket, _: &Operation<'_>, _: &mut S) -> Submitted {
-        match self.0 {}
+/// Reads a reply, as bytes from a server, as one to the procedure of this number below [`PROCEDURES`]; gives how many bytes or
+/// entries it has. For fuzzing: nothing here may panic, or allocate.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static str> {
+    let procedure = Procedure::ALL[procedure % PROCEDURES];
+    let (_, body) = rpc::reply(record).map_err(|_| "no reply")?;
+    let mut reader = body.map_err(|_| "no reply")?.map_err(|_| "refused")?;
+    if procedure != Procedure::GetPort && data::Status::read(&mut reader) != Ok(data::Status::Done) {
+        return Err("failed");
     }
-
-    fn complete<S: Steps>(&mut self, _: Option<core::time::Duration>, _: &mut S) -> Option<(Ticket, OperationOutcome)> {
-        match self.0 {}
-    }
+    results::examine(procedure, reader).map_err(|_| "garbled")
 }

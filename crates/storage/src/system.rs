@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_int};
 
 use contract::Errno;
 
-pub(crate) use kernel::KernelCalls;
+pub(crate) use kernel::{KernelCalls, own_table_of_files};
 
 pub(crate) mod entries;
 mod kernel;

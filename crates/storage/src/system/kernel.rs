@@ -75,7 +75,7 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
 /// the process's other threads at every call. The original has one thread; without this ours would pay for
 /// the thread that shows the progress. The thread's copies of what the process has open are closed: they would keep
 /// alive what others close.
-fn own_table_of_files() {
+pub(crate) fn own_table_of_files() {
     thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
     if IS_OWN.replace(true) {
         // What is open here belongs to this thread's earlier sessions.

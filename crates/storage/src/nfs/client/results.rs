@@ -20,6 +20,17 @@ pub(crate) fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>,
     FileAttributes::read_optional(reader)
 }
 
+/// Of SETATTR, REMOVE, RMDIR, RENAME and LINK: that it was done.
+#[inline]
+pub(crate) fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<(), Garbled> {
+    match procedure {
+        Procedure::Link => drop(FileAttributes::read_optional(&mut reader)?),
+        Procedure::Rename => drop(changes(&mut reader)?),
+        _ => {}
+    }
+    changes(&mut reader).map(drop)
+}
+
 /// Of LOOKUP.
 #[inline]
 pub(crate) fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttributes>), Garbled> {
@@ -225,7 +236,7 @@ pub(crate) fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<us
         | Procedure::Remove
         | Procedure::RemoveDirectory
         | Procedure::Rename
-        | Procedure::Link => changes(&mut reader).map(|_| 0)?,
+        | Procedure::Link => changed(procedure, reader).map(|()| 0)?,
         Procedure::ReadDirectory | Procedure::ReadDirectoryPlus => {
             let mut page = Page::read(reader, procedure == Procedure::ReadDirectoryPlus)?;
             let mut entries = 0;

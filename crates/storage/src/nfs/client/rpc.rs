@@ -233,8 +233,17 @@ mod tests {
             let (_, body) = (reply(&record(words)).map(|(xid, body)| (xid, body.map(|body| body.map(drop))))).unwrap();
             assert_eq!(body, Ok(Err(expected)));
         }
-        for words in [&[5, 1, 2][..], &[5, 1, 0, 0, 0, 6], &[5, 1, 0, 0, 401], &[5, 1, 1, 2], &[5, 1]] {
-            assert_eq!(reply(&record(words)).unwrap().1.map(|body| body.map(drop)), Err(Garbled));
+        for words in [
+            &[5, 1, 2][..],
+            &[5, 1, 0, 0, 0, 6],
+            &[5, 1, 0, 0, 401],
+            &[5, 1, 1, 2],
+            &[5, 1],
+        ] {
+            assert_eq!(
+                reply(&record(words)).unwrap().1.map(|body| body.map(drop)),
+                Err(Garbled)
+            );
         }
         assert!(reply(&record(&[5, 0])).is_err() && reply(&record(&[5])).is_err());
     }

@@ -1,0 +1,246 @@
+//! One connection over TCP, and RPC's records on it (RFC 5531, section 11): requests are gathered and sent together, replies
+//! are found in what was received, put together where they come in fragments.
+
+use core::time::Duration;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno as System;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+
+use super::rpc::{LAST_FRAGMENT, MARK_BYTES};
+
+/// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is overdue.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Room for several short replies.
+const RECEIVED_BYTES_MIN: usize = 128 << 10;
+/// Ports that take a right to use, from the highest down. The lowest ones belong to services.
+const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
+
+/// A reply that a server sends may have so many bytes, on top of the contents or entries in it.
+pub(crate) const REPLY_HEAD_BYTES_MAX: usize = 4096;
+
+/// What is wrong with a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// The system's answer, or the server's end of it.
+    Lost(System),
+    /// What was received are no records of RPC.
+    Garbled,
+}
+
+/// A connection that is there.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    socket: OwnedFd,
+    /// Requests that are not sent yet: from `sent` on.
+    out: Vec<u8>,
+    sent: usize,
+    /// All bytes that were ever put into `out` and sent before its beginning.
+    sent_before: u64,
+    /// What was received: the part from `begin` to `end` was not looked at.
+    received: Vec<u8>,
+    begin: usize,
+    end: usize,
+    /// A reply of which not all fragments are there.
+    fragments: Vec<u8>,
+    has_fragments: bool,
+    record_bytes_max: usize,
+}
+
+/// Where a record's bytes lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// In what was received, from here to there.
+    Whole(usize, usize),
+    /// In what was put together.
+    Fragments,
+}
+
+impl Channel {
+    /// Begins a connection; whether it is there tells [`finish`](Self::finish).
+    pub(crate) fn begin(address: SocketAddr, privileged: bool, record_bytes_max: usize) -> Result<Self, System> {
+        let family = match address {
+            SocketAddr::V4(_) => AddressFamily::INET,
+            SocketAddr::V6(_) => AddressFamily::INET6,
+        };
+        let any: SocketAddr = match address {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let mut ports = PRIVILEGED_PORTS.rev();
+        loop {
+            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+            let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+            if privileged {
+                let port = ports.next().ok_or(System::ADDRINUSE)?;
+                match rustix::net::bind(&socket, &SocketAddr::new(any.ip(), port)) {
+                    Err(System::ADDRINUSE) => continue,
+                    bound => bound?,
+                }
+            }
+            match rustix::net::connect(&socket, &address) {
+                Ok(()) | Err(System::INPROGRESS) => return Ok(Self::of(socket, record_bytes_max)),
+                // An earlier connection from this port is not over yet.
+                Err(System::ADDRNOTAVAIL | System::ADDRINUSE) if privileged => {}
+                Err(errno) => return Err(errno),
+            }
+        }
+    }
+
+    fn of(socket: OwnedFd, record_bytes_max: usize) -> Self {
+        // A record and its mark always fit, wherever it begins after it was moved to the front.
+        let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
+        Self {
+            socket,
+            out: Vec::with_capacity(RECEIVED_BYTES_MIN),
+            sent: 0,
+            sent_before: 0,
+            received: vec![0; room],
+            begin: 0,
+            end: 0,
+            fragments: Vec::new(),
+            has_fragments: false,
+            record_bytes_max,
+        }
+    }
+
+    /// The connection has become writable: whether it is there.
+    pub(crate) fn finish(&self) -> Result<(), System> {
+        sockopt::socket_error(&self.socket)??;
+        sockopt::set_tcp_nodelay(&self.socket, true)?;
+        // From here on who wants to wait may wait in a call that receives; all others say that they do not.
+        rustix::io::ioctl_fionbio(&self.socket, false)?;
+        sockopt::set_socket_timeout(&self.socket, Timeout::Recv, Some(LOOK_EVERY))
+    }
+
+    /// Waits until something was received, or something can be sent if that is wanted, so long at most; whether it is so.
+    pub(crate) fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, System> {
+        let mut wanted = PollFlags::IN;
+        if to_send {
+            wanted |= PollFlags::OUT;
+        }
+        let limit = Timespec {
+            tv_sec: limit.as_secs() as i64,
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        match rustix::event::poll(&mut [PollFd::new(&self.socket, wanted)], Some(&limit)) {
+            Ok(ready) => Ok(ready > 0),
+            Err(System::INTR) => Ok(false),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// The requests that are not sent yet, for one more to be written behind them.
+    #[inline]
+    pub(crate) fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// How many bytes were ever written to `out`: a request's end, behind it.
+    #[inline]
+    pub(crate) fn written(&self) -> u64 {
+        self.sent_before + self.out.len() as u64
+    }
+
+    /// How many of these were sent.
+    pub(crate) fn sent(&self) -> u64 {
+        self.sent_before + self.sent as u64
+    }
+
+    #[inline]
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.sent < self.out.len()
+    }
+
+    /// Sends as much as the connection takes now.
+    #[inline]
+    pub(crate) fn send(&mut self) -> Result<(), Broken> {
+        while self.has_unsent() {
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            match rustix::net::send(&self.socket, &self.out[self.sent..], flags) {
+                Ok(sent) => self.sent += sent,
+                Err(System::INTR) => {}
+                Err(System::AGAIN) => return Ok(()),
+                Err(errno) => return Err(Broken::Lost(errno)),
+            }
+        }
+        self.sent_before += self.out.len() as u64;
+        self.out.clear();
+        self.sent = 0;
+        Ok(())
+    }
+
+    /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at most.
+    #[inline]
+    pub(crate) fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
+        if self.begin == self.end {
+            (self.begin, self.end) = (0, 0);
+        } else if self.begin > 0 && self.received.len() - self.end < self.received.len() / 2 {
+            self.received.copy_within(self.begin..self.end, 0);
+            (self.begin, self.end) = (0, self.end - self.begin);
+        }
+        let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
+        match rustix::net::recv(&self.socket, &mut self.received[self.end..], flags) {
+            Ok((0, _)) => Err(Broken::Lost(System::CONNRESET)),
+            Ok((length, _)) => {
+                self.end += length;
+                Ok(true)
+            }
+            Err(System::AGAIN | System::INTR) => Ok(false),
+            Err(errno) => Err(Broken::Lost(errno)),
+        }
+    }
+
+    /// The next reply that is wholly there.
+    #[inline]
+    pub(crate) fn next_record(&mut self) -> Result<Option<Record>, Broken> {
+        loop {
+            let Some(mark) = self.received[self.begin..self.end].first_chunk::<MARK_BYTES>() else {
+                return Ok(None);
+            };
+            let mark = u32::from_be_bytes(*mark);
+            let length = (mark & !LAST_FRAGMENT) as usize;
+            let is_last = mark & LAST_FRAGMENT != 0;
+            if length + self.fragments.len() > self.record_bytes_max {
+                return Err(Broken::Garbled);
+            }
+            let begin = self.begin + MARK_BYTES;
+            if self.end - begin < length {
+                return Ok(None);
+            }
+            self.begin = begin + length;
+            if is_last && !self.has_fragments {
+                return Ok(Some(Record::Whole(begin, self.begin)));
+            }
+            self.fragments.extend_from_slice(&self.received[begin..self.begin]);
+            self.has_fragments = !is_last;
+            if is_last {
+                return Ok(Some(Record::Fragments));
+            }
+        }
+    }
+
+    /// The bytes of the record that was found last.
+    #[inline]
+    pub(crate) fn bytes(&self, record: Record) -> &[u8] {
+        match record {
+            Record::Whole(begin, end) => &self.received[begin..end],
+            Record::Fragments => &self.fragments,
+        }
+    }
+
+    /// The record that was found last has been looked at.
+    #[inline]
+    pub(crate) fn done_with(&mut self, record: Record) {
+        if record == Record::Fragments {
+            self.fragments.clear();
+        }
+    }
+}

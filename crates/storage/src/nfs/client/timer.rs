@@ -1,0 +1,57 @@
+//! How much time has passed, without a clock: a timer of the kernel's that is set once, and asked what is left.
+
+use core::time::Duration;
+use std::os::fd::OwnedFd;
+
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_gettime,
+    timerfd_settime,
+};
+
+/// More than anything here lasts.
+const SET: Duration = Duration::from_secs(20 * 365 * 24 * 60 * 60);
+
+/// Begins when it is made.
+#[derive(Debug)]
+pub(crate) struct Timer(OwnedFd);
+
+impl Timer {
+    pub(crate) fn new() -> rustix::io::Result<Self> {
+        let timer = timerfd_create(
+            TimerfdClockId::Monotonic,
+            TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK,
+        )?;
+        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let set = Itimerspec {
+            it_interval: never,
+            it_value: Timespec {
+                tv_sec: SET.as_secs() as i64,
+                tv_nsec: 0,
+            },
+        };
+        timerfd_settime(&timer, TimerfdTimerFlags::empty(), &set)?;
+        Ok(Self(timer))
+    }
+
+    /// Since it was made.
+    pub(crate) fn elapsed(&self) -> Duration {
+        let left = timerfd_gettime(&self.0).map(|left| left.it_value);
+        let left = left.map_or(SET, |left| Duration::new(left.tv_sec as u64, left.tv_nsec as u32));
+        SET.saturating_sub(left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_passes() {
+        let timer = Timer::new().unwrap();
+        let first = timer.elapsed();
+        std::thread::sleep(Duration::from_millis(20));
+        let second = timer.elapsed();
+        assert!(second >= first + Duration::from_millis(20), "{first:?} {second:?}");
+        assert!(second < Duration::from_secs(60), "{second:?}");
+    }
+}

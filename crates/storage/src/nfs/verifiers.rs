@@ -1,0 +1,57 @@
+//! The write verifier of a server, which changes when it restarts.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use super::client::counters::Counters;
+use super::client::data::WriteVerifier;
+
+/// What all sessions have seen of a server.
+#[derive(Debug, Default)]
+pub(crate) struct Verifiers {
+    /// The verifier that is answered now.
+    now: AtomicU64,
+    all: Mutex<Vec<u64>>,
+}
+
+impl Verifiers {
+    /// A reply has had this verifier. One that was not seen before is a change, but the first.
+    #[inline]
+    pub(crate) fn saw(&self, verifier: &WriteVerifier, counters: &Counters) {
+        let number = u64::from_ne_bytes(*verifier);
+        if self.now.load(Ordering::Relaxed) != number || number == 0 {
+            self.saw_other(number, counters);
+        }
+    }
+
+    #[cold]
+    fn saw_other(&self, number: u64, counters: &Counters) {
+        /// A server that has had so many gets no closer look.
+        const VERIFIERS_MAX: usize = 1024;
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        // Replies of before the restart may be looked at after the first one from behind it.
+        if !all.contains(&number) {
+            counters.verifier_changes.add(u64::from(!all.is_empty()));
+            if all.len() < VERIFIERS_MAX {
+                all.push(number);
+            }
+            self.now.store(number, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nfs::client::counters::AllCounters;
+
+    #[test]
+    fn a_change_is_counted_once() {
+        let (all, verifiers) = (AllCounters::default(), Verifiers::default());
+        let counters = all.add();
+        for (verifier, changes) in [(0, 0), (0, 0), (1, 1), (0, 1), (1, 1), (2, 2), (1, 2)] {
+            verifiers.saw(&[verifier; 8], &counters);
+            assert_eq!(all.sum().verifier_changes, changes, "{verifier}");
+        }
+    }
+}
