@@ -248,7 +248,7 @@ fn errors_of_the_server_are_told() {
         scene.proxy.fault(procedure, AFTER_PREPARE / 2, Fault::Answered(status));
         let ran = scene.perform("");
         told(&format!("{status} of {procedure:?}"), &ran.ended);
-        ran.ended.code(1).says(words).says("PARTIAL");
+        ran.ended.code(1).says(words).says("\"partial\":true");
         scene.tidy();
     }
 }

@@ -79,8 +79,8 @@ fn what_the_protocol_lacks_is_refused_without_a_call() {
     };
     let url = ganesha.url("export");
     for (mix, words) in [
-        ("set-xattr=1", "set-xattr"),
-        ("get-xattr=1", "xattr"),
+        ("set-xattr=1", "extended attribute"),
+        ("get-xattr=1", "extended attribute"),
         ("read=1,evict=1", "evict"),
     ] {
         refused(
