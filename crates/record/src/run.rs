@@ -14,7 +14,7 @@ use crate::evidence::PhaseEvidence;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
-use crate::server::ServerRecord;
+use crate::server::{ServerRecord, ServerTotals};
 use crate::study::StudyPart;
 
 /// The version of the schema that this program writes.
@@ -534,6 +534,9 @@ pub struct Actual {
     pub clean_up: Option<CleanUp>,
     /// What the program itself costs: the same stream on the null storage.
     pub overhead: Fact<Overhead>,
+    /// All that went to servers, where the storage speaks to them by itself; of a sweep of several runs, in the first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<ServerTotals>,
 }
 
 /// What nobody knows before the run's end; not applicable where nobody has asked.
@@ -561,6 +564,7 @@ impl Actual {
             classic: None,
             clean_up: None,
             overhead: not_yet(overhead),
+            traffic: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Servers that a storage spoke to by itself, and what went between them apart from single calls, which are among the messages.
 
+use observe::MessagesReading;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,4 +90,14 @@ impl ServerCounts {
             other_calls: self.other_calls.saturating_add(other.other_calls),
         }
     }
+}
+
+/// All that went between a run and its servers, from its first look at them to its last call: the home's part, such as the marks of
+/// its directory and their removal, is in no phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerTotals {
+    /// The calls of the file service, by procedure.
+    pub messages: MessagesReading,
+    /// What happened besides.
+    pub counts: ServerCounts,
 }
