@@ -134,7 +134,9 @@ const TAKES: [Takes; 6] = [
 fn operations_take_the_calls_that_they_need() {
     let Some(ganesha) = Ganesha::start() else { return };
     for Takes { mix, options, calls } in &TAKES {
-        let options = format!("--mix {mix} --files 200 --size 2000 --append-size 500 --transactions {TIMES} {options}");
+        let options = format!(
+            "--mix {mix} --files 200 --size 2000 --append-size 500 --size-max 100000 --transactions {TIMES} {options}"
+        );
         let ran = perform(&ganesha, &ganesha.url("export"), &options);
         is_whole(&ran);
         let found = calls_in(&ran, "transactions");

@@ -13,7 +13,7 @@ const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-siz
 
 /// Begins a run and waits for its transactions.
 fn begun(ganesha: &Ganesha, options: &str) -> Running {
-    let mut running = start(ganesha, &ganesha.url("export"), options);
+    let mut running = start(ganesha, &format!("{}&timeout=4", ganesha.url("export")), options);
     running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
     std::thread::sleep(Duration::from_millis(500));
     running

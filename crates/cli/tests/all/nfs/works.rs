@@ -97,9 +97,9 @@ fn every_operation_on_a_shared_pool() {
     everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
 }
 
-/// What an operation is called must not hide what it is.
+/// Extended attributes alone are left out of the mixes here. The cache is nothing that a mix of these names.
 #[test]
-fn everything_that_is_asked_is_everything_but_three() {
+fn everything_that_is_asked_is_everything_but_two() {
     let all = Action::operations().filter(|action| action.is_asked_for()).count();
-    assert_eq!(asked().len() + 3, all);
+    assert_eq!(asked().len() + 2, all);
 }
