@@ -10,7 +10,7 @@ use crate::nfs::client::counters::Counters;
 use crate::nfs::client::data::{FileAttributes, Stable, Status, WriteVerifier};
 use crate::nfs::client::mount::TransferSizes;
 use crate::nfs::client::results;
-use crate::nfs::client::rpc::Refusal;
+use crate::nfs::client::rpc::Body;
 use crate::nfs::client::xdr::{Garbled, Reader};
 use crate::nfs::verifiers::Verifiers;
 use crate::system::entries::is_counted;
@@ -76,11 +76,7 @@ fn garbled(_: Garbled) -> Cause {
 impl Flight {
     /// Takes the body of the reply to its call.
     #[inline]
-    pub(super) fn advance(
-        &mut self,
-        body: Result<Result<Reader<'_>, Refusal>, Garbled>,
-        context: &mut Context<'_>,
-    ) -> Advanced {
+    pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {
         let mut reader = body
             .map_err(garbled)?
             .map_err(|refusal| Cause::System(refusal.errno()))?;
