@@ -14,6 +14,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
+use contract::ServerUrl;
 use observe::{Mount, MountTable, Sources};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -51,7 +52,9 @@ impl Side {
     /// Has another process do everything, where one of the paths leads to somebody's server; gives the exit status. Nothing where
     /// this process is to do it, also where no other can be started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
-        self.instead_if(|table| paths.into_iter().any(|path| table.leads_to_server(path)))
+        // To a URL the program speaks itself, and waits for no reply for ever.
+        let mut paths = paths.into_iter().filter(|path| !ServerUrl::is_one(path));
+        self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 
     /// The same where it is not known yet which paths there will be.

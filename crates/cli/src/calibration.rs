@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use campaign::calibration::{Uncalibrated, calibrate as time, expected};
+use contract::ServerUrl;
 use document::harmless;
 use observe::{Class, Fact, Sources, Target};
 use report::sizing::sentence;
@@ -22,7 +23,12 @@ pub fn judge(specified: &Specified) -> Result<(), SpecError> {
     let Some(sizing) = &specified.sizing else {
         return Ok(());
     };
-    for target in &specified.spec.targets {
+    for target in specified
+        .spec
+        .targets
+        .iter()
+        .filter(|target| !ServerUrl::is_one(target))
+    {
         let directory = spec::directory(target);
         let target = Target::read(&Sources::default(), directory);
         if target.class == Fact::Known(Class::Memory) {
@@ -51,7 +57,7 @@ pub fn calibrate(specified: &mut Specified, quiet: bool) -> Result<(), Problem> 
         workload: specified.spec.workload.with_transactions(0),
         ..specified.spec.clone()
     };
-    let judged = runner::named::judge(&specified.spec).and_then(|()| runner::judge_room(&pool));
+    let judged = runner::named::judge(&specified.spec).and_then(|()| runner::named::judge_room(&pool));
     judged.map_err(|refused| specified.explain(refused))?;
     // It shows nothing but who is stalled.
     let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));

@@ -1,15 +1,14 @@
 //! `postmark clean`: what killed runs left of their files, and killed studies of the file systems that they made.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use contract::home::Home;
+use contract::ServerUrl;
 use document::{Document, WIDTH, harmless};
 use made::{FoundMade, MadeRemoved};
 use rundir::Cleaned;
-use storage::home::KernelHome;
 
 use crate::apart::Side;
+use crate::home;
 use crate::problem::{Problem, print, tell};
 use crate::screen;
 
@@ -21,9 +20,16 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
     if let Some(code) = side.instead(paths.iter().map(PathBuf::as_path)) {
         return Ok(code);
     }
-    let home: Arc<dyn Home> = Arc::new(KernelHome);
     let mut code = 0;
     for path in paths {
+        let home = match home::of(path) {
+            Ok(home) => home,
+            Err(problem) => {
+                tell(problem);
+                code = 1;
+                continue;
+            }
+        };
         let cleaned = match rundir::clean(&home, path) {
             Ok(cleaned) => cleaned,
             Err(error) => {
@@ -33,14 +39,15 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             }
         };
         // A run directory may lie on a made file system: its process is gone with the maker of that.
-        let found = match made::find(path) {
-            Ok(found) => found,
-            Err(error) => {
-                tell(error);
-                code = 1;
-                Vec::new()
-            }
+        let found = match ServerUrl::is_one(path) {
+            true => Ok(Vec::new()),
+            false => made::find(path),
         };
+        let found = found.unwrap_or_else(|error| {
+            tell(error);
+            code = 1;
+            Vec::new()
+        });
         if cleaned.is_empty() && found.is_empty() {
             print(&format!("{}: no files of a killed run\n", harmless::path(path)))?;
         }

@@ -15,6 +15,7 @@ pub mod clean;
 pub mod compare;
 pub mod earlier;
 pub mod engine;
+mod home;
 pub mod live;
 pub mod manual;
 pub mod observe;

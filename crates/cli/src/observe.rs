@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use contract::ServerUrl;
 use document::{WIDTH, harmless};
 use observe::child::{ChildCost, wait};
 use observe::{Account, Fact, Host, Sources, Target, WatchedAccount};
@@ -107,6 +108,11 @@ fn directory(path: &Path) -> Result<File, SpecError> {
     let wrong = |problem: &dyn std::fmt::Display| {
         SpecError::Contradiction(format!("cannot observe the target {}: {problem}", harmless::path(path)))
     };
+    if ServerUrl::is_one(path) {
+        return Err(wrong(
+            &"the kernel counts nothing of it (observe the directory at which the server is mounted)",
+        ));
+    }
     let directory = File::open(path).map_err(|error| wrong(&error))?;
     match directory.metadata() {
         Ok(facts) if facts.is_dir() => Ok(directory),

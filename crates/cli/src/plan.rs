@@ -121,7 +121,11 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         };
         (plan, Fact::NotApplicable, Vec::new())
     } else {
-        let (plan, room, targets) = runner::room::plan(&workload, &directories)?;
+        let home = match specified.spec.storage.speaks_to_servers() {
+            true => runner::named::home(&specified.spec),
+            false => None,
+        };
+        let (plan, room, targets) = runner::room::plan(&workload, &directories, home.as_deref())?;
         (plan, Fact::Known(room), targets)
     };
     // Of the work that is meant, however much of it was gone through.

@@ -159,10 +159,12 @@ impl Specified {
     /// A refusal in words for whoever has said nothing of a storage.
     pub fn explain(&self, refused: Refused) -> Problem {
         match refused {
-            Refused::Unsupported(lack) if !self.storage_is_given => Problem::Lacking {
-                lack,
-                default: self.spec.storage.name(),
-            },
+            Refused::Unsupported(lack) if !self.storage_is_given && !self.spec.storage.speaks_to_servers() => {
+                Problem::Lacking {
+                    lack,
+                    default: self.spec.storage.name(),
+                }
+            }
             Refused::NoRoom(lack) => Refused::NoRoom(self.with_sizing(lack)).into(),
             Refused::NoMemory(lack) => Refused::NoMemory(self.with_sizing(lack)).into(),
             other => other.into(),

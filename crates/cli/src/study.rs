@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use campaign::study::{Course, StudyEnd, Unchurnable, churn};
+use contract::ServerUrl;
 use document::{Rendering, WIDTH, harmless};
 use published::layouts::LayoutView;
 use spec::Stop;
@@ -192,7 +193,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
             let text = std::fs::read_to_string(path).map_err(|cause| {
                 contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path)))
             })?;
-            words::changed(&text, arguments).map_err(|error| of_file(path, error))?
+            words::with_targets(&text, arguments, words::targets(arguments)?).map_err(|error| of_file(path, error))?
         }
         None => words::of_words(arguments)?,
     };
@@ -269,6 +270,10 @@ fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<()
             let shown = harmless::shown(&target.at);
             wrong_in(file, target.line, format!("cannot use the target {shown}: {why}"))
         };
+        if ServerUrl::is_one(Path::new(&target.at)) {
+            ServerUrl::try_from(Path::new(&target.at)).map_err(|problem| wrong(&problem))?;
+            continue;
+        }
         let facts = std::fs::metadata(&target.at).map_err(|cause| wrong(&cause))?;
         if !facts.is_dir() {
             return Err(wrong(&"it is not a directory"));
@@ -279,7 +284,7 @@ fn judge(design: &Design, cells: &[StudyCell], file: Option<&Path>) -> Result<()
             let line = design.workloads[cell.workload].line;
             wrong_in(file, line, format!("cell {}: {why}", cell.label))
         };
-        let specified = ground::specify(design, cell, Path::new("/")).map_err(|error| wrong(&error))?;
+        let specified = ground::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
         churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
     }
     Ok(())
@@ -296,7 +301,7 @@ fn plan(course: &Course<'_>, runs: &[StudyRun], ground: &CliGround<'_>) -> Resul
     let order = design.block(cells, next_block, attempt);
     let mut measured = Some(0.0);
     for run in &order {
-        let specified = ground::specify(design, &cells[run.cell], Path::new("/"))?;
+        let specified = ground::specify_somewhere(design, &cells[run.cell])?;
         let drive = &specified.spec.drive;
         measured = match (measured, drive.stop) {
             (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),

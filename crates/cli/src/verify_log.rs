@@ -2,9 +2,9 @@
 
 use document::{Document, WIDTH};
 use rundir::Verified;
-use storage::home::KernelHome;
 
 use crate::apart::Side;
+use crate::home;
 use crate::options::{AnswerFormat, VerifyArguments};
 use crate::problem::{Problem, print};
 use crate::screen;
@@ -20,7 +20,7 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
         return Ok(code);
     }
-    let verified = rundir::verify_log(&KernelHome, &arguments.path, &arguments.ack_log)?;
+    let verified = rundir::verify_log(&*home::of(&arguments.path)?, &arguments.path, &arguments.ack_log)?;
     print(&match arguments.format {
         AnswerFormat::Text => screen::text(&text(&verified), WIDTH),
         AnswerFormat::Json => document::json(&verified),

@@ -43,6 +43,8 @@ pub enum MessageCounter {
     /// A disk of this machine that an iSCSI session provides
     /// (`/sys/class/block/DISK/device/iorequest_cnt`).
     IscsiSession,
+    /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions together.
+    NfsStorage,
 }
 
 /// What one counter had, or counted between two readings.
@@ -301,6 +303,7 @@ impl WatchedMessages {
             MessageCounter::NfsServer => watched.of_text(&nfsd),
             MessageCounter::SmbClient => watched.of_text(&cifs),
             MessageCounter::IscsiSession => iscsi::read(sources, watched),
+            MessageCounter::NfsStorage => watched.of_program(),
         };
         self.list.iter().map(read).collect()
     }
@@ -314,7 +317,13 @@ impl WatchedCounter {
             MessageCounter::NfsServer => nfs_server::parse(self, text),
             MessageCounter::SmbClient => smb_client::parse(self, text),
             MessageCounter::IscsiSession => iscsi::parse(self, text),
+            MessageCounter::NfsStorage => self.of_program(),
         }
+    }
+
+    /// The kernel has no file for what the program counts itself.
+    fn of_program(&self) -> MessagesReading {
+        self.reading(Fact::Unavailable("the program counts that itself".to_owned()))
     }
 
     fn of_text(&self, text: &Fact<String>) -> MessagesReading {

@@ -5,6 +5,8 @@ use observe::{Accounted, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::server::ServerCounts;
+
 /// The evidence of one phase. What it says of who served the operations is derived in the summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEvidence {
@@ -14,6 +16,9 @@ pub struct PhaseEvidence {
     pub syncing: Option<Accounted>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
+    /// What went to servers while it was performed, besides calls, which are among the messages; nothing where the storage speaks to no server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerCounts>,
 }
 
 /// How much of the pool was in memory before and after the transactions: a sample of at most 100 files and 1 % of the pool.

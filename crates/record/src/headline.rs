@@ -105,7 +105,7 @@ pub struct Headline {
     pub begun_unix_ns: u64,
     /// The machine's name.
     pub host: String,
-    /// The types of its locations' file systems, each once; empty where the storage touches none, or they are not known.
+    /// The types of its locations' file systems, or the protocols of their servers, each once; empty where the storage touches none, or they are not known.
     pub file_systems: Vec<String>,
     /// What is behind the first location's file system; nothing where that is not known.
     pub device_class: Option<Class>,
@@ -139,14 +139,23 @@ impl Headline {
                 file_systems.push(mount.file_system_type.clone());
             }
         }
+        for server in record.locations.iter().filter_map(|location| location.server.as_ref()) {
+            if !file_systems.contains(&server.protocol) {
+                file_systems.push(server.protocol.clone());
+            }
+        }
         let best = best(record);
+        let of_server = record.spec.storage.speaks_to_servers().then_some(Class::Network);
         Self {
             id: record.id,
             state: State::of(&record.actual.outcome),
             begun_unix_ns: record.origin.begun_unix_ns(),
             host: record.host.hostname.clone(),
             file_systems,
-            device_class: targets().next().and_then(|target| target.class.known().copied()),
+            device_class: targets()
+                .next()
+                .and_then(|target| target.class.known().copied())
+                .or(of_server),
             preset: record.spec.preset.clone(),
             work: Some(WorkKind::of(&record.spec.workload.work)),
             storage: record.spec.storage.name().to_owned(),

@@ -19,6 +19,7 @@ pub mod plan;
 pub mod read;
 pub mod run;
 pub mod schema;
+pub mod server;
 pub mod study;
 pub mod summary;
 pub mod sweep;
@@ -36,7 +37,8 @@ pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observe::counters::{DeviceCounters, DeviceReading, DeviceRole};
 pub use observe::durability;
 pub use observe::{
-    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, OwnIo, Target,
+    Accounted, BusyProgram, Class, ClocksDifference, CountersDifference, DurabilityFacts, Fact, Host, MessageCounter,
+    OwnIo, Target,
 };
 pub use overhead::Overhead;
 pub use part::{Completed, CompletedPart};
@@ -47,6 +49,7 @@ pub use run::{
     Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, SlowOperation, SlowStep,
     SlowestRecord, Stalled, StepRecord, SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
+pub use server::{ServerCounts, ServerRecord, ServerTotals};
 pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName, Sweep, WorkingSet,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use document::{Block, Cell, Document, Number, kept};
 use record::durability::{DeviceDurability, FlushAnswer};
-use record::{DurabilityFacts, Fact, Host, Record, Target};
+use record::{DurabilityFacts, Fact, Host, Record, ServerRecord, Target};
 
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
@@ -13,7 +13,10 @@ pub(crate) fn places(record: &Record) -> String {
     for location in &record.locations {
         let place = match &location.target {
             Fact::Known(target) => target.one_line(),
-            Fact::NotApplicable => "no file system (overhead of the program)".to_owned(),
+            Fact::NotApplicable => match &location.server {
+                Some(server) => server.one_line(),
+                None => "no file system (overhead of the program)".to_owned(),
+            },
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),
         };
         if seen.insert(place.clone()) {
@@ -53,7 +56,7 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
         ),
     );
     for location in &record.locations {
-        if let Fact::NotApplicable = location.target {
+        if location.target == Fact::NotApplicable && location.server.is_none() {
             continue;
         }
         document.pair(
@@ -61,6 +64,10 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
             "Location",
             format!("{} (weight {})", location.directory, location.weight),
         );
+        if let Some(server) = &location.server {
+            self::server(document, server);
+            continue;
+        }
         match &location.target {
             Fact::Known(target) => {
                 self::target(document, target);
@@ -150,6 +157,51 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
         device => fact(device, |device| device.one_line()),
     };
     document.pair(2, "Device", device.to_string());
+}
+
+/// How a server was spoken to, a line each.
+fn server(document: &mut Document, server: &ServerRecord) {
+    let ServerRecord {
+        protocol,
+        address,
+        mount_port,
+        export,
+        connections,
+        uid,
+        gid,
+        privileged_port,
+        read_bytes_max,
+        write_bytes_max,
+        listing_bytes,
+        timeout_ms,
+        stability,
+        url: _,
+    } = server;
+    let port = if *privileged_port { ", privileged port" } else { "" };
+    document.pair(
+        2,
+        "Server",
+        format!(
+            "{protocol} at {address}, export {export} (MOUNT port {mount_port}); uid {uid}, gid {gid}, connections of each worker: \
+             {connections}{port}"
+        ),
+    );
+    document.pair(
+        2,
+        "Calls",
+        format!(
+            "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {} s",
+            size(&(*read_bytes_max).into()),
+            size(&(*write_bytes_max).into()),
+            size(&(*listing_bytes).into()),
+            *timeout_ms as f64 / 1e3
+        ),
+    );
+    document.pair(
+        2,
+        "Durable",
+        format!("contents {stability}; names by the protocol's rule; cache of this machine: none"),
+    );
 }
 
 /// What decides whether data is durable there: who answers a flush, and what the mount leaves out.

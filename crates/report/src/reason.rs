@@ -206,6 +206,19 @@ pub fn describe(reason: &Reason) -> String {
             grouped(*retransmissions),
             grouped(*requests)
         ),
+        Reason::ConnectionsLost { times } => format!(
+            "Connections to the server were lost and opened again: {}. Latencies have the time without a connection.",
+            counted(*times, "time")
+        ),
+        Reason::ServerRestarted { times, rewritten_bytes } => format!(
+            "The server was restarted during the run: its write verifier changed {}, and {} were written again.",
+            counted(*times, "time"),
+            bytes(*rewritten_bytes as f64)
+        ),
+        Reason::OutcomesNotKnown { operations } => format!(
+            "The server may have performed {} or not: the connection was lost before the reply.",
+            counted(*operations, "operation")
+        ),
         Reason::ClientSaturated { workers, interface } => {
             let workers = workers.map(|fraction| {
                 let limit = percent(CLIENT_MAX);
@@ -348,6 +361,11 @@ pub fn what_to_do(reason: &Reason) -> &'static str {
             "Check what the target lies on, and whether its device or driver acknowledges writes that it keeps in memory."
         }
         Reason::Retransmissions { .. } => "Look for lost packets or a server that is overloaded, and repeat the run.",
+        Reason::ConnectionsLost { .. } => "Look at the network and at the server's log, and repeat the run.",
+        Reason::ServerRestarted { .. } => "See the server's log for why it was restarted, and repeat the run.",
+        Reason::OutcomesNotKnown { .. } => {
+            "Repeat the run. What the operations have left on the server is removed with the run's files."
+        }
         Reason::ClientSaturated { .. } => "Use more workers or several client machines.",
         Reason::NearlyFull { .. } => "Use a smaller pool or a larger file system.",
         Reason::AllocatedDuringRun { .. } => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract::home::Home;
-use contract::{Capability, Need, OperationKind, Storage};
+use contract::{Capability, Need, OperationKind, ServerUrl, Storage};
 use observe::{DurabilityFacts, Fact, Host, Sources, Target};
 use record::{LocationRecord, Room};
 use rundir::{ack_log, prepare};
@@ -15,7 +15,8 @@ use crate::control::Control;
 use crate::events::NoEvents;
 use crate::memory;
 use crate::refused::Refused;
-use crate::room::{self, Volumes};
+use crate::room::{self, Ground, Volumes};
+use crate::servers;
 use crate::waiting::{Call, Waiter};
 
 /// What a run found before it began.
@@ -37,16 +38,23 @@ impl Looked {
         let host = Host::read(&Sources::default());
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
-        let targets = targets(request, &directories, waiter)?;
-        ask_of_targets(request, &home, &directories, waiter)?;
+        // A server is asked whether it is there at all before anything else.
+        let (targets, grounds) = match request.storage.speaks_to_servers() {
+            true => {
+                ask_of_targets(request, &home, &directories, waiter)?;
+                targets(request, &home, &directories, waiter)?
+            }
+            false => {
+                let found = targets(request, &home, &directories, waiter)?;
+                ask_of_targets(request, &home, &directories, waiter)?;
+                found
+            }
+        };
         Ok(Self {
+            room: room(request, &grounds)?,
             home,
             host,
-            room: room(request, &targets)?,
-            targets: match request.place {
-                Place::Nowhere => request.targets.iter().map(|_| Fact::NotApplicable).collect(),
-                Place::OwnDirectory | Place::Location => targets.into_iter().map(Fact::Known).collect(),
-            },
+            targets,
             directories,
             // Of thousands of workers it takes seconds: refusals do not wait for it.
             fingerprint: fingerprint::fingerprint(&request.workload)?,
@@ -57,9 +65,14 @@ impl Looked {
     pub(crate) fn locations(&self, request: &RunSpec, directories: &[PathBuf]) -> Vec<LocationRecord> {
         let weights = request.workload.location_weights();
         let locations = weights.iter().zip(&self.targets).zip(directories);
+        let servers = self.home.as_ref().map(|home| home.servers()).unwrap_or_default();
+        let mut servers = servers.into_iter();
         locations
             .map(|((weight, target), directory)| LocationRecord {
                 weight: *weight,
+                server: servers
+                    .next()
+                    .map(|facts| servers::record_of(facts, request.durability)),
                 directory: directory.to_string_lossy().into_owned(),
                 target: target.clone(),
                 durability: target
@@ -89,10 +102,11 @@ pub fn judge<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> 
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge_room(request: &RunSpec) -> Result<(), Refused> {
+pub fn judge_room<S: Storage>(request: &RunSpec, storage: &S) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
-    let targets = targets(request, &directories(request)?, &mut unwatched(request, &mut NoEvents))?;
-    room(request, &targets).map(drop)
+    let (directories, home) = (directories(request)?, home(request, storage)?);
+    let (_, grounds) = targets(request, &home, &directories, &mut unwatched(request, &mut NoEvents))?;
+    room(request, &grounds).map(drop)
 }
 
 /// For looks where nobody watches a run.
@@ -135,25 +149,43 @@ fn ask_of_targets(
     ask(waiter, "look at", paths(directories), answer)?
 }
 
-/// Looks at the targets; there are none of a storage that touches no file system.
-fn targets(request: &RunSpec, directories: &[PathBuf], waiter: &mut Waiter<'_>) -> Result<Vec<Target>, Refused> {
-    if request.place == Place::Nowhere {
-        return Ok(Vec::new());
+/// Looks at the targets and at the room there; this kernel knows nothing of a server's directories, and there is no room of a storage
+/// that touches no file system.
+fn targets(
+    request: &RunSpec,
+    home: &Option<Arc<dyn Home>>,
+    directories: &[PathBuf],
+    waiter: &mut Waiter<'_>,
+) -> Result<(Vec<Fact<Target>>, Vec<Ground>), Refused> {
+    let (all, home) = (directories.to_vec(), home.clone());
+    let of_servers = request.storage.speaks_to_servers();
+    match (request.place, home) {
+        (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
+        (_, Some(home)) if of_servers => {
+            let grounds = ask(waiter, "look at", paths(directories), move || {
+                let grounds = all.iter().map(|directory| Ground::of_server(&*home, directory));
+                grounds.collect()
+            })?;
+            Ok((vec![Fact::NotApplicable; directories.len()], grounds))
+        }
+        _ => {
+            let targets: Vec<Target> = ask(waiter, "look at", paths(directories), move || {
+                let sources = Sources::default();
+                all.iter().map(|directory| Target::read(&sources, directory)).collect()
+            })?;
+            let grounds = targets.iter().map(Ground::from).collect();
+            Ok((targets.into_iter().map(Fact::Known).collect(), grounds))
+        }
     }
-    let all = directories.to_vec();
-    ask(waiter, "look at", paths(directories), move || {
-        let sources = Sources::default();
-        all.iter().map(|directory| Target::read(&sources, directory)).collect()
-    })
 }
 
 /// What the run takes of the targets' room, where they have that.
-fn room(request: &RunSpec, targets: &[Target]) -> Result<Option<Room>, Refused> {
+fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> {
     if request.place == Place::Nowhere {
         return Ok(None);
     }
     let workload = &request.workload;
-    let volumes = Volumes::of(workload, targets);
+    let volumes = Volumes::of(workload, grounds);
     let whole = volumes.check(workload)?;
     let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
     // Of a pool that grows without end nobody knows whether it has room; its beginning has to have it all the same.
@@ -210,6 +242,11 @@ fn home<S: Storage>(request: &RunSpec, storage: &S) -> Result<Option<Arc<dyn Hom
 fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     let path = |target: &PathBuf| match request.place {
         Place::Nowhere => Ok(target.clone()),
+        // What is no URL is refused before.
+        _ if ServerUrl::is_one(target) => {
+            let url = ServerUrl::try_from(target.as_path());
+            Ok(url.map_or_else(|_| target.clone(), |url| url.bare()))
+        }
         Place::OwnDirectory | Place::Location => {
             std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
         }
@@ -229,9 +266,14 @@ fn refuse_inability(request: &RunSpec, home: Option<&dyn Home>, directories: &[P
     let nowhere = home.is_none();
     if let Some(home) = home {
         for directory in directories {
+            home.reach(directory).map_err(Refused::Unreachable)?;
             let subdirectories = workload_subdirectories(request);
             prepare::refuse_untrusted(home, directory, request.trusts_others, subdirectories)?;
         }
+    }
+    if request.storage.speaks_to_servers() {
+        // What follows asks this machine's kernel.
+        return Ok(ack_log::check(request, &[])?);
     }
     if request.direct {
         for directory in directories {

@@ -1,6 +1,10 @@
 //! Runs on the storage that their spec names, with the clock of the system. The one loop is compiled here for each of these
 //! storages, so that the crates above need not be optimised.
 
+use std::sync::Arc;
+
+use contract::Storage as _;
+use contract::home::Home;
 use spec::StorageName;
 
 use crate::clock::SystemClock;
@@ -19,7 +23,9 @@ pub fn prepare<'e>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    storage::named!(spec.storage, StorageName, storage => run::prepare(spec, storage, &SystemClock, take_control, events))
+    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => {
+        run::prepare(spec, storage, &SystemClock, take_control, events)
+    })
 }
 
 /// Whether a run on its storage would be refused, as [`looked::judge`] finds. Touches nothing.
@@ -27,5 +33,20 @@ pub fn prepare<'e>(
 /// # Errors
 /// Why it would be.
 pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
-    storage::named!(spec.storage, StorageName, storage => looked::judge(spec, storage))
+    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => looked::judge(spec, storage))
+}
+
+/// Whether a run on its storage would be refused for want of room, as [`looked::judge_room`] finds. Touches nothing.
+///
+/// # Errors
+/// Why it would be.
+pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
+    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => {
+        looked::judge_room(spec, storage)
+    })
+}
+
+/// Where the files of a run on its storage would live; nothing of one that makes none.
+pub fn home(spec: &RunSpec) -> Option<Arc<dyn Home>> {
+    storage::named!(spec.storage, StorageName, depth: spec.depth as usize, targets: &spec.targets, storage => storage.home())
 }

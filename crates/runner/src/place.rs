@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use contract::ServerUrl;
 use contract::home::{DIRECTORY_MODE, Home};
 use observe::{Fact, WatchedDevices};
 use rundir::Life;
@@ -156,6 +157,8 @@ fn take_place_with(
             let run_directory = &places.all()[*number];
             let directory = run_directory.directory();
             let shown = match request.place {
+                // A URL may have parameters at its end.
+                Place::OwnDirectory if ServerUrl::is_one(path) => directory.to_owned(),
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
             };

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use contract::Unsupported;
+use contract::server::Unreachable;
 use spec::Contradiction;
 use workload::stream::StreamError;
 
@@ -44,6 +45,9 @@ pub enum Refused {
     /// A path that no system call takes.
     #[error("the path {0:?} contains a NUL character (use another path)")]
     Nul(PathBuf),
+    /// The server of a target cannot be used.
+    #[error(transparent)]
+    Unreachable(Unreachable),
     /// The description of the run contradicts itself.
     #[error(transparent)]
     Contradiction(#[from] Contradiction),

@@ -3,10 +3,11 @@
 //! Contents are counted in the file system's own blocks at the pool's peak; directories and inodes are
 //! estimated from what their file systems are known to take. Locations on one file system are added up.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use contract::home::Home;
 use document::units::{bytes, counted, grouped};
-use observe::{Fact, Sources, Target};
+use observe::{DeviceNumber, Fact, Sources, Target};
 use record::{Room, RoomVolume};
 use workload::stream::StreamError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
@@ -14,6 +15,9 @@ use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 /// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters full. What a name
 /// has beyond 16 bytes is added, as much again for what stays free.
 const NAME_BYTES: u64 = 32;
+
+/// The blocks of a file system that does not tell its own: what most have.
+const BLOCK_BYTES: u64 = 4096;
 
 /// What a file system takes for an inode out of the room that it states for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
@@ -29,6 +33,70 @@ fn inode_bytes(file_system: Option<&str>) -> u64 {
     }
 }
 
+/// What of a location the room depends on.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    path: String,
+    /// What locations on one file system have in common.
+    on: On,
+    file_system: Fact<String>,
+    /// The blocks of contents.
+    block_bytes: u64,
+    available_bytes: Fact<u64>,
+    available_inodes: Fact<u64>,
+}
+
+/// A file system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum On {
+    /// By the number of its device.
+    Device(DeviceNumber),
+    /// A server's, by the number that it gives it.
+    Server(u64),
+    /// Not known: it counts for itself.
+    Path(String),
+}
+
+impl From<&Target> for Ground {
+    fn from(target: &Target) -> Self {
+        let space = target.space.as_ref();
+        Self {
+            path: target.path.clone(),
+            // A subvolume of btrfs has a device number of its own; its mount has the file system's.
+            on: match (target.mount.known(), target.space.known()) {
+                (Some(mount), _) => On::Device(mount.device),
+                (None, Some(space)) => On::Device(space.device),
+                (None, None) => On::Path(target.path.clone()),
+            },
+            file_system: target.mount.clone().map(|mount| mount.file_system_type),
+            block_bytes: space.known().map_or(BLOCK_BYTES, |space| space.block_size_bytes),
+            available_bytes: target.space.clone().and_then(|space| space.available_bytes),
+            available_inodes: target.space.clone().and_then(|space| space.inodes_available),
+        }
+    }
+}
+
+impl Ground {
+    /// Of a server's directory, as far as the server tells.
+    pub(crate) fn of_server(home: &dyn Home, directory: &Path) -> Self {
+        let path = directory.to_string_lossy().into_owned();
+        let opened = home.open(directory);
+        let identity = || opened.as_ref().ok()?.facts().ok()?.identity;
+        let available_bytes = match &opened {
+            Ok(opened) => opened.free_bytes().ok_or("the server does not tell").into(),
+            Err(errno) => Fact::Unavailable(errno.to_string()),
+        };
+        Self {
+            on: identity().map_or_else(|| On::Path(path.clone()), |identity| On::Server(identity.device)),
+            path,
+            file_system: Fact::Unavailable("the server does not tell".to_owned()),
+            block_bytes: BLOCK_BYTES,
+            available_bytes,
+            available_inodes: Fact::NotApplicable,
+        }
+    }
+}
+
 /// The file systems of a run's locations.
 pub(crate) struct Volumes {
     volume_of: Vec<usize>,
@@ -41,8 +109,8 @@ pub(crate) struct Volumes {
 }
 
 impl Volumes {
-    /// Looks at the locations; those on one device are one volume.
-    pub(crate) fn of(workload: &Workload, targets: &[Target]) -> Self {
+    /// Of the locations; those on one device are one volume.
+    pub(crate) fn of(workload: &Workload, grounds: &[Ground]) -> Self {
         let mut volumes = Self {
             volume_of: Vec::new(),
             rooms: Vec::new(),
@@ -54,33 +122,28 @@ impl Volumes {
                 2 * bytes.saturating_sub(16)
             }),
         };
-        let mut devices = Vec::new();
-        for target in targets {
-            // A subvolume of btrfs has a device number of its own; its mount has the file system's.
-            let device = match (target.mount.known(), target.space.known()) {
-                (Some(mount), _) => Ok(mount.device),
-                (None, Some(space)) => Ok(space.device),
-                (None, None) => Err(target.path.clone()),
-            };
-            let volume = devices.iter().position(|known| *known == device).unwrap_or_else(|| {
-                devices.push(device);
-                volumes.add(target);
-                devices.len() - 1
-            });
+        let mut devices: Vec<&On> = Vec::new();
+        for ground in grounds {
+            let volume = devices
+                .iter()
+                .position(|known| **known == ground.on)
+                .unwrap_or_else(|| {
+                    devices.push(&ground.on);
+                    volumes.add(ground);
+                    devices.len() - 1
+                });
             volumes.volume_of.push(volume);
-            volumes.rooms[volume].locations.push(target.path.clone());
+            volumes.rooms[volume].locations.push(ground.path.clone());
             volumes.directories[volume] += 1 + workload.directories();
         }
         volumes
     }
 
-    fn add(&mut self, target: &Target) {
-        let file_system = target.mount.clone().map(|mount| mount.file_system_type);
-        let space = target.space.as_ref();
+    fn add(&mut self, ground: &Ground) {
+        let file_system = ground.file_system.clone();
         self.inode_bytes
             .push(inode_bytes(file_system.known().map(String::as_str)));
-        self.blocks
-            .push(space.known().map_or(4096, |space| space.block_size_bytes));
+        self.blocks.push(ground.block_bytes);
         self.directories.push(0);
         self.rooms.push(RoomVolume {
             locations: Vec::new(),
@@ -88,9 +151,9 @@ impl Volumes {
             files_peak: 0,
             bytes_peak: 0,
             needed_bytes: 0,
-            available_bytes: target.space.clone().and_then(|space| space.available_bytes),
+            available_bytes: ground.available_bytes.clone(),
             needed_inodes: 0,
-            available_inodes: target.space.clone().and_then(|space| space.inodes_available),
+            available_inodes: ground.available_inodes.clone(),
         });
     }
 
@@ -191,25 +254,44 @@ fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     })
 }
 
-/// What a run of a workload in these directories would do, and whether they have room for it.
+/// What a run of a workload in these directories would do, and whether they have room for it. Directories of `servers` are
+/// looked at there, and are no targets that this kernel knows.
 ///
 /// # Errors
 /// Where the workload has no stream.
 ///
 /// # Panics
 /// Where there are not as many directories as the workload has weights.
-pub fn plan(workload: &Workload, directories: &[PathBuf]) -> Result<(Plan, Room, Vec<Target>), StreamError> {
+pub fn plan(
+    workload: &Workload,
+    directories: &[PathBuf],
+    servers: Option<&dyn Home>,
+) -> Result<(Plan, Room, Vec<Target>), StreamError> {
     assert_eq!(
         directories.len(),
         workload.location_weights().len(),
         "every location has a weight"
     );
     workload.validate().map_err(StreamError::from)?;
-    let targets: Vec<Target> = directories
-        .iter()
-        .map(|directory| Target::read(&Sources::default(), directory))
-        .collect();
-    let volumes = Volumes::of(workload, &targets);
+    let targets: Vec<Target> = match servers {
+        Some(_) => Vec::new(),
+        None => {
+            let targets = directories.iter();
+            targets
+                .map(|directory| Target::read(&Sources::default(), directory))
+                .collect()
+        }
+    };
+    let grounds: Vec<Ground> = match servers {
+        Some(home) => {
+            let directories = directories.iter();
+            directories
+                .map(|directory| Ground::of_server(home, directory))
+                .collect()
+        }
+        None => targets.iter().map(Ground::from).collect(),
+    };
+    let volumes = Volumes::of(workload, &grounds);
     let (plan, mut room) = volumes.plan(workload)?;
     if is_cut(workload) && workload.grows() {
         room = volumes.check(workload)?;

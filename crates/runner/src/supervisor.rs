@@ -18,6 +18,7 @@ use workload::{Action, End, Phase, Role};
 use crate::control::Control;
 use crate::events::{Event, Progress, Stage};
 use crate::naming::Namer;
+use crate::servers::WatchedServers;
 use crate::since::Since;
 use crate::waiting::{TELL_EVERY, Waiter};
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
@@ -206,6 +207,8 @@ pub(crate) struct Watch {
     pub devices: Option<Fact<WatchedDevices>>,
     /// What is to be read at the borders of phases; nothing where the storage touches no file system.
     pub account: Option<WatchedAccount>,
+    /// The servers whose traffic belongs to it; nothing where the storage speaks to none.
+    pub servers: Option<WatchedServers>,
     /// Whether each worker has a directory of its own in each location.
     pub own_directories: bool,
     pub now_ns: Box<dyn Fn() -> u64>,
@@ -283,7 +286,7 @@ impl<'e> Supervisor<'e> {
         let mut supervisor = Self {
             free_before: None,
             machine: MachineWatch::new(watch.devices.clone()),
-            evidence: EvidenceWatch::new(watch.account.clone()),
+            evidence: EvidenceWatch::new(watch.account.clone(), watch.servers.clone()),
             watch,
             waiter,
             watched: Watched {

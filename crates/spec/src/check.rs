@@ -1,10 +1,11 @@
 //! Where a description contradicts itself: what options alone do is found where they are resolved, the rest here.
 
+use contract::ServerUrl;
 use workload::{Phase, Workload};
 
 use crate::contradiction::{Contradiction, refuse_any};
 use crate::drive::{Drive, Stop};
-use crate::how::Place;
+use crate::how::{Cache, Place, directory};
 use crate::limits::{BISECTIONS_MAX, SWEEP_SLICES_MAX};
 use crate::run_spec::RunSpec;
 use crate::sweep::Climb;
@@ -18,6 +19,12 @@ impl RunSpec {
         let keeps = self.keeping.keep || self.keeping.reuse;
         let sweep = self.drive.sweep.as_ref();
         let is_shared = self.workload.workers.is_shared();
+        if self.place != Place::Nowhere {
+            self.check_targets()?;
+        }
+        if self.depth > 1 && !self.storage.speaks_to_servers() {
+            return Err(Contradiction::DepthOfOne(self.depth, self.storage));
+        }
         if self.stall_timeout.is_zero() {
             return Err(Contradiction::StallTimeout);
         }
@@ -70,6 +77,38 @@ impl RunSpec {
             return Err(Contradiction::StepsWithoutLatencies);
         }
         Ok(())
+    }
+
+    /// Targets are directories, or URLs of servers that the storage speaks to.
+    fn check_targets(&self) -> Result<(), Contradiction> {
+        let mut is_of_server = false;
+        for target in &self.targets {
+            if ServerUrl::is_one(target) {
+                let invalid = |problem| Contradiction::Url {
+                    url: target.clone(),
+                    problem,
+                };
+                ServerUrl::try_from(target.as_path()).map_err(invalid)?;
+                is_of_server = true;
+            } else if self.storage.speaks_to_servers() {
+                return Err(Contradiction::DirectoryOfServer {
+                    path: directory(target).to_owned(),
+                    storage: self.storage,
+                });
+            }
+        }
+        if !is_of_server {
+            return Ok(());
+        }
+        if !self.storage.speaks_to_servers() {
+            return Err(Contradiction::UrlOfDirectory(self.storage));
+        }
+        let asked = [
+            ("--direct", self.direct),
+            ("--cache cold", self.cache == Cache::Cold),
+            ("--cache cold-data", self.cache == Cache::ColdData),
+        ];
+        refuse_any(&asked, |option| Contradiction::NoCacheHere(option, self.storage))
     }
 
     /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines while it goes on.

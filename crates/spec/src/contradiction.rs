@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use contract::DurabilityError;
+use contract::{DurabilityError, ServerUrlError};
 use workload::arrivals::{ArrivalProcess, InvalidArrivals};
 use workload::layout::Shape;
 use workload::sizes::{InvalidSizes, Sizes};
 use workload::{Edition, InvalidWhole, Workload};
 
 use crate::how::StorageName;
-use crate::limits::{DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
+use crate::limits::{DEPTH_MAX, DIRECT_BYTES, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEP_MIN};
 use crate::sweep::{InvalidSweep, SweepOption};
 use crate::values::{Time, WorkingSet};
 
@@ -175,6 +175,23 @@ pub enum Contradiction {
     Durability(#[from] DurabilityError),
     #[error("{0} requires a file system, and --storage {1} uses none (use --storage posix)")]
     Null(&'static str, StorageName),
+    #[error("invalid value '{0}' for --depth: expected 1 to {DEPTH_MAX} operations in flight")]
+    Depth(u64),
+    #[error(
+        "--depth {0} requires --storage nfs: with --storage {1} a worker performs one operation at a time (use --workers {0} for as many \
+         at once)"
+    )]
+    DepthOfOne(u32, StorageName),
+    #[error("invalid value '{}' for --target: {problem}", .url.display())]
+    Url { url: PathBuf, problem: ServerUrlError },
+    #[error("--storage {storage} cannot use the directory {}: all of its targets are URLs like nfs://server/export/path", .path.display())]
+    DirectoryOfServer { path: PathBuf, storage: StorageName },
+    #[error("--storage {0} cannot use a target like nfs://server/export/path (remove --storage, or use --storage nfs)")]
+    UrlOfDirectory(StorageName),
+    #[error(
+        "{0} cannot be used with --storage {1}: no cache of this machine lies between the program and the server (remove it)"
+    )]
+    NoCacheHere(&'static str, StorageName),
     #[error("invalid value '0s' for --stall-timeout: expected a time above 0, like 60s")]
     StallTimeout,
     #[error(

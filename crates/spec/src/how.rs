@@ -42,6 +42,9 @@ pub enum StorageName {
     Posix,
     /// No file system at all: measures the overhead of the program.
     Null,
+    /// Calls of NFS version 3 that the program makes itself, without any cache of this machine: the default of targets like
+    /// nfs://server/export.
+    Nfs,
 }
 
 impl StorageName {
@@ -57,7 +60,18 @@ impl StorageName {
             Self::Raw => "raw",
             Self::Posix => "posix",
             Self::Null => "null",
+            Self::Nfs => "nfs",
         }
+    }
+
+    /// Whether it speaks to servers by itself, so that its targets are URLs.
+    pub fn speaks_to_servers(self) -> bool {
+        matches!(self, Self::Nfs)
+    }
+
+    /// Whether changes are written back by this machine's kernel, which can be told to.
+    pub fn syncs(self) -> bool {
+        self.touches() && !self.speaks_to_servers()
     }
 }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// The most locations of a run: each is looked at before it, held open in it, and read again with its record.
 pub const LOCATIONS_MAX: usize = 16_384;
+/// The most operations of a worker in flight: signs of life have a line for each.
+pub const DEPTH_MAX: u32 = 1024;
 /// What contents that go past the page cache have to be multiples of.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
 /// A step is measured for at least so long.

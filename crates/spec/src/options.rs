@@ -208,9 +208,12 @@ options! {
     #[arg(long, help_heading = "Workers")]
     pin: bool,
 
-    /// Interface for file operations [default: stdio; for mixes posix].
+    /// Interface for file operations [default: stdio; for mixes posix; for targets like nfs://server/export nfs].
     #[arg(long, value_enum, help_heading = "Storage")]
     storage: StorageName,
+    /// Operations that each worker keeps in flight at once, with --storage nfs [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Storage")]
+    depth: Count,
     /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N [default: none].
     ///
     /// This is the durability policy. batch:N syncs every N operations.

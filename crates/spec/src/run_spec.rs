@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use contract::Durability;
+use contract::{Durability, ServerUrl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::presets::Preset;
@@ -12,11 +12,20 @@ use workload::{Work, Workload};
 use crate::contradiction::Contradiction;
 use crate::drive::{self, Drive, Stop};
 use crate::how::{Cache, Keeping, OnError, Place, StorageName};
+use crate::limits::DEPTH_MAX;
 use crate::options::{Options, TargetOption};
 use crate::serial::{as_text, lossy, lossy_option, ns};
 use crate::sweep::Climb;
 use crate::values::{Count, Time};
 use crate::work;
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(number: &u32) -> bool {
+    *number == 1
+}
 
 /// Everything that can be asked of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,6 +44,10 @@ pub struct RunSpec {
     pub place: Place,
     /// How input and output are done.
     pub storage: StorageName,
+    /// How many operations each worker keeps in flight; left out where that is 1.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[schemars(range(min = 1))]
+    pub depth: u32,
     /// The policy of durability, as options take it.
     #[schemars(with = "String", extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
     pub durability: Durability,
@@ -93,6 +106,7 @@ impl RunSpec {
             targets,
             place,
             storage: StorageName::Stdio,
+            depth: 1,
             durability: Durability::None,
             direct: false,
             cache: Cache::AsIs,
@@ -123,7 +137,9 @@ impl RunSpec {
         targets: Vec<PathBuf>,
     ) -> Result<Self, Contradiction> {
         let is_given = |flag: Option<bool>| flag.unwrap_or(false);
+        let is_of_server = targets.iter().any(|target| ServerUrl::is_one(target));
         let otherwise = match workload.work {
+            _ if is_of_server => StorageName::Nfs,
             Work::Mix(_) => StorageName::Posix,
             Work::Classic(_) => StorageName::Stdio,
         };
@@ -140,6 +156,7 @@ impl RunSpec {
         Ok(Self {
             preset: preset.map(|preset| preset.name.to_owned()),
             storage,
+            depth: depth(options)?,
             durability: options.durability.or(of_preset).unwrap_or_default(),
             direct: is_given(options.direct),
             cache,
@@ -156,7 +173,7 @@ impl RunSpec {
             ack_log: options.ack_log.clone(),
             verify: is_given(options.verify),
             check: touches && !is_given(options.no_check),
-            sync_phases: touches && !is_given(options.no_sync_phases),
+            sync_phases: storage.syncs() && !is_given(options.no_sync_phases),
             latencies,
             steps: is_given(options.steps),
             series: latencies && !is_given(options.no_series),
@@ -164,6 +181,15 @@ impl RunSpec {
             ..Self::classic(workload, targets, place)
         })
     }
+}
+
+/// How many operations are in flight.
+fn depth(options: &Options) -> Result<u32, Contradiction> {
+    let Count(depth) = options.depth.unwrap_or(Count(1));
+    let fits = u32::try_from(depth)
+        .ok()
+        .filter(|depth| (1..=DEPTH_MAX).contains(depth));
+    fits.ok_or(Contradiction::Depth(depth))
 }
 
 impl Options {
@@ -182,6 +208,7 @@ impl Options {
             options.workers = None;
         }
         options.storage = Some(spec.storage);
+        options.depth = (spec.depth > 1).then_some(Count(spec.depth.into()));
         options.durability = Some(spec.durability);
         options.cache = Some(spec.cache);
         options.on_error = Some(spec.on_error);
@@ -189,7 +216,7 @@ impl Options {
         let flag = |is_so: bool| is_so.then_some(true);
         let touches = spec.storage.touches();
         options.direct = flag(spec.direct);
-        options.no_sync_phases = flag(touches && !spec.sync_phases);
+        options.no_sync_phases = flag(spec.storage.syncs() && !spec.sync_phases);
         options.no_check = flag(touches && !spec.check);
         options.verify = flag(spec.verify);
         options.no_latencies = flag(!spec.latencies);

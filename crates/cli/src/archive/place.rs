@@ -312,7 +312,7 @@ impl ArchivePlace {
 
     /// Says so where the archive and a target lie on one device.
     pub fn shares(&self, spec: &RunSpec) -> Option<Note> {
-        if spec.place == Place::Nowhere {
+        if spec.place == Place::Nowhere || spec.storage.speaks_to_servers() {
             return None;
         }
         let (place, targets) = (self.clone(), spec.targets.clone());

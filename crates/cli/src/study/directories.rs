@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use contract::ServerUrl;
 use document::harmless;
 use observe::mount::{Mount, MountTable};
 use observe::{Fact, Sources};
@@ -49,6 +50,7 @@ pub struct Directories(BTreeMap<String, MountedOn>);
 impl Directories {
     /// The directories, on the file systems that earlier runs of the study met; without such runs, on those of now.
     pub fn new<'a>(directories: impl Iterator<Item = &'a str>, mut earlier: BTreeMap<String, MountedOn>) -> Self {
+        let directories = directories.filter(|directory| !ServerUrl::is_one(Path::new(directory)));
         let found = directories.filter_map(|directory| {
             let met = earlier.remove(directory).or_else(|| of(directory))?;
             Some((directory.to_owned(), met))
@@ -61,8 +63,11 @@ impl Directories {
     /// # Errors
     /// Where it is on another one.
     pub fn check(&self, directory: &str) -> Result<(), Problem> {
-        match (self.0.get(directory), of(directory)) {
-            (Some(met), Some(now)) if *met != now => Err(Problem::Study(format!(
+        let Some(met) = self.0.get(directory) else {
+            return Ok(());
+        };
+        match of(directory) {
+            Some(now) if *met != now => Err(Problem::Study(format!(
                 "the target {} is on {now}, and earlier runs were on {met} (mount that again)",
                 harmless::shown(directory)
             ))),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use archive::Remarks;
 use campaign::study::{Course, Ground, Ready, StudyEvent, StudyProgress};
+use contract::ServerUrl;
 use document::harmless;
 use document::units::grouped;
 use record::{Level, Record, StudyPart, Summary};
@@ -123,6 +124,15 @@ pub fn specify(design: &Design, cell: &StudyCell, directory: &Path) -> Result<Sp
             weight: 1,
         }]),
     })
+}
+
+/// The same before there is a directory: what a target's URL says is known by then.
+///
+/// # Errors
+/// Where it contradicts itself.
+pub fn specify_somewhere(design: &Design, cell: &StudyCell) -> Result<Specified, SpecError> {
+    let at = Path::new(&design.targets[cell.target].at);
+    specify(design, cell, if ServerUrl::is_one(at) { at } else { Path::new("/") })
 }
 
 impl Ground for CliGround<'_> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use document::units::{bytes, counted};
-use record::{DeviceRole, Level, Reason, Record, StudyPart, Summary};
+use record::{DeviceRole, Level, MessageCounter, Reason, Record, ServerRecord, StudyPart, Summary};
 use workload::Edition;
 
 use crate::number::KILOBYTE_BYTES;
@@ -148,7 +148,11 @@ fn cpu_s(summary: &Summary) -> Option<f64> {
 fn protocol(record: &Record, summary: &Summary) -> Option<String> {
     let evidence = summary.phases.iter().find_map(|phase| phase.evidence.as_ref());
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
-        return Some(sent.protocol.clone());
+        return Some(match sent.counter {
+            // The kernel's client is another one, with a cache.
+            MessageCounter::NfsStorage => format!("{} in user space", sent.protocol),
+            _ => sent.protocol.clone(),
+        });
     }
     let target = record.locations.first()?.target.known()?;
     if target.device.known().is_some() {
@@ -167,6 +171,8 @@ fn description(record: &Record, part: &StudyPart) -> String {
     let mount = target.and_then(|target| target.mount.known());
     let mut words = Vec::new();
     words.extend(mount.map(|mount| mount.file_system_type.clone()));
+    let server = record.locations.first().and_then(|location| location.server.as_ref());
+    words.extend(server.map(ServerRecord::one_line));
     match &part.made {
         Some(made) => words.push(format!("made as {}", made.asked)),
         None => words.extend(mount.map(|mount| format!("mounted from {}", mount.source))),

@@ -11,6 +11,7 @@ use workload::{Action, Phase};
 use super::reads::{self, Behind, ReadsServed};
 use crate::evidence::{PhaseEvidence, Residency};
 use crate::run::{OperationRecord, PhaseRecord, Record};
+use crate::server::ServerCounts;
 
 /// Who served a phase. Counters of devices have everybody's work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +34,9 @@ pub struct EvidenceSummary {
     pub commands: Vec<CommandsSent>,
     /// How much of the pool was in memory; nothing for phases that have no such sample.
     pub residency: Option<Residency>,
+    /// What went to servers besides calls; nothing where the storage speaks to none by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerCounts>,
 }
 
 /// Shares of who served operations: of their bytes, or of the operations where they move none. They add up to 1.
@@ -153,6 +157,7 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         performing: of_whole(&evidence.performing, &whole),
         syncing: evidence.syncing.as_ref().map(|syncing| of_whole(syncing, &whole)),
         residency: evidence.residency.clone(),
+        server: evidence.server,
     };
     let performing = &evidence.performing;
     let device_reads = DeviceReads {
@@ -161,7 +166,10 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         per_done: None,
     };
     Some(EvidenceSummary {
-        operations: by_operation(phase, &reads),
+        operations: match record.spec.storage.speaks_to_servers() {
+            true => by_server(phase),
+            false => by_operation(phase, &reads),
+        },
         reads,
         device_reads: DeviceReads {
             per_done: over(&device_reads.reads, done(phase)),
@@ -172,6 +180,7 @@ pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
         messages: MessagesSent::of(performing, done(phase)),
         commands: commands(performing, done(phase)),
         residency: evidence.residency.clone(),
+        server: evidence.server,
     })
 }
 
@@ -235,6 +244,19 @@ fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fa
         .iter()
         .map(|action| (action.name().to_owned(), served(*action)))
         .collect()
+}
+
+/// All by the server: nothing of this machine lies between.
+fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
+    let done = all_operations(phase).filter(|operation| operation.meter.operations > 0);
+    let served = |operation: &OperationRecord| {
+        let server = ServedBy {
+            server: 1.0,
+            ..ServedBy::default()
+        };
+        (operation.action.name().to_owned(), Fact::Known(server))
+    };
+    done.map(served).collect()
 }
 
 /// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the cache served none.

@@ -1,6 +1,6 @@
 //! Where the contents that were read came from, and whether that is what the run asked of the cache.
 
-use observe::{Class, Fact};
+use observe::{Accounted, Class, Fact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cache, RunSpec};
@@ -49,6 +49,9 @@ impl Behind {
 
     /// Of a record's targets. Unavailable where the kernel does not count what a process fetches from one of them.
     pub(crate) fn of(record: &Record) -> Fact<Self> {
+        if record.spec.storage.speaks_to_servers() {
+            return Fact::Known(Self::Server);
+        }
         let mut classes = Vec::new();
         for location in &record.locations {
             let target = match &location.target {
@@ -85,7 +88,8 @@ impl Behind {
 pub struct ReadsServed {
     /// Bytes that operations read.
     pub read_bytes: u64,
-    /// Bytes that the kernel fetched for this process from behind the page cache. Not available where it does not count them.
+    /// Bytes that the kernel fetched for this process from behind the page cache, or that the program itself got from servers. Not
+    /// available where the kernel does not count them.
     pub fetched_bytes: Fact<u64>,
     /// What lies behind the page cache.
     pub fetched_from: Fact<Behind>,
@@ -102,11 +106,15 @@ pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase P
     let mut read_bytes = 0;
     let mut fetched: Option<Fact<u64>> = None;
     for phase in phases {
-        let of_phase = &phase.evidence.as_ref()?.performing.own.read_bytes;
+        let performing = &phase.evidence.as_ref()?.performing;
+        let of_phase = match record.spec.storage.speaks_to_servers() {
+            true => from_servers(performing),
+            false => performing.own.read_bytes.clone(),
+        };
         read_bytes += bytes_read(phase);
         fetched = Some(match fetched {
-            Some(sum) => sum.and_then(|sum| of_phase.clone().map(|bytes| sum.saturating_add(bytes))),
-            None => of_phase.clone(),
+            Some(sum) => sum.and_then(|sum| of_phase.map(|bytes| sum.saturating_add(bytes))),
+            None => of_phase,
         });
     }
     let fetched_bytes = fetched_from
@@ -120,6 +128,16 @@ pub(crate) fn of<'phase>(record: &Record, phases: impl Iterator<Item = &'phase P
         fetched_bytes,
         fetched_from,
         surprise: fraction.and_then(|fraction| surprise(fraction, &record.spec)),
+    })
+}
+
+/// What the program itself got from servers: the kernel knows nothing of it.
+fn from_servers(counted: &Accounted) -> Fact<u64> {
+    counted.messages.as_ref().and_then(|messages| {
+        let bytes = messages.iter().map(|reading| reading.server_read_bytes.clone());
+        bytes.fold(Fact::Known(0), |sum: Fact<u64>, more| {
+            sum.and_then(|sum| more.map(|more| sum.saturating_add(more)))
+        })
     })
 }
 
@@ -138,8 +156,8 @@ fn bytes_read(phase: &PhaseRecord) -> u64 {
 
 fn surprise(fraction: f64, spec: &RunSpec) -> Option<Surprise> {
     match spec.cache {
-        // Past the cache everything comes from the device.
-        _ if spec.direct => None,
+        // Past the cache everything comes from the device; a server's client without a cache has what it reads from the server.
+        _ if spec.direct || spec.storage.speaks_to_servers() => None,
         Cache::Cold | Cache::ColdData if fraction < COLD_MIN => Some(Surprise::LittleThoughCold),
         Cache::Warm if fraction > WARM_MAX => Some(Surprise::MuchThoughWarm),
         _ => None,

@@ -42,6 +42,9 @@ pub struct DurabilitySummary {
     pub tier: Fact<DurabilityTier>,
     /// What lies behind the page cache of the target that has it.
     pub is_server: bool,
+    /// What an acknowledged write means in the words of the protocol, where the storage speaks to servers by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stability: Option<String>,
 }
 
 /// Of a record.
@@ -51,7 +54,17 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
         policy: policy.to_string(),
         tier,
         is_server,
+        stability: None,
     };
+    if record.spec.storage.speaks_to_servers() {
+        return DurabilitySummary {
+            stability: record
+                .locations
+                .iter()
+                .find_map(|location| Some(location.server.as_ref()?.stability.clone())),
+            ..of(Fact::Known(of_server(policy)), true)
+        };
+    }
     if !record.spec.storage.touches() {
         return of(Fact::Known(DurabilityTier::Memory), false);
     }
@@ -81,6 +94,18 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     match lowest {
         Some((tier, is_server)) => of(Fact::Known(tier), is_server),
         None => of(Fact::NotApplicable, false),
+    }
+}
+
+/// By the protocol: a COMMIT, and writes that are not UNSTABLE, are answered when the server says that all is on stable storage.
+fn of_server(policy: Durability) -> DurabilityTier {
+    match policy {
+        Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,
+        Durability::Fdatasync
+        | Durability::Fsync
+        | Durability::FsyncDirectory
+        | Durability::ODsync
+        | Durability::OSync => DurabilityTier::FlushAcknowledged,
     }
 }
 

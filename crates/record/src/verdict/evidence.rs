@@ -9,6 +9,7 @@ use super::memory::pool_bytes;
 use super::reason::share;
 use super::{Reason, all_phases, is_partial, transactions};
 use crate::run::{PhaseRecord, Record};
+use crate::server::ServerCounts;
 use crate::summary::{evidence, phase};
 
 pub(super) fn reasons(record: &Record) -> Vec<Reason> {
@@ -17,6 +18,7 @@ pub(super) fn reasons(record: &Record) -> Vec<Reason> {
         .flatten()
         .collect();
     reasons.extend(retransmissions(record));
+    reasons.extend(of_servers(record));
     reasons.extend(client_saturated(record));
     reasons.extend(nearly_full(record));
     reasons.extend(allocated_during_run(record));
@@ -68,10 +70,28 @@ fn retransmissions(record: &Record) -> Option<Reason> {
     })
 }
 
+/// What a server did not answer for, and whether it was restarted meanwhile.
+fn of_servers(record: &Record) -> Vec<Reason> {
+    let counts = all_phases(record).filter_map(|phase| phase.evidence.as_ref()?.server.as_ref());
+    let counts = counts.fold(ServerCounts::default(), ServerCounts::and);
+    let not_known = (counts.not_known > 0).then_some(Reason::OutcomesNotKnown {
+        operations: counts.not_known,
+    });
+    let restarted = (counts.verifier_changes > 0).then_some(Reason::ServerRestarted {
+        times: counts.verifier_changes,
+        rewritten_bytes: counts.rewritten_bytes,
+    });
+    let reconnected = (counts.reconnections > 0).then_some(Reason::ConnectionsLost {
+        times: counts.reconnections,
+    });
+    [not_known, restarted, reconnected].into_iter().flatten().collect()
+}
+
 /// On a target that is a server: whether the workers' processors or the interface were what limited them.
 fn client_saturated(record: &Record) -> Option<Reason> {
     let mut targets = record.locations.iter().filter_map(|location| location.target.known());
-    if !targets.any(|target| target.class == Fact::Known(Class::Network)) {
+    let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
+    if !is_mounted && !record.spec.storage.speaks_to_servers() {
         return None;
     }
     let of_transactions = || all_phases(record).filter(|phase| phase.phase == Phase::Transactions);

@@ -286,6 +286,23 @@ pub enum Reason {
         /// Requests.
         requests: u64,
     },
+    /// Connections to a server were lost, and the requests in flight on them were answered late or not at all.
+    ConnectionsLost {
+        /// How often one was opened again.
+        times: u64,
+    },
+    /// A server was restarted during the run, and contents that it may have lost were written again.
+    ServerRestarted {
+        /// Changes of its write verifier.
+        times: u64,
+        /// Bytes that were written again.
+        rewritten_bytes: u64,
+    },
+    /// Of operations nobody knows whether the server has done them.
+    OutcomesNotKnown {
+        /// So many.
+        operations: u64,
+    },
     /// The target is a server, and the workers had no processor time left, or the interface to it no room.
     ClientSaturated {
         /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the reason.
@@ -358,6 +375,7 @@ impl Reason {
             | Self::RanDry { .. }
             | Self::SteadyStateNotReached { .. }
             | Self::RateNotReached { .. }
+            | Self::OutcomesNotKnown { .. }
             | Self::Suspended { .. }
             | Self::ClockSourceChanged { .. } => Level::Invalid,
             Self::NotSteady { .. }
@@ -367,6 +385,8 @@ impl Reason {
             | Self::FitsInMemory { .. }
             | Self::ReadsFromDevice { .. }
             | Self::Retransmissions { .. }
+            | Self::ConnectionsLost { .. }
+            | Self::ServerRestarted { .. }
             | Self::ClientSaturated { .. }
             | Self::NearlyFull { .. }
             | Self::AllocatedDuringRun { .. }

@@ -5,7 +5,7 @@ use document::{Cell, Document, Number, Table};
 use record::summary::{
     Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
 };
-use record::{Fact, PhaseSummary, Residency, ResidencySample, Summary};
+use record::{Fact, MessageCounter, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
@@ -24,6 +24,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         .iter()
         .map(|(phase, evidence)| (phase.phase.name(), &evidence.messages[..]));
     messages(document, sent);
+    servers(document, &phases);
     document.note(acknowledged(&summary.durability));
     if let Some(why) = summary.durability.tier.why() {
         document.note(format!("acknowledged: not available ({why})"));
@@ -33,6 +34,53 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         document.note(self::surprise(surprise));
     }
     document.gap();
+}
+
+/// Of servers that the storage speaks to by itself: that they served everything, and what else happened on the way.
+fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+    let mut counts = phases
+        .iter()
+        .filter_map(|(_, evidence)| evidence.server.as_ref())
+        .peekable();
+    if counts.peek().is_none() {
+        return;
+    }
+    document.note("all operations were served by the server: no cache of this machine lies between");
+    let sum = counts.fold(ServerCounts::default(), ServerCounts::and);
+    let told = [
+        (
+            sum.reconnections,
+            "connection lost and opened again",
+            "connections lost and opened again",
+        ),
+        (
+            sum.verifier_changes,
+            "change of the write verifier",
+            "changes of the write verifier",
+        ),
+        (
+            sum.not_known,
+            "operation with an unknown outcome",
+            "operations with an unknown outcome",
+        ),
+        (
+            sum.delayed,
+            "call delayed by the server (JUKEBOX)",
+            "calls delayed by the server (JUKEBOX)",
+        ),
+        (sum.stray_replies, "repeated reply", "repeated replies"),
+    ];
+    let mut words: Vec<String> = told
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| format!("{} {}", grouped(count), if count == 1 { one } else { many }))
+        .collect();
+    if sum.rewritten_bytes > 0 {
+        words.push(format!("{} written again", Number::Bytes(sum.rewritten_bytes as f64)));
+    }
+    if !words.is_empty() {
+        document.note(words.join("; "));
+    }
 }
 
 fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
@@ -94,6 +142,16 @@ pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
 
 /// What acknowledged changes had reached, in a few words.
 pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
+    if let Some(stability) = &durability.stability {
+        let contents = match &durability.tier {
+            Fact::Known(DurabilityTier::FlushAcknowledged) => "on what the server says is stable storage",
+            _ => "in the server's memory",
+        };
+        return format!(
+            "acknowledged: contents {contents} ({}: {stability}), names on stable storage by the protocol's rule",
+            durability.policy
+        );
+    }
     let behind = if durability.is_server { "server" } else { "device" };
     let tier = match &durability.tier {
         Fact::Known(DurabilityTier::Memory) => "in memory".to_owned(),
@@ -176,7 +234,12 @@ pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
                 sent.retransmissions.map(Number::Count).into(),
                 Cell::Empty,
             ]);
-            for kind in sent.kinds.iter().take(KINDS_MAX) {
+            let kinds_max = match sent.counter {
+                // What the program called itself is told to the last call.
+                MessageCounter::NfsStorage => usize::MAX,
+                _ => KINDS_MAX,
+            };
+            for kind in sent.kinds.iter().take(kinds_max) {
                 table.row(vec![
                     Cell::Empty,
                     kind.kind.as_str().into(),

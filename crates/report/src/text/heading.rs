@@ -198,6 +198,12 @@ fn workers(document: &mut Document, workload: &Workload) {
 /// How it is done, where that is not the plain way.
 pub(crate) fn how(spec: &RunSpec) -> Vec<String> {
     let mut words = driven(&spec.drive);
+    if spec.depth > 1 {
+        words.push(format!(
+            "{} operations in flight for each worker",
+            grouped(spec.depth.into())
+        ));
+    }
     for (is_plain, what, value) in [
         (
             spec.durability == Durability::None,

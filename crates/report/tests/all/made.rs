@@ -152,6 +152,7 @@ pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
         performing: counted.clone(),
         syncing: Some(counted),
         residency: None,
+        server: None,
     }
 }
 

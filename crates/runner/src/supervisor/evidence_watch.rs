@@ -5,10 +5,12 @@ use std::mem::ManuallyDrop;
 use std::thread;
 
 use contract::home::{CachedPages, Held};
+use contract::server::ServerTraffic;
 use observe::{Account, Accounted, Sources, WatchedAccount};
-use record::{Fact, PhaseEvidence, Residency, ResidencySample};
+use record::{Fact, PhaseEvidence, Residency, ResidencySample, ServerCounts};
 
 use crate::events::Stage;
+use crate::servers::WatchedServers;
 
 /// The most files of a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
@@ -42,8 +44,10 @@ pub(super) struct EvidenceWatch {
     sources: Sources,
     /// Nothing where nothing is to be read.
     watched: Option<WatchedAccount>,
+    /// Nothing where the storage speaks to no servers.
+    servers: Option<WatchedServers>,
     /// What was read when the stretch began that goes on.
-    began: Option<Account>,
+    began: Option<(Account, Option<ServerTraffic>)>,
     /// The stage before which a sample is taken, and what the workers have said by then: worker, place, number.
     pub(super) sampling: Option<Stage>,
     sample: Vec<(u32, u32, u64)>,
@@ -57,10 +61,11 @@ pub(super) struct EvidenceWatch {
 
 impl EvidenceWatch {
     /// With what is to be read; without it nothing is, ever.
-    pub(super) fn new(watched: Option<WatchedAccount>) -> Self {
+    pub(super) fn new(watched: Option<WatchedAccount>, servers: Option<WatchedServers>) -> Self {
         Self {
             sources: Sources::default(),
             watched,
+            servers,
             began: None,
             sampling: None,
             sample: Vec::new(),
@@ -77,20 +82,31 @@ impl EvidenceWatch {
 
     /// A phase or a sync is about to begin.
     pub(super) fn begin(&mut self) {
-        self.began = self.watched.as_ref().map(|watched| watched.read(&self.sources));
+        let traffic = self.servers.as_ref().map(WatchedServers::read);
+        self.began = self
+            .watched
+            .as_ref()
+            .map(|watched| (watched.read(&self.sources), traffic));
     }
 
     /// It has ended.
-    pub(super) fn counted(&mut self) -> Option<Accounted> {
-        let (watched, began) = (self.watched.as_ref()?, self.began.take()?);
-        Some(watched.read(&self.sources).since(&began))
+    pub(super) fn counted(&mut self) -> Option<(Accounted, Option<ServerCounts>)> {
+        let (watched, (began, traffic)) = (self.watched.as_ref()?, self.began.take()?);
+        let mut accounted = watched.read(&self.sources).since(&began);
+        let counts = self.servers.as_ref().zip(traffic).map(|(servers, earlier)| {
+            let (messages, counts) = servers.since(&servers.read(), &earlier);
+            accounted.messages = Fact::Known(vec![messages]);
+            counts
+        });
+        Some((accounted, counts))
     }
 
     /// A phase has ended, or is left.
     pub(super) fn end(&mut self) -> Option<PhaseEvidence> {
-        let performing = self.counted()?;
+        let (performing, server) = self.counted()?;
         Some(PhaseEvidence {
             performing,
+            server,
             syncing: None,
             residency: self.before.take().map(|before| Residency {
                 before,

@@ -79,7 +79,7 @@ impl Supervisor<'_> {
             return;
         };
         let ended_ns = self.now_ns();
-        let syncing = self.evidence.counted();
+        let syncing = self.evidence.counted().map(|(counted, _)| counted);
         if let Some(evidence) = self.watched.evidence.get_mut(&phase) {
             evidence.syncing = syncing;
         }

@@ -2,10 +2,10 @@
 
 use observe::network::InterfaceReading;
 use observe::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
-use record::summary::{DurabilityTier, EvidenceSummary, ServedBy};
+use record::summary::{Behind, DurabilityTier, EvidenceSummary, ServedBy};
 use record::{
     Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, Level, OwnIo, Phase, PhaseEvidence, Reason, Record,
-    Residency, ResidencySample, Summary,
+    Residency, ResidencySample, ServerCounts, ServerRecord, StorageName, Summary,
 };
 
 use crate::verdict::made::{is_valid, kept, mount, phase, reason, target, transactions, well};
@@ -56,6 +56,7 @@ fn seen(performing: Accounted, syncing: Option<Accounted>) -> PhaseEvidence {
         performing,
         syncing,
         residency: None,
+        server: None,
     }
 }
 
@@ -397,4 +398,93 @@ fn acknowledged_changes_have_reached_a_tier() {
         );
         assert_eq!(found.policy, durability);
     }
+}
+
+/// A run through the program's own client of NFS: this many calls, and this besides.
+fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
+    move |record| {
+        record.spec.storage = StorageName::Nfs;
+        for location in &mut record.locations {
+            location.target = Fact::NotApplicable;
+            location.durability = None;
+            location.server = Some(ServerRecord {
+                protocol: "nfs3".to_owned(),
+                url: "nfs://server/export".to_owned(),
+                address: "10.0.0.1:2049".to_owned(),
+                mount_port: 20_048,
+                export: "/export".to_owned(),
+                connections: 1,
+                uid: 0,
+                gid: 0,
+                privileged_port: false,
+                read_bytes_max: 1 << 20,
+                write_bytes_max: 1 << 20,
+                listing_bytes: 1 << 16,
+                timeout_ms: 60_000,
+                stability: "UNSTABLE".to_owned(),
+            });
+        }
+        let mut all = counted(0);
+        all.devices = Fact::NotApplicable;
+        all.messages = Fact::Known(vec![MessagesReading {
+            counter: MessageCounter::NfsStorage,
+            of: "nfs://server/export".to_owned(),
+            ..messages(calls, 0)
+        }]);
+        transactions(record).evidence = Some(PhaseEvidence {
+            server: Some(counts),
+            ..seen(all, None)
+        });
+    }
+}
+
+#[test]
+fn a_server_that_answered_all_is_no_reason_and_served_everything() {
+    let change = of_server(3_000, ServerCounts::default());
+    is_valid(&change);
+    let mut record = well();
+    change(&mut record);
+    let found = evidence(&record, Phase::Transactions);
+    assert!(!found.operations.is_empty());
+    for (operation, served) in &found.operations {
+        let by_server = ServedBy {
+            server: 1.0,
+            ..ServedBy::default()
+        };
+        assert_eq!(*served, Fact::Known(by_server), "{operation}");
+    }
+    assert_eq!(found.reads.fetched_from, Fact::Known(Behind::Server));
+    assert_eq!(found.writes.device_bytes, Fact::NotApplicable);
+    let summary = Summary::of(&record);
+    assert_eq!(summary.durability.stability.as_deref(), Some("UNSTABLE"));
+    assert_eq!(summary.durability.tier, Fact::Known(DurabilityTier::HandedOver));
+    record.spec.durability = record::Durability::Fdatasync;
+    let summary = Summary::of(&record);
+    assert_eq!(summary.durability.tier, Fact::Known(DurabilityTier::FlushAcknowledged));
+}
+
+#[test]
+fn what_a_server_did_not_answer_for_is_told() {
+    let counts = ServerCounts {
+        not_known: 2,
+        ..ServerCounts::default()
+    };
+    let expected = Reason::OutcomesNotKnown { operations: 2 };
+    assert_eq!(reason(of_server(3_000, counts)), (Level::Invalid, expected));
+    let counts = ServerCounts {
+        verifier_changes: 1,
+        rewritten_bytes: 4_096,
+        ..ServerCounts::default()
+    };
+    let expected = Reason::ServerRestarted {
+        times: 1,
+        rewritten_bytes: 4_096,
+    };
+    assert_eq!(reason(of_server(3_000, counts)), (Level::Doubtful, expected));
+    let counts = ServerCounts {
+        reconnections: 3,
+        ..ServerCounts::default()
+    };
+    let expected = Reason::ConnectionsLost { times: 3 };
+    assert_eq!(reason(of_server(3_000, counts)), (Level::Doubtful, expected));
 }

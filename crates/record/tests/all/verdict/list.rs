@@ -145,6 +145,12 @@ fn one_of_each() -> Vec<Reason> {
             retransmissions: 2,
             requests: 1_000,
         },
+        Reason::ConnectionsLost { times: 1 },
+        Reason::ServerRestarted {
+            times: 1,
+            rewritten_bytes: 1 << 20,
+        },
+        Reason::OutcomesNotKnown { operations: 1 },
         Reason::ClientSaturated {
             workers: Some(0.95),
             interface: None,
@@ -205,10 +211,13 @@ fn place(reason: &Reason) -> usize {
         Reason::NearlyFull { .. } => 27,
         Reason::AllocatedDuringRun { .. } => 28,
         Reason::Emulated => 29,
+        Reason::ConnectionsLost { .. } => 30,
+        Reason::ServerRestarted { .. } => 31,
+        Reason::OutcomesNotKnown { .. } => 32,
     }
 }
 
-const REASONS: usize = 30;
+const REASONS: usize = 33;
 
 /// The name that a reason has in JSON.
 fn name(reason: &Reason) -> String {

@@ -1,0 +1,103 @@
+//! Servers that a storage spoke to by itself, and what went between them apart from single calls, which are among the messages.
+
+use observe::MessagesReading;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a server was spoken to, and what was agreed with it before the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerRecord {
+    /// The protocol with its version: `nfs3`.
+    pub protocol: String,
+    /// The target's URL.
+    pub url: String,
+    /// The address and port of the service.
+    pub address: String,
+    /// The port of the MOUNT service.
+    pub mount_port: u16,
+    /// The path that was mounted.
+    pub export: String,
+    /// Connections of each worker.
+    pub connections: u32,
+    /// The user as whom calls were made.
+    pub uid: u32,
+    /// The group as which calls were made.
+    pub gid: u32,
+    /// Whether connections left from a port below 1024.
+    pub privileged_port: bool,
+    /// The most bytes that a READ asked for.
+    pub read_bytes_max: u32,
+    /// The most bytes that a WRITE had.
+    pub write_bytes_max: u32,
+    /// The bytes of entries that a READDIR or a READDIRPLUS asked for.
+    pub listing_bytes: u32,
+    /// How long a reply was waited for, in milliseconds.
+    pub timeout_ms: u64,
+    /// What an acknowledged write means, in the protocol's words: `UNSTABLE`, `UNSTABLE, then COMMIT`, `DATA_SYNC` or `FILE_SYNC`.
+    /// Names are durable by the protocol's rule: an acknowledged change of one is on the server's stable storage.
+    pub stability: String,
+}
+
+impl ServerRecord {
+    /// The place in a few words.
+    pub fn one_line(&self) -> String {
+        let Self {
+            protocol,
+            address,
+            export,
+            ..
+        } = self;
+        format!("{protocol} {address}:{export} (in user space)")
+    }
+}
+
+/// What went between the program and its servers in a stretch of time, of the workers and of what the run does besides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerCounts {
+    /// Connections that were opened.
+    pub connections: u64,
+    /// Those of them that were opened because one was lost.
+    pub reconnections: u64,
+    /// Changes of the write verifier: the server had restarted, and may have lost what was not committed.
+    pub verifier_changes: u64,
+    /// Bytes that were written again for that reason.
+    pub rewritten_bytes: u64,
+    /// Operations of which nobody knows whether the server has done them: the connection was lost before the reply.
+    pub not_known: u64,
+    /// Writes that the server made more durable than it was asked to.
+    pub stronger_answers: u64,
+    /// Calls that the server asked to be made later (NFS3ERR_JUKEBOX).
+    pub delayed: u64,
+    /// Replies that belonged to no request in flight: repeated ones.
+    pub stray_replies: u64,
+    /// Calls of other services: mounting, the port mapper. They are not among the messages.
+    pub other_calls: u64,
+}
+
+impl ServerCounts {
+    /// The counts of two stretches together.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        Self {
+            connections: self.connections.saturating_add(other.connections),
+            reconnections: self.reconnections.saturating_add(other.reconnections),
+            verifier_changes: self.verifier_changes.saturating_add(other.verifier_changes),
+            rewritten_bytes: self.rewritten_bytes.saturating_add(other.rewritten_bytes),
+            not_known: self.not_known.saturating_add(other.not_known),
+            stronger_answers: self.stronger_answers.saturating_add(other.stronger_answers),
+            delayed: self.delayed.saturating_add(other.delayed),
+            stray_replies: self.stray_replies.saturating_add(other.stray_replies),
+            other_calls: self.other_calls.saturating_add(other.other_calls),
+        }
+    }
+}
+
+/// All that went between a run and its servers, from its first look at them to its last call: the home's part, such as the marks of
+/// its directory and their removal, is in no phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerTotals {
+    /// The calls of the file service, by procedure.
+    pub messages: MessagesReading,
+    /// What happened besides.
+    pub counts: ServerCounts,
+}

@@ -1,0 +1,153 @@
+//! What a run's servers are and what went to them, as the record has it: of storages that speak to servers by themselves.
+
+use std::sync::Arc;
+
+use contract::Durability;
+use contract::home::Home;
+use contract::server::{CallCount, ServerFacts, ServerTraffic, Stability};
+use observe::{Fact, MessageCounter, MessageKind, MessagesReading};
+use record::{ServerCounts, ServerRecord, ServerTotals};
+
+/// The facts of a server.
+pub(crate) fn record_of(facts: ServerFacts, durability: Durability) -> ServerRecord {
+    ServerRecord {
+        protocol: facts.protocol.to_owned(),
+        url: facts.url,
+        address: facts.address,
+        mount_port: facts.mount_port,
+        export: facts.export,
+        connections: facts.connections,
+        uid: facts.uid,
+        gid: facts.gid,
+        privileged_port: facts.privileged_port,
+        read_bytes_max: facts.read_bytes_max,
+        write_bytes_max: facts.write_bytes_max,
+        listing_bytes: facts.listing_bytes,
+        timeout_ms: facts.timeout_ms,
+        stability: Stability::of(durability)
+            .map_or("", |stability| stability.name())
+            .to_owned(),
+    }
+}
+
+/// The servers of a run whose traffic is counted.
+#[derive(Clone, Debug)]
+pub(crate) struct WatchedServers {
+    home: Arc<dyn Home>,
+    protocol: String,
+    /// The targets.
+    of: String,
+}
+
+impl WatchedServers {
+    /// Of a home that speaks to servers by itself; nothing of any other.
+    pub(crate) fn of(home: &Arc<dyn Home>) -> Option<Self> {
+        let servers = home.servers();
+        let protocol = servers.first()?.protocol.to_owned();
+        let mut urls: Vec<String> = servers.into_iter().map(|server| server.url).collect();
+        urls.dedup();
+        Some(Self {
+            home: Arc::clone(home),
+            protocol,
+            of: urls.join(", "),
+        })
+    }
+
+    /// What was counted so far.
+    pub(crate) fn read(&self) -> ServerTraffic {
+        self.home.traffic().unwrap_or_default()
+    }
+
+    /// What was counted between two readings.
+    pub(crate) fn since(&self, later: &ServerTraffic, earlier: &ServerTraffic) -> (MessagesReading, ServerCounts) {
+        let messages = self.reading(later).since(&[self.reading(earlier)]);
+        let counts = ServerCounts {
+            connections: later.connections.saturating_sub(earlier.connections),
+            reconnections: later.reconnections.saturating_sub(earlier.reconnections),
+            verifier_changes: later.verifier_changes.saturating_sub(earlier.verifier_changes),
+            rewritten_bytes: later.rewritten_bytes.saturating_sub(earlier.rewritten_bytes),
+            not_known: later.not_known.saturating_sub(earlier.not_known),
+            stronger_answers: later.stronger_answers.saturating_sub(earlier.stronger_answers),
+            delayed: later.delayed.saturating_sub(earlier.delayed),
+            stray_replies: later.stray_replies.saturating_sub(earlier.stray_replies),
+            other_calls: later.other_calls.saturating_sub(earlier.other_calls),
+        };
+        (messages, counts)
+    }
+
+    /// All that was counted since the storage was made.
+    pub(crate) fn totals(&self) -> ServerTotals {
+        let (messages, counts) = self.since(&self.read(), &ServerTraffic::default());
+        ServerTotals { messages, counts }
+    }
+
+    /// As counters of the kernel give it.
+    fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
+        MessagesReading {
+            counter: MessageCounter::NfsStorage,
+            protocol: self.protocol.clone(),
+            of: self.of.clone(),
+            age_s: Fact::NotApplicable,
+            kinds: Fact::Known(traffic.calls.iter().map(kind).collect()),
+            operations: Fact::NotApplicable,
+            server_read_bytes: Fact::Known(traffic.read_bytes),
+            server_written_bytes: Fact::Known(traffic.written_bytes),
+        }
+    }
+}
+
+fn kind(count: &CallCount) -> MessageKind {
+    MessageKind {
+        kind: count.procedure.to_owned(),
+        requests: count.calls,
+        retransmissions: Fact::Known(count.repetitions),
+        sent_bytes: Fact::Known(count.sent_bytes),
+        received_bytes: Fact::Known(count.received_bytes),
+        queued_ms: Fact::NotApplicable,
+        round_trip_ms: Fact::NotApplicable,
+        execution_ms: Fact::NotApplicable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn traffic(calls: &[(&'static str, u64, u64)], reconnections: u64) -> ServerTraffic {
+        let count = |&(procedure, calls, repetitions): &(&'static str, u64, u64)| CallCount {
+            procedure,
+            calls,
+            repetitions,
+            sent_bytes: 100 * calls,
+            received_bytes: 200 * calls,
+        };
+        ServerTraffic {
+            calls: calls.iter().map(count).collect(),
+            reconnections,
+            ..ServerTraffic::default()
+        }
+    }
+
+    #[test]
+    fn what_went_between_two_readings_is_told_by_procedure() {
+        let watched = WatchedServers {
+            home: Arc::new(storage::home::KernelHome),
+            protocol: "nfs3".to_owned(),
+            of: "nfs://server/export".to_owned(),
+        };
+        let earlier = traffic(&[("LOOKUP", 5, 0), ("MKDIR", 1, 0)], 0);
+        let later = traffic(&[("LOOKUP", 9, 1), ("MKDIR", 1, 0), ("READ", 3, 0)], 2);
+        let (messages, counts) = watched.since(&later, &earlier);
+        assert_eq!(messages.requests(), Fact::Known(7));
+        let kinds = messages.kinds.into_known().unwrap();
+        let told: Vec<_> = kinds
+            .iter()
+            .map(|kind| (kind.kind.as_str(), kind.requests, kind.retransmissions.clone()))
+            .collect();
+        // What did not occur is left out.
+        assert_eq!(told, [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]);
+        assert_eq!(kinds[0].sent_bytes, Fact::Known(400));
+        assert_eq!(counts.reconnections, 2);
+        assert!(WatchedServers::of(&(Arc::new(storage::home::KernelHome) as Arc<dyn Home>)).is_none());
+    }
+}
