@@ -38,8 +38,6 @@ pub mod procedure {
     pub const LINK: u32 = 15;
     pub const READDIR: u32 = 16;
     pub const READDIRPLUS: u32 = 17;
-    pub const FSSTAT: u32 = 18;
-    pub const FSINFO: u32 = 19;
     pub const COMMIT: u32 = 21;
 }
 
@@ -54,7 +52,7 @@ impl Fixture {
     pub fn new(depth: usize, parameters: &str) -> Self {
         let server = Server::new();
         let url = server.url(parameters);
-        let storage = Nfs::with_timeout(depth, &[url.clone()], TIMEOUT);
+        let storage = Nfs::with_timeout(depth, std::slice::from_ref(&url), TIMEOUT);
         Self { server, storage, url }
     }
 

@@ -206,7 +206,7 @@ mod tests {
         let mut expected = Vec::new();
         // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of credentials: a stamp, the name,
         // user, group, and 16 groups.
-        for word in [0x8000_0088_u32, 0x1234_5678, 0, 2, 100_003, 3, 1, 1, 88, 0, 3] {
+        for word in [0x8000_0084_u32, 0x1234_5678, 0, 2, 100_003, 3, 1, 1, 88, 0, 3] {
             expected.put_u32(word);
         }
         expected.put_fixed(b"box\0");

@@ -292,7 +292,6 @@ fn what_a_restart_may_have_lost_is_written_again() {
     let fixture = Fixture::new(1, "");
     fixture.server.files(|files| files.preferred = (4_096, 512));
     fixture.server.on(COMMIT, 0, Act::RestartBefore);
-    fixture.server.on(WRITE, 9, Act::RestartBefore);
     let [file, other] = ["1", "2"].map(|name| FilePath::new(&fixture.bare(), name));
     let settings = Settings {
         durability: Durability::Fsync,
@@ -308,7 +307,7 @@ fn what_a_restart_may_have_lost_is_written_again() {
         let traffic = fixture.traffic();
         assert_eq!((traffic.verifier_changes, traffic.rewritten_bytes), (1, 1_500));
         // Between two writes: the second one's answer tells of it.
-        fixture.server.on(WRITE, 1, Act::RestartBefore);
+        fixture.server.behave().on(WRITE, 1, Act::RestartBefore);
         assert_eq!(outcome(session, &make::create(other.name(), &content)), Ok(()));
         assert_eq!(
             fixture.server.take_calls(),
@@ -355,6 +354,29 @@ fn listings_that_do_not_get_on_fail() {
         assert_eq!((found.step, found.errno()), (Step::NfsReadDirectory, Some(52)));
         assert_eq!(fixture.count("READDIR").calls, 3);
         assert_eq!(outcome(session, &make::list(root.name())), Ok(()));
+    });
+}
+
+/// NFS-Ganesha says that where an entry of the page goes away while it is read.
+#[test]
+fn a_page_that_was_spoilt_by_a_removal_is_asked_for_again() {
+    let fixture = Fixture::new(1, "");
+    fixture
+        .server
+        .on(READDIRPLUS, 0, Act::Status(2))
+        .on(READDIRPLUS, 1, Act::Status(2));
+    let root = FilePath::new(&fixture.bare(), "");
+    let file = FilePath::new(&fixture.bare(), "1");
+    fixture.work(&fixture.settings(), |session| {
+        done(session, &make::create(file.name(), b""));
+        assert_eq!(outcome(session, &make::list_with_stat(root.name())), Ok(()));
+        let count = fixture.count("READDIRPLUS");
+        assert_eq!((count.calls, count.repetitions, fixture.traffic().delayed), (3, 0, 2));
+        fixture.server.always(READDIRPLUS, Act::Status(2));
+        assert_eq!(
+            outcome(session, &make::list_with_stat(root.name())),
+            system(Step::NfsReadDirectoryPlus, 2)
+        );
     });
 }
 

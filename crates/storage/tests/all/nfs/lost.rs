@@ -213,9 +213,10 @@ fn many_in_flight_are_each_done_or_not_known() {
                 }
             }
             assert_eq!(fixture.traffic().not_known, not_known);
-            assert!((2..=4).contains(&not_known), "{not_known}");
+            // Those whose replies were lost, and others that were answered just before.
+            assert!((2..=4 * depth as u64).contains(&not_known), "{not_known}");
             assert!(
-                (3..=4).contains(&fixture.traffic().reconnections),
+                (2..=4).contains(&fixture.traffic().reconnections),
                 "{}",
                 fixture.traffic().reconnections
             );

@@ -11,6 +11,7 @@ use super::server::Act;
 use super::{Fixture, location};
 use crate::support::work::{MODE, Names, TIMES_NS, work};
 use crate::support::{FilePath, POLICIES, TEXT, done, failed, make};
+use storage::nfs::Nfs;
 
 /// The calls of an operation, with directories known.
 fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
@@ -464,8 +465,9 @@ pub fn outcomes<'a, S: Session>(
 
 #[test]
 fn files_are_renamed_between_directories_of_one_server_and_not_of_two() {
-    let one = Fixture::new(2, "");
+    let mut one = Fixture::new(2, "");
     let other = Fixture::new(2, "");
+    one.storage = Nfs::new(2, &[one.url.clone(), other.url.clone()]);
     let settings = Settings {
         locations: vec![location(&one.bare()), location(&one.bare()), location(&other.bare())],
         ..Settings::default()
