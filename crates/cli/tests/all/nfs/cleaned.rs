@@ -54,7 +54,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     }
     about(&ganesha, &["clean", &ganesha.url("export")])
         .code(0)
-        .says("Nothing");
+        .says("no files of a killed run");
 }
 
 /// A run that still works is not cleaned.

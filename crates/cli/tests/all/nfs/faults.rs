@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use record::Outcome;
+use record::{Outcome, Phase};
 
 use super::ganesha::Ganesha;
 use super::proxy::{Fault, Proxy};
@@ -264,18 +264,63 @@ fn errors_of_the_server_are_told() {
     }
 }
 
-/// Nobody can connect for a while, in which the connection is lost.
+/// The connection is lost, and for a while nobody can connect.
 #[test]
 fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     let Some(scene) = Scene::new() else { return };
-    scene.proxy.fault(Procedure::READ, 50, Fault::ResetBefore);
-    let running = start(&scene.ganesha, &scene.url(), WORK);
+    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
     let before = scene.ganesha.names();
-    scene.proxy.refuse(true);
-    // It has connected before, or it finds nobody.
+    let running = start(&scene.ganesha, &scene.url(), WORK);
+    scene.proxy.wait_for_fault();
     std::thread::sleep(Duration::from_millis(800));
-    scene.proxy.refuse(false);
-    let ended = within(running, LIMIT);
-    drop(before);
-    assert!(ended.status.code().is_some(), "{ended}");
+    scene.proxy.accept();
+    let ran = Ran::of(within(running, LIMIT), before);
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    ran.assert(
+        traffic.number("reconnections") == 1 && traffic.repetitions() == 1,
+        &traffic.0,
+    );
+    let waited = ran.phase(Phase::Transactions).duration_ns;
+    ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
+}
+
+/// Nobody can connect any more.
+#[test]
+fn a_server_that_refuses_for_good_ends_the_run() {
+    let Some(scene) = Scene::new() else { return };
+    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
+    let ended = within(start(&scene.ganesha, &scene.url(), &format!("{WORK} --depth 8")), LIMIT);
+    told("refused", &ended);
+    ended.code(1).says("Connection refused").says("postmark clean");
+    scene.tidy();
+}
+
+/// The bytes of a new file and of an append, which are those that a COMMIT is for.
+const NEW_BYTES: u64 = 3_000;
+const APPENDED_BYTES: u64 = 500;
+
+/// A COMMIT whose verifier is another one than the WRITE's says that the server may have lost what was written: it is written again.
+#[test]
+fn what_another_verifier_does_not_vouch_for_is_written_again() {
+    let Some(scene) = Scene::new() else { return };
+    for depth in [1, 8] {
+        scene
+            .proxy
+            .fault(Procedure::COMMIT, AFTER_PREPARE, Fault::OtherVerifier);
+        let ran = scene.perform(depth, "--durability fsync --verify");
+        is_whole(&ran);
+        let traffic = Traffic::of(&ran);
+        let rewritten = traffic.number("rewritten_bytes");
+        let what = format!("depth {depth}: {}", traffic.0);
+        // It changes to another one, and back.
+        ran.assert(traffic.number("verifier_changes") >= 1, &what);
+        ran.assert(rewritten > 0, &what);
+        ran.assert(
+            depth > 1 || rewritten % NEW_BYTES == 0 || rewritten % APPENDED_BYTES == 0,
+            &what,
+        );
+        ran.assert(rewritten <= 2 * depth * NEW_BYTES, &what);
+        ran.assert(traffic.repetitions() == 0, &what);
+    }
 }

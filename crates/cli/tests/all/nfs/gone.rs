@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use super::ganesha::{EPOCH, Ganesha};
+use super::proxy::{Fault, Proxy};
+use super::records::Procedure;
 use super::{LIMIT, Traffic, about, is_whole, start, tell, within};
 use crate::runs::Ran;
 use crate::support::Running;
@@ -47,14 +49,41 @@ fn the_same_server_is_worked_with_again() {
     }
 }
 
-/// What was not committed may be lost: it is written again, and told.
+/// Another one, too: only that it is another one is told.
 #[test]
-fn another_server_gets_again_what_was_not_committed() {
+fn another_server_is_told_from_the_first() {
     let Some(ran) = comes_back(EPOCH + 7, "--durability fsync --depth 8") else {
         return;
     };
     let traffic = Traffic::of(&ran);
     ran.assert(traffic.number("verifier_changes") >= 1, &traffic.0);
+}
+
+/// Between a WRITE and its COMMIT the server goes, and another one comes. It commits what it has, but does not know what it should have:
+/// that is written again.
+#[test]
+fn another_server_gets_again_what_was_not_committed() {
+    let Some(mut ganesha) = Ganesha::start() else { return };
+    let proxy = Proxy::before(&ganesha);
+    let before = ganesha.names();
+    proxy.fault(Procedure::COMMIT, 150, Fault::Gone);
+    let options =
+        "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --transactions 400";
+    let url = format!("{}&timeout=10", ganesha.url_at(proxy.port(), "export"));
+    let running = start(&ganesha, &url, &format!("{options} --durability fsync --verify"));
+    proxy.wait_for_fault();
+    ganesha.kill();
+    ganesha.restart(EPOCH + 9);
+    proxy.accept();
+    let ran = Ran::of(within(running, LIMIT), before);
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    ran.assert(traffic.number("verifier_changes") == 1, &traffic.0);
+    ran.assert(traffic.number("rewritten_bytes") == 2_000, &traffic.0);
+    ran.assert(
+        traffic.number("reconnections") >= 1 && traffic.repetitions() >= 1,
+        &traffic.0,
+    );
 }
 
 /// Nobody answers any more, and nobody comes back.

@@ -19,6 +19,8 @@ use super::records::{Message, Procedure};
 
 /// How often the listener looks whether it is to end, or whether somebody comes.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// A call that something is to be done to comes within this.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// What is sent alone comes alone.
 const BETWEEN_PIECES: Duration = Duration::from_micros(200);
 
@@ -45,6 +47,10 @@ pub enum Fault {
     ResetAfter,
     /// The connection is reset before the server sees the call.
     ResetBefore,
+    /// The same, and nobody can connect until [`Proxy::accept`].
+    Gone,
+    /// The server's write verifier is another one in this reply, which ends with it: of a COMMIT or a WRITE.
+    OtherVerifier,
     /// Nothing comes for so long.
     Stalled(Duration),
     /// The server does not see the call: the reply is this status.
@@ -156,9 +162,21 @@ impl Proxy {
         });
     }
 
-    /// Lets nobody connect, or does again. Connections that there are stay.
-    pub fn refuse(&self, refuses: bool) {
-        self.refuses.store(refuses, Ordering::SeqCst);
+    /// Lets clients connect again.
+    pub fn accept(&self) {
+        self.refuses.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until a fault was done.
+    pub fn wait_for_fault(&self) {
+        let began = Instant::now();
+        while self.done().is_empty() {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "no call came that something is to be done to"
+            );
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 
     /// When each fault was done.
@@ -187,7 +205,7 @@ impl Drop for Proxy {
 }
 
 /// Accepts until it is to end. While connections are refused nobody listens: the kernel resets them.
-fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &AtomicBool, refuses: &AtomicBool) {
+fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &AtomicBool, refuses: &Arc<AtomicBool>) {
     let mut listener = Some(listener);
     let mut pairs: Vec<Weak<Pair>> = Vec::new();
     while !ends.load(Ordering::SeqCst) {
@@ -201,7 +219,7 @@ fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &Atom
         match listener.accept() {
             Ok((client, _)) => {
                 client.set_nonblocking(false).unwrap();
-                pairs.extend(serve(client, plan));
+                pairs.extend(serve(client, plan, refuses));
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
             Err(error) => panic!("the proxy cannot accept: {error}"),
@@ -229,6 +247,7 @@ struct Pair {
     client: TcpStream,
     server: TcpStream,
     plan: Arc<Mutex<Plan>>,
+    refuses: Arc<AtomicBool>,
     /// What is done to replies, by the numbers of their calls.
     faults: Mutex<BTreeMap<u32, Fault>>,
 }
@@ -259,7 +278,7 @@ impl Pair {
 }
 
 /// Starts the threads of a connection. Nothing where the server is not there: then the client's is closed.
-fn serve(client: TcpStream, plan: &Arc<Mutex<Plan>>) -> Option<Weak<Pair>> {
+fn serve(client: TcpStream, plan: &Arc<Mutex<Plan>>, refuses: &Arc<AtomicBool>) -> Option<Weak<Pair>> {
     let server = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, NFS_PORT))).ok()?;
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
@@ -268,6 +287,7 @@ fn serve(client: TcpStream, plan: &Arc<Mutex<Plan>>) -> Option<Weak<Pair>> {
         client,
         server,
         plan: Arc::clone(plan),
+        refuses: Arc::clone(refuses),
         faults: Mutex::default(),
     });
     let served = Arc::downgrade(&pair);
@@ -297,7 +317,10 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
             plan.call(procedure)
         });
         match fault {
-            Some(Fault::ResetBefore) => {
+            Some(fault @ (Fault::ResetBefore | Fault::Gone)) => {
+                if fault == Fault::Gone {
+                    pair.refuses.store(true, Ordering::SeqCst);
+                }
                 let _ = leaving.send(pair.leaving(Vec::new(), Then::Reset));
                 return Ok(());
             }
@@ -324,7 +347,15 @@ fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
         let fault = pair.faults.lock().unwrap().remove(&reply.id());
         let mut then = Then::GoOn;
         let pieces = match fault {
-            None | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore) => vec![reply.as_one()],
+            None | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore | Fault::Gone) => {
+                vec![reply.as_one()]
+            }
+            Some(Fault::OtherVerifier) => {
+                if let Some(last) = reply.0.last_mut() {
+                    *last ^= 0x5a;
+                }
+                vec![reply.as_one()]
+            }
             Some(Fault::Dropped) => continue,
             Some(Fault::AfterTheNext) => {
                 later = Some(reply.as_one());

@@ -13,6 +13,7 @@ impl Procedure {
     pub const WRITE: Self = Self(7);
     pub const CREATE: Self = Self(8);
     pub const REMOVE: Self = Self(12);
+    pub const COMMIT: Self = Self(21);
 
     /// Their names, by number (RFC 1813).
     const NAMES: [&'static str; 22] = [
