@@ -99,8 +99,8 @@ impl Storage for Nfs {
 /// How many procedures [`examine_reply`] knows.
 pub const PROCEDURES: usize = Procedure::ALL.len();
 
-/// Reads a reply, as bytes from a server, as one to the procedure of this number below [`PROCEDURES`]; gives how many bytes or
-/// entries it has. For fuzzing: nothing here may panic, or allocate.
+/// Reads a reply, as bytes from a server, as one to the procedure of this number below [`PROCEDURES`]; gives how many entries or
+/// bytes of contents it has. For fuzzing: nothing here may panic, or allocate.
 ///
 /// # Errors
 /// What is wrong with it.

@@ -12,7 +12,7 @@ use super::channel::{Broken, Channel, LOOK_EVERY};
 use super::counters::Counters;
 use super::data::{Status, errno};
 use super::procedure::{Procedure, Program};
-use super::rpc::{self, CallHead, Refusal};
+use super::rpc::{self, Body, CallHead, Refusal};
 use super::timer::Timer;
 use super::xdr::{Garbled, Reader};
 
@@ -266,7 +266,7 @@ fn exchange(channel: &mut Channel) -> Result<(), Broken> {
 /// What a reply says: `None` that the server wants to be asked later.
 fn read<T>(
     procedure: Procedure,
-    body: Result<Result<Reader<'_>, Refusal>, Garbled>,
+    body: Body<'_>,
     results: &impl Fn(Reader<'_>) -> Result<T, Garbled>,
 ) -> Result<Option<T>, CallError> {
     let mut reader = body?.map_err(CallError::Refused)?;
