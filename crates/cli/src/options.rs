@@ -343,8 +343,8 @@ pub struct WorkArguments {
     pub options: Options,
     /// Directory to measure, or an NFS server like nfs://server/export [default: the working directory].
     ///
-    /// Repeat the option to spread one pool over several directories. A URL takes the parameters uid, gid, mountport, nconnect and
-    /// privport, like 'nfs://server:2049/export?nconnect=4'.
+    /// Repeat the option to spread one pool over several directories. A URL takes the parameters uid, gid, mountport, nconnect,
+    /// privport and timeout, like 'nfs://server:2049/export?nconnect=4'.
     #[arg(long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
     /// Share of files for the preceding --target, relative to the others [default: 1].

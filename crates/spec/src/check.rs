@@ -175,7 +175,10 @@ mod tests {
         assert_eq!(asked(Posix, &["/mnt/disk"], as_it_is), Ok(()));
         for (refused, words) in [
             (asked(Posix, &[URL], as_it_is), "remove --storage, or use --storage nfs"),
-            (asked(Nfs, &["/mnt/disk"], as_it_is), "cannot use the directory /mnt/disk"),
+            (
+                asked(Nfs, &["/mnt/disk"], as_it_is),
+                "cannot use the directory /mnt/disk",
+            ),
             (asked(Nfs, &[URL, "/mnt/disk"], as_it_is), "all of its targets are URLs"),
             (
                 asked(Nfs, &["nfs://server"], as_it_is),
