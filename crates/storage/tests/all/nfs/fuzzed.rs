@@ -2,7 +2,7 @@
 //! longer.)
 
 use proptest::prelude::*;
-use storage::nfs::{PROCEDURES, examine_reply};
+use storage::nfs::{PROCEDURES, examine_reply, examine_stream};
 
 use super::files::{Files, NFS, Whims};
 use super::wire::{In, Out};
@@ -42,6 +42,18 @@ fn well_formed_replies_are_read() {
     assert!(replies().iter().all(read));
 }
 
+#[test]
+fn replies_are_found_in_streams() {
+    for reply in replies() {
+        let marked = [&(reply.len() as u32 | 1 << 31).to_be_bytes(), &reply[..]].concat();
+        let stream = marked.repeat(3);
+        for piece in [1, 5, 4096] {
+            assert_eq!(examine_stream(0, &stream, piece).unwrap().0, 3);
+        }
+        assert!(examine_stream(0, &[0x7f; 8], 8).is_err());
+    }
+}
+
 proptest! {
     #[test]
     fn spoilt_replies_are_no_panic(
@@ -65,6 +77,9 @@ proptest! {
 
     #[test]
     fn bytes_by_chance_are_no_panic(procedure in 0..PROCEDURES, reply in prop::collection::vec(any::<u8>(), 0..300)) {
+        if let Ok((records, contents)) = examine_stream(procedure, &reply, 7) {
+            prop_assert!(4 * records + contents <= reply.len());
+        }
         let head = [0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let _ = examine_reply(procedure, &reply);
         let _ = examine_reply(procedure, &[&head[..], &reply].concat());
