@@ -4,10 +4,10 @@
 //! ratios; `floor` holds the posix storage against a bare C program that makes the same calls (`floor.c`); `peers` runs
 //! ours beside Debian's `fio` and `fs_mark`; `large` works on ten million files; `presets` runs all presets on all file
 //! systems; `null` gives the loop's overhead, `seeing` what watching costs it and how long counters take to read;
-//! `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
+//! `nfs` holds the storage `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs that are driven; `studies` tells whether studies cry wolf; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing, and looks whether a user's files stay as
 //! they are. Pairs are interleaved
 //! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for mounts; `floor` and
-//! `peers` need `gcc`, and `strace` to show calls.
+//! `peers` need `gcc`, and `strace` to show calls; `nfs` needs `gcc`, libnfs, NFS-Ganesha and rpcbind.
 
 mod archive;
 mod classic;
@@ -16,6 +16,7 @@ mod floor;
 mod large;
 mod messages;
 mod mounts;
+mod nfs;
 mod noise;
 mod operations;
 mod ours;
@@ -46,7 +47,7 @@ struct Arguments {
     /// The original.
     #[arg(long, global = true, default_value = "/usr/bin/postmark")]
     original: PathBuf,
-    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 5 of `presets` and `sweeps`, else 9].
+    /// Pairs, interleaved [default: 15 of `floor`, `peers` and `seeing`, 31 of `nfs`, 5 of `presets` and `sweeps`, else 9].
     #[arg(long, global = true)]
     pairs: Option<usize>,
 }
@@ -143,6 +144,21 @@ enum Benchmark {
         #[arg(long)]
         check: bool,
     },
+    /// The storage `nfs` beside the same calls by libnfs, on NFS-Ganesha over loopback: CPU for a call, and rates.
+    Nfs {
+        /// Operations in flight.
+        #[arg(long, value_delimiter = ',', default_value = "1,8")]
+        depths: Vec<u32>,
+        /// Files of the pool.
+        #[arg(long, default_value_t = 1_000)]
+        files: u64,
+        /// Operations of each run.
+        #[arg(long, default_value_t = 20_000)]
+        operations: u64,
+        /// End with code 1 where a limit is missed.
+        #[arg(long)]
+        check: bool,
+    },
     /// The same sweep several times on each file system: limits, SLOs, knees, and how far they differ.
     Sweeps {
         /// File systems: tmpfs, ext4, xfs, btrfs.
@@ -228,6 +244,9 @@ enum Benchmark {
         target: PathBuf,
         #[arg(long)]
         prepared: bool,
+        /// With the storage `nfs`.
+        #[arg(long)]
+        depth: Option<u32>,
     },
 }
 
@@ -243,9 +262,10 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         workload,
         target,
         prepared,
+        depth,
     } = &arguments.what
     {
-        return ours::perform(workload, target, *prepared).map(|()| true);
+        return ours::perform(workload, target, *prepared, *depth).map(|()| true);
     }
     process::watch_signals()?;
     let strict_pairs = arguments.pairs.unwrap_or(15);
@@ -315,6 +335,20 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         } => {
             let is_seen = *counters || seeing::compare(&arguments.ours, strict_pairs, *transactions)?;
             return Ok((messages::reading()? && is_seen) || !check);
+        }
+        Benchmark::Nfs {
+            depths,
+            files,
+            operations,
+            check,
+        } => {
+            let size = nfs::NfsSize {
+                depths: depths.clone(),
+                files: *files,
+                operations: *operations,
+                pairs: arguments.pairs.unwrap_or(31),
+            };
+            return Ok(nfs::compare(&arguments.ours, &size)? || !check);
         }
         Benchmark::Sweeps { on, preset, sweep, slo } => driving::sweeps(
             &arguments.ours,

@@ -1,13 +1,14 @@
-//! The engine of `postmark run --storage posix` in a process of its own, which tells what each phase took: a record has
+//! The engine of `postmark run --storage posix`, or `nfs`, in a process of its own, which tells what each phase took: a record has
 //! the processor time of the whole run only, in which a stream that is drawn before the run would count.
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
-use observe::{Fact, ProcessTimes, Sources};
+use observe::{Fact, MessageCounter, ProcessTimes, Sources};
 use record::{Outcome, Record};
-use runner::{Control, Event, Events, Place, RunSpec, Stage, SystemClock};
+use runner::{Control, Event, Events, Place, RunSpec, Stage, StorageName, SystemClock};
+use storage::nfs::Nfs;
 use storage::posix::Posix;
 use workload::{Phase, Workload};
 
@@ -22,15 +23,29 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints what its phases took.
-pub fn perform(workload: &str, at: &Path, prepared: bool) -> Result<(), Box<dyn Error>> {
-    let location = at.to_owned();
-    let request = RunSpec {
+/// Performs a workload and prints what its phases took: in a directory with the posix storage, or, with a depth, in a directory of
+/// its own below the URL of an NFS server.
+pub fn perform(workload: &str, at: &Path, prepared: bool, depth: Option<u32>) -> Result<(), Box<dyn Error>> {
+    let locations = vec![at.to_owned()];
+    let workload: Workload = serde_json::from_str(workload)?;
+    let classic = |place| RunSpec {
         prepared,
-        ..RunSpec::classic(serde_json::from_str(workload)?, vec![location], Place::Location)
+        ..RunSpec::classic(workload.clone(), locations.clone(), place)
     };
     let mut times = Times::default();
-    let record = runner::run(&request, &Posix, &SystemClock, &mut Control::default, &mut times)?;
+    let control = &mut Control::default;
+    let record = match depth {
+        None => runner::run(&classic(Place::Location), &Posix, &SystemClock, control, &mut times),
+        Some(depth) => {
+            let request = RunSpec {
+                storage: StorageName::Nfs,
+                depth,
+                ..classic(Place::OwnDirectory)
+            };
+            let storage = Nfs::new(depth as usize, &locations);
+            runner::run(&request, &storage, &SystemClock, control, &mut times)
+        }
+    }?;
     if record.actual.outcome != Outcome::Complete {
         return Err(format!("the run did not end well: {:?}", record.actual.outcome).into());
     }
@@ -48,7 +63,24 @@ pub fn perform(workload: &str, at: &Path, prepared: bool) -> Result<(), Box<dyn 
         );
         println!("rates of {} {}", phase.name(), sum_of_rates(&record, phase)?);
     }
+    for (procedure, count) in calls(&record) {
+        println!("call {procedure} {count}");
+    }
     Ok(())
+}
+
+/// The calls of the transactions, where a storage counts them, by procedure.
+fn calls(record: &Record) -> Vec<(String, u64)> {
+    let phase = record
+        .actual
+        .phases
+        .iter()
+        .find(|found| found.phase == Phase::Transactions);
+    let readings = phase.and_then(|phase| phase.evidence.as_ref()?.performing.messages.known());
+    let of_storage = readings.into_iter().flatten();
+    let of_storage = of_storage.filter(|reading| reading.counter == MessageCounter::NfsStorage);
+    let kinds = of_storage.filter_map(|reading| reading.kinds.known()).flatten();
+    kinds.map(|kind| (kind.kind.clone(), kind.requests)).collect()
 }
 
 /// Of each worker its operations over its own time, added up.
@@ -100,7 +132,7 @@ mod tests {
     fn a_run_tells_what_its_phases_took_and_leaves_nothing() {
         let place = tempfile::tempdir().unwrap();
         let workload = serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();
-        perform(&workload, place.path(), true).unwrap();
+        perform(&workload, place.path(), true, None).unwrap();
         assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 0);
     }
 }

@@ -231,6 +231,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
                 "postmark run --preset varmail --for 30s --strict --format json --output result.json --target /mnt/disk",
             ),
             (
+                "Measure an NFS server without a mount, with eight operations in flight:",
+                "postmark run --preset mail --depth 8 --for 60s --target nfs://server/export",
+            ),
+            (
                 "Repeat an archived run on another target:",
                 "postmark run --like last --target /mnt/disk",
             ),
@@ -283,6 +287,10 @@ const EXAMPLES: [(&str, &[(&str, &str)]); 12] = [
         "postmark-clean",
         &[
             ("Remove what a killed run left:", "postmark clean /mnt/disk"),
+            (
+                "The same on an NFS server without a mount:",
+                "postmark clean nfs://server/export",
+            ),
             (
                 "Remove the file systems of a killed study, by the directory of their images:",
                 "postmark clean /mnt/images",

@@ -280,7 +280,8 @@ pub struct PlanArguments {
 /// The arguments of `clean`.
 #[derive(Debug, Args)]
 pub struct CleanArguments {
-    /// Target directories of killed runs, and directories with the images of killed studies (/var/tmp by default).
+    /// Target directories of killed runs, or URLs like nfs://server/export, and directories with the images of killed studies
+    /// (/var/tmp by default).
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
 }
@@ -288,7 +289,7 @@ pub struct CleanArguments {
 /// The arguments of `verify-log`.
 #[derive(Debug, Args)]
 pub struct VerifyArguments {
-    /// Target directory of the run.
+    /// Target directory of the run, or its URL.
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
     /// The run's acknowledgement log.
@@ -340,9 +341,10 @@ pub struct WorkArguments {
     /// All other options.
     #[command(flatten)]
     pub options: Options,
-    /// Directory to measure [default: the working directory].
+    /// Directory to measure, or an NFS server like nfs://server/export [default: the working directory].
     ///
-    /// Repeat the option to spread one pool over several directories.
+    /// Repeat the option to spread one pool over several directories. A URL takes the parameters uid, gid, mountport, nconnect,
+    /// privport and timeout, like 'nfs://server:2049/export?nconnect=4'.
     #[arg(long, value_name = "PATH")]
     pub target: Vec<PathBuf>,
     /// Share of files for the preceding --target, relative to the others [default: 1].

@@ -193,7 +193,7 @@ fn intended(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Intended
             let text = std::fs::read_to_string(path).map_err(|cause| {
                 contradiction(format!("cannot read the study file {}: {cause}", harmless::path(path)))
             })?;
-            words::changed(&text, arguments).map_err(|error| of_file(path, error))?
+            words::with_targets(&text, arguments, words::targets(arguments)?).map_err(|error| of_file(path, error))?
         }
         None => words::of_words(arguments)?,
     };

@@ -71,7 +71,8 @@ pub struct ServerTraffic {
     pub not_known: u64,
     /// Writes that the server made more durable than it was asked to.
     pub stronger_answers: u64,
-    /// Calls that the server asked to be made later.
+    /// Calls that were made again as the server wanted: it asked for them later, or an entry that went away had spoilt the page
+    /// of a listing.
     pub delayed: u64,
     /// Replies that belonged to no request in flight: repeated ones.
     pub stray_replies: u64,

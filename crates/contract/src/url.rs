@@ -12,7 +12,7 @@ use std::str::FromStr;
 /// What the text of a URL begins with.
 const SCHEME: &str = "nfs://";
 /// What a parameter may be, for whoever gave another.
-const PARAMETERS: &str = "uid, gid, mountport, nconnect, privport";
+const PARAMETERS: &str = "uid, gid, mountport, nconnect, privport, timeout";
 
 /// A directory of an NFS server, and how the server is spoken to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,8 @@ pub struct ServerUrl {
     pub connections: u32,
     /// Whether connections leave from a port below 1024, which takes a right.
     pub privileged: bool,
+    /// How long a reply is waited for, and a server that is gone, in seconds; `None` leaves that to the storage.
+    pub timeout_s: Option<u32>,
 }
 
 /// A text that is no URL of a server.
@@ -79,6 +81,8 @@ pub enum ServerUrlError {
 impl ServerUrl {
     /// More connections of a session than anybody needs are a mistake.
     pub const CONNECTIONS_MAX: u32 = 16;
+    /// Nobody waits longer for a reply.
+    pub const TIMEOUT_S_MAX: u32 = 3600;
 
     /// Whether a path is the URL of a server: nothing that the kernel finds.
     pub fn is_one(path: &Path) -> bool {
@@ -136,6 +140,7 @@ impl ServerUrl {
             gid: None,
             connections: 1,
             privileged: false,
+            timeout_s: None,
         }
     }
 
@@ -193,6 +198,11 @@ impl ServerUrl {
                     _ => return Err(wrong("privport", "0 or 1")),
                 };
                 "privport"
+            }
+            "timeout" => {
+                let seconds = number(value).filter(|seconds| (1..=Self::TIMEOUT_S_MAX).contains(seconds));
+                self.timeout_s = Some(seconds.ok_or_else(|| wrong("timeout", "a number of seconds from 1 to 3600"))?);
+                "timeout"
             }
             _ => return Err(ServerUrlError::Unknown(name.to_owned())),
         })
@@ -333,6 +343,7 @@ impl fmt::Display for ServerUrl {
             ("mountport", self.mount_port.map(u32::from)),
             ("nconnect", (self.connections != 1).then_some(self.connections)),
             ("privport", self.privileged.then_some(1)),
+            ("timeout", self.timeout_s),
         ];
         let given = parameters
             .iter()
@@ -356,7 +367,7 @@ mod tests {
             "nfs://server/export",
             "nfs://10.0.0.1:12049/export/a",
             "nfs://[::1]:2049/export",
-            "nfs://server/with%20blank%25/%C3%A9?uid=0&gid=7&mountport=12050&nconnect=4&privport=1",
+            "nfs://server/with%20blank%25/%C3%A9?uid=0&gid=7&mountport=12050&nconnect=4&privport=1&timeout=5",
         ] {
             assert_eq!(text.parse::<ServerUrl>().unwrap().to_string(), text);
         }
@@ -393,6 +404,7 @@ mod tests {
             ("nfs://server/a?uid", "a number from 0"),
             ("nfs://server/a?nconnect=17", "a number from 1 to 16"),
             ("nfs://server/a?privport=yes", "0 or 1"),
+            ("nfs://server/a?timeout=0", "from 1 to 3600"),
             ("nfs://server/a?mountport=65536", "from 1 to 65535"),
         ] {
             let said = text.parse::<ServerUrl>().unwrap_err().to_string();

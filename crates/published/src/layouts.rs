@@ -10,6 +10,7 @@ pub mod holds;
 pub mod measured;
 pub mod results;
 pub mod tables;
+mod user_space;
 
 pub use graphs::graphs;
 pub use measured::PaperRun;

@@ -49,7 +49,7 @@ pub use run::{
     Outcome, PhaseRecord, PhaseSync, Record, Room, RoomVolume, Segment, SegmentKind, SlowOperation, SlowStep,
     SlowestRecord, Stalled, StepRecord, SweepStep, SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
-pub use server::{ServerCounts, ServerRecord};
+pub use server::{ServerCounts, ServerRecord, ServerTotals};
 pub use spec::{
     Cache, Climb, Drive, Durability, Keeping, LOCATIONS_MAX, Note, OnError, Pace, Place, RunSpec, SteadyAsked,
     SteadyRule, Stop, StorageName, Sweep, WorkingSet,

@@ -14,7 +14,7 @@ use crate::evidence::PhaseEvidence;
 use crate::id::RunId;
 use crate::machine::MachineOverTime;
 use crate::overhead::Overhead;
-use crate::server::ServerRecord;
+use crate::server::{ServerRecord, ServerTotals};
 use crate::study::StudyPart;
 
 /// The version of the schema that this program writes.
@@ -79,7 +79,8 @@ pub struct LocationRecord {
     pub target: Fact<Target>,
     /// What decides whether data that was written there is durable; nothing where the storage touches no file system.
     pub durability: Option<DurabilityFacts>,
-    /// The server, where the storage spoke to one by itself: then this machine's kernel knows nothing of the place.
+    /// The server that the storage spoke to by itself; nothing where there is none. With one, the kernel of this machine does not
+    /// know the place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
 }
@@ -534,6 +535,9 @@ pub struct Actual {
     pub clean_up: Option<CleanUp>,
     /// What the program itself costs: the same stream on the null storage.
     pub overhead: Fact<Overhead>,
+    /// All that went to servers; nothing where the storage speaks to none by itself. Of a sweep of several runs it is the first one's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<ServerTotals>,
 }
 
 /// What nobody knows before the run's end; not applicable where nobody has asked.
@@ -561,6 +565,7 @@ impl Actual {
             classic: None,
             clean_up: None,
             overhead: not_yet(overhead),
+            traffic: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Servers that a storage spoke to by itself, and what went between them apart from single calls, which are among the messages.
 
+use observe::MessagesReading;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,8 @@ pub struct ServerCounts {
     pub not_known: u64,
     /// Writes that the server made more durable than it was asked to.
     pub stronger_answers: u64,
-    /// Calls that the server asked to be made later (NFS3ERR_JUKEBOX).
+    /// Calls that were made again as the server wanted: it asked for them later (NFS3ERR_JUKEBOX), or an entry that went away had
+    /// spoilt the page of a listing.
     pub delayed: u64,
     /// Replies that belonged to no request in flight: repeated ones.
     pub stray_replies: u64,
@@ -89,4 +91,14 @@ impl ServerCounts {
             other_calls: self.other_calls.saturating_add(other.other_calls),
         }
     }
+}
+
+/// All that went between a run and its servers, from its first look at them to its last call: the home's part, such as the marks of
+/// its directory and their removal, is in no phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerTotals {
+    /// The calls of the file service, by procedure.
+    pub messages: MessagesReading,
+    /// What happened besides.
+    pub counts: ServerCounts,
 }

@@ -159,6 +159,11 @@ fn room(document: &mut Document, record: &PlanRecord) {
                 available(&volume.available_bytes, |value| bytes(value as f64)),
                 verdict(volume.bytes_fit())
             ));
+            if volume.available_inodes == Fact::NotApplicable {
+                let needed = grouped(volume.needed_inodes);
+                document.below(format!("{needed} inodes needed: not counted by this file system"));
+                continue;
+            }
             document.below(format!(
                 "{} inodes needed, {} available: {}",
                 grouped(volume.needed_inodes),

@@ -40,5 +40,5 @@ pub use events::{Event, Events, NoEvents, Progress, Second, Stage};
 pub use looked::judge;
 pub use refused::Refused;
 pub use run::{Run, prepare, run};
-pub use spec::{Cache, Drive, Keeping, OnError, Pace, Place, RunSpec, Stop};
+pub use spec::{Cache, Drive, Keeping, OnError, Pace, Place, RunSpec, Stop, StorageName};
 pub use waiting::{NoAnswer, within};

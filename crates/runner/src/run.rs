@@ -60,6 +60,7 @@ struct Going<'e> {
     owned: Arc<dyn OwnedDirectories>,
     ack_log: Option<AckLog>,
     supervisor: Supervisor<'e>,
+    servers: Option<WatchedServers>,
 }
 
 /// Looks at everything, takes the place, and has the pool made, or found again.
@@ -81,6 +82,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
     waiter.control = take_control.take();
     let account = WatchedAccount::of(&Sources::default(), looked.targets.iter().filter_map(Fact::known));
     let devices = account.devices().clone();
+    let servers = looked.home.as_ref().and_then(WatchedServers::of);
     let taken = place::take(
         request,
         &looked,
@@ -125,7 +127,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         }
     };
     watch.account = request.storage.touches().then_some(account);
-    watch.servers = looked.home.as_ref().and_then(WatchedServers::of);
+    watch.servers.clone_from(&servers);
     if waiter.events.takes_records() {
         waiter.events.event(Event::Opened(Box::new(head.clone())));
         watch.since = Some(Arc::clone(&since));
@@ -136,6 +138,7 @@ pub fn prepare<'e, S: Storage + Clone + Send + 'static, C: Clock>(
         owned,
         ack_log,
         supervisor: Supervisor::begin(watch, waiter),
+        servers,
     }))))
 }
 
@@ -219,6 +222,7 @@ impl<'e> Run<'e> {
             owned,
             ack_log,
             supervisor,
+            servers,
         } = match self.0 {
             Begun::Nowhere(record) => return *record,
             Begun::Going(going) => *going,
@@ -233,6 +237,8 @@ impl<'e> Run<'e> {
         if request.overhead {
             actual.overhead = overhead::measure(request, &actual, &waiter.control);
         }
+        // Nothing is asked of servers after this.
+        actual.traffic = servers.map(|servers| servers.totals());
         Record { during, actual, ..head }
     }
 

@@ -6,7 +6,7 @@ use contract::Durability;
 use contract::home::Home;
 use contract::server::{CallCount, ServerFacts, ServerTraffic, Stability};
 use observe::{Fact, MessageCounter, MessageKind, MessagesReading};
-use record::{ServerCounts, ServerRecord};
+use record::{ServerCounts, ServerRecord, ServerTotals};
 
 /// The facts of a server.
 pub(crate) fn record_of(facts: ServerFacts, durability: Durability) -> ServerRecord {
@@ -73,6 +73,12 @@ impl WatchedServers {
             other_calls: later.other_calls.saturating_sub(earlier.other_calls),
         };
         (messages, counts)
+    }
+
+    /// All that was counted since the storage was made.
+    pub(crate) fn totals(&self) -> ServerTotals {
+        let (messages, counts) = self.since(&self.read(), &ServerTraffic::default());
+        ServerTotals { messages, counts }
     }
 
     /// As counters of the kernel give it.

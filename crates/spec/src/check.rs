@@ -147,3 +147,94 @@ impl RunSpec {
         seconds.min(measure::SLICES_MAX as u64) * (sweep_steps * kinds) as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::how::StorageName;
+
+    fn asked(storage: StorageName, targets: &[&str], change: impl FnOnce(&mut RunSpec)) -> Result<(), String> {
+        let workload = workload::Mix::default().into();
+        let targets = targets.iter().map(Into::into).collect();
+        let mut spec = RunSpec {
+            storage,
+            ..RunSpec::classic(workload, targets, Place::OwnDirectory)
+        };
+        change(&mut spec);
+        spec.check().map_err(|contradiction| contradiction.to_string())
+    }
+
+    #[test]
+    fn servers_are_for_the_storage_that_speaks_to_them() {
+        use StorageName::{Nfs, Posix};
+        const URL: &str = "nfs://server/export?nconnect=2";
+        let as_it_is = |_: &mut RunSpec| {};
+        assert_eq!(asked(Nfs, &[URL, "nfs://another/export"], as_it_is), Ok(()));
+        assert_eq!(asked(Nfs, &[URL], |spec| spec.depth = 8), Ok(()));
+        assert_eq!(asked(Nfs, &[URL], |spec| spec.cache = Cache::Warm), Ok(()));
+        assert_eq!(asked(Posix, &["/mnt/disk"], as_it_is), Ok(()));
+        for (refused, words) in [
+            (asked(Posix, &[URL], as_it_is), "remove --storage, or use --storage nfs"),
+            (
+                asked(Nfs, &["/mnt/disk"], as_it_is),
+                "cannot use the directory /mnt/disk",
+            ),
+            (asked(Nfs, &[URL, "/mnt/disk"], as_it_is), "all of its targets are URLs"),
+            (
+                asked(Nfs, &["nfs://server"], as_it_is),
+                "invalid value 'nfs://server' for --target: no directory",
+            ),
+            (
+                asked(Posix, &["/mnt/disk"], |spec| spec.depth = 8),
+                "--depth 8 requires --storage nfs: with --storage posix",
+            ),
+            (asked(Nfs, &[URL], |spec| spec.direct = true), "--direct cannot be used"),
+            (
+                asked(Nfs, &[URL], |spec| spec.cache = Cache::Cold),
+                "--cache cold cannot be used",
+            ),
+        ] {
+            let said = refused.unwrap_err();
+            assert!(said.contains(words), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_target_that_is_a_url_chooses_its_storage_and_a_depth_is_kept() {
+        let options = crate::Options {
+            target: vec![crate::TargetOption {
+                path: "nfs://server/export".into(),
+                weight: 1,
+            }],
+            depth: Some(crate::Count(8)),
+            ..crate::Options::default()
+        };
+        let resolved = |options: &crate::Options| {
+            let asked = crate::Asked {
+                options: options.clone(),
+                file: crate::Options::default(),
+                preset: None,
+                weights: &[],
+                run_for_s: None,
+                read: &|_| unreachable!("there is no file"),
+            };
+            crate::resolve(&asked).map(|resolved| resolved.spec)
+        };
+        let spec = resolved(&options).unwrap();
+        assert_eq!((spec.storage, spec.depth), (StorageName::Nfs, 8));
+        assert!(!spec.sync_phases, "no kernel writes anything back");
+        // The options that come to it come to it again.
+        assert_eq!(resolved(&crate::Options::of(&spec)).unwrap(), spec);
+        let text = serde_json::to_string(&spec).unwrap();
+        assert!(text.contains("\"depth\":8"), "{text}");
+        assert_eq!(serde_json::from_str::<RunSpec>(&text).unwrap(), spec);
+        for depth in [0, 1_025] {
+            let depth = crate::Options {
+                depth: Some(crate::Count(depth)),
+                ..options.clone()
+            };
+            let refused = resolved(&depth).unwrap_err().to_string();
+            assert!(refused.contains("expected 1 to 1024"), "{refused}");
+        }
+    }
+}

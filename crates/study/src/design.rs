@@ -134,6 +134,11 @@ impl TargetDesign {
     pub fn is_made(&self) -> bool {
         self.at.starts_with("make:")
     }
+
+    /// Whether it is a server that the program speaks to by itself.
+    pub fn is_of_server(&self) -> bool {
+        self.at.starts_with("nfs://")
+    }
 }
 
 /// A study file as it is written.
@@ -499,6 +504,8 @@ fn target_of(lines: &Lines<'_>, said: &Spanned<TargetInFile>) -> Result<TargetDe
 fn name_of(at: &str) -> String {
     match at.strip_prefix("make:") {
         Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
+        // Parameters say how a server is spoken to.
+        None if at.starts_with("nfs://") => at.split('?').next().unwrap_or(at).chars().take(60).collect(),
         None if at.chars().count() <= 60 => at.to_owned(),
         None => {
             let from = at.char_indices().rev().nth(57).map_or(0, |(index, _)| index);

@@ -27,9 +27,10 @@ pub struct StudyArguments {
     /// Run this preset on each target. Repeat the option for more presets.
     #[arg(long, value_name = "NAME", conflicts_with = "file")]
     pub preset: Vec<String>,
-    /// A directory, or make:KIND for a file system that the study makes and removes, like make:ext4?size=4GiB (as root). Repeat
-    /// the option for each target; the first one is the baseline.
-    #[arg(long, value_name = "[NAME=]TARGET", conflicts_with = "file")]
+    /// A directory, make:KIND for a file system that the study makes and removes, like make:ext4?size=4GiB (as root), or an NFS
+    /// server, like nfs://server/export. Repeat the option for each target; the first one is the baseline. With a study file, the
+    /// targets are added to those of the file.
+    #[arg(long, value_name = "[NAME=]TARGET")]
     pub target: Vec<String>,
     /// An option of all runs, like files=2000 or for=30s. Repeat for more.
     #[arg(long, value_name = "OPTION=VALUE", conflicts_with = "file")]

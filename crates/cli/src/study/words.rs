@@ -36,11 +36,7 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
     if workloads.is_empty() {
         workloads.push(workload(None));
     }
-    let targets: Vec<Value> = arguments
-        .target
-        .iter()
-        .map(|word| target(word))
-        .collect::<Result<_, _>>()?;
+    let targets = targets(arguments)?;
     let mut table = Table::new();
     if !targets.is_empty() {
         table.insert("targets".to_owned(), Value::Array(targets));
@@ -58,8 +54,22 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, SpecError> {
 /// # Errors
 /// Where it is no TOML.
 pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignError> {
+    with_targets(text, arguments, Vec::new())
+}
+
+/// The same with targets behind those of the file.
+///
+/// # Errors
+/// Where it is no TOML.
+pub fn with_targets(text: &str, arguments: &StudyArguments, targets: Vec<Value>) -> Result<String, DesignError> {
     let mut table: Table = toml::from_str(text).map_err(|error| DesignError::of_toml(text, &error))?;
     let before = table.clone();
+    if !targets.is_empty() {
+        let all = table.entry("targets").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(all) = all {
+            all.extend(targets);
+        }
+    }
     change(&mut table, arguments);
     // The lines of errors are those of the file, where nothing is changed.
     Ok(if table == before {
@@ -115,10 +125,20 @@ fn value(word: &str) -> Value {
     }
 }
 
+/// The targets of the command line.
+///
+/// # Errors
+/// Where a directory cannot be told from the root.
+pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, SpecError> {
+    arguments.target.iter().map(|word| target(word)).collect()
+}
+
 /// A target with its name, and a directory from the root: a study is continued from anywhere.
 fn target(word: &str) -> Result<Value, SpecError> {
     let (name, at) = match word.split_once('=') {
         Some((name, at)) if is_name(name) => (Some(name), at),
+        // A URL begins with what no path has, whatever its name is.
+        Some((name, at)) if ServerUrl::is_one(Path::new(at)) => (Some(name), at),
         _ => (None, word),
     };
     let at = match at.split_once(':') {

@@ -17,6 +17,7 @@ use crate::support::faces::program;
 use crate::support::{Scene, everything, names};
 
 mod flakey;
+mod nfs;
 mod power_cut;
 mod protocols;
 mod studies;

@@ -21,6 +21,7 @@ mod like;
 mod manual;
 mod mixes;
 mod names;
+mod nfs;
 mod observing;
 mod pages;
 mod prompt;

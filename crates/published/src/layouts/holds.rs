@@ -4,6 +4,7 @@ use document::units::{counted, grouped};
 use document::{Cell, Number, Table};
 
 use super::results::{LayoutResults, PairedRatio};
+use super::user_space;
 use crate::beside::{WHOLE_SYSTEMS, amount};
 use crate::number::Interval;
 use crate::source::Figure;
@@ -82,6 +83,7 @@ pub fn sentences(results: &LayoutResults) -> Vec<String> {
     items.extend(found_again(&judged(results)));
     items.extend(times_as_fast(results));
     items.extend(among(results));
+    items.extend(user_space::sentences(results));
     items.extend(without_counterpart(results));
     items
 }

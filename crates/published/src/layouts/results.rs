@@ -127,6 +127,9 @@ pub struct StudiedSystem {
     pub counterpart: Option<String>,
     /// Whether it is no target, but something that the layout has a column of.
     pub is_expected: bool,
+    /// Whether it is a server that the program speaks to by itself: no kernel's client lies between.
+    #[serde(skip)]
+    pub is_user_space: bool,
 }
 
 /// One number, or why there is none.
@@ -325,6 +328,9 @@ const PROTOCOLS: [(&str, &str); 5] = [
     ("iscsi", "iSCSI"),
 ];
 
+/// What NFS in user space stands for in the paper, where the study file does not say it.
+const USER_SPACE_COUNTERPART: &str = "NFS v3";
+
 /// Why a number is missing though there are runs.
 pub const UNKNOWN: &str = "the runs do not know it";
 
@@ -414,6 +420,12 @@ impl LayoutResults {
         let none = BTreeMap::new();
         let counterparts = if is_other { &none } else { &design.counterparts };
         for target in &design.targets {
+            let is_user_space = target.is_of_server();
+            let counterpart = counterparts.get(&target.name).cloned();
+            let counterpart = counterpart.or_else(|| {
+                let is_for = is_user_space && self.layout == PaperLayout::Completion && !is_other;
+                is_for.then(|| USER_SPACE_COUNTERPART.to_owned())
+            });
             for side in &sides {
                 self.systems.push(StudiedSystem {
                     name: match side {
@@ -424,8 +436,9 @@ impl LayoutResults {
                     contributor: Fact::NotApplicable,
                     is_published: false,
                     variant: None,
-                    counterpart: counterparts.get(&target.name).cloned(),
+                    counterpart: counterpart.clone(),
                     is_expected: false,
+                    is_user_space,
                 });
             }
         }
@@ -490,6 +503,7 @@ impl LayoutResults {
                 variant: None,
                 counterpart: None,
                 is_expected: true,
+                is_user_space: false,
             });
         }
     }
@@ -736,6 +750,7 @@ fn published_system(row: &Row<'_>) -> StudiedSystem {
         variant: row.variant.clone(),
         counterpart: None,
         is_expected: false,
+        is_user_space: false,
     }
 }
 

@@ -182,6 +182,31 @@ fn completion_by_the_size_of_the_pool() {
 }
 
 #[test]
+fn completion_in_user_space_stands_beside_the_printed_protocol() {
+    let mut design = kept("completion");
+    let mut target = design.targets[0].clone();
+    (target.name, target.at) = ("in user space".to_owned(), "nfs://server/export".to_owned());
+    design.targets.push(target);
+    let mut runs = runs(&design, 5, &[("ext4", 20_000.0), ("in user space", 2_500.0)]);
+    for run in runs.iter_mut().filter(|run| run.part.cell.contains("in user space")) {
+        run.protocol = Some("nfs3 in user space".to_owned());
+        // The same for a pool of any size.
+        run.figures.insert(Figure::Messages, 500_000.0);
+    }
+    let results = results(PaperLayout::Completion, &design, &runs);
+    compare("completion-user-space", &results, WITH);
+    let shown = text(&results).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!shown.contains("no target with NFS v3 in user space"), "{shown}");
+    assert!(shown.contains("no target with NFS v3"), "{shown}");
+    // 100,000 transactions, of which 371,963 messages were printed at 1,000 files.
+    assert!(
+        shown.contains("500,000 messages here; 5.00 for each transaction; 371,963 printed, 1.3"),
+        "{shown}"
+    );
+    assert!(shown.contains("the size of the pool makes no difference"), "{shown}");
+}
+
+#[test]
 fn what_holds_follows_from_the_numbers() {
     let design = kept("tr3022");
     let judged = |blocks, ext4, tmpfs| {

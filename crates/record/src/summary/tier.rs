@@ -42,7 +42,7 @@ pub struct DurabilitySummary {
     pub tier: Fact<DurabilityTier>,
     /// What lies behind the page cache of the target that has it.
     pub is_server: bool,
-    /// What an acknowledged write means in the words of the protocol, where the storage speaks to servers by itself.
+    /// What an acknowledged write means in the words of the protocol; nothing where the storage speaks to no server by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<String>,
 }

@@ -5,7 +5,7 @@ use document::{Cell, Document, Number, Table};
 use record::summary::{
     Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
 };
-use record::{Fact, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary};
+use record::{Fact, MessageCounter, PhaseSummary, Residency, ResidencySample, ServerCounts, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
@@ -234,7 +234,12 @@ pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
                 sent.retransmissions.map(Number::Count).into(),
                 Cell::Empty,
             ]);
-            for kind in sent.kinds.iter().take(KINDS_MAX) {
+            let kinds_max = match sent.counter {
+                // What the program called itself is told to the last call.
+                MessageCounter::NfsStorage => usize::MAX,
+                _ => KINDS_MAX,
+            };
+            for kind in sent.kinds.iter().take(kinds_max) {
                 table.row(vec![
                     Cell::Empty,
                     kind.kind.as_str().into(),

@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) depth: usize,
     /// Those that the storage was made with. Others may be asked for.
     pub(crate) urls: Vec<ServerUrl>,
-    pub(crate) timeout: Duration,
+    timeout: Duration,
     pub(crate) counters: AllCounters,
     targets: Mutex<Vec<Arc<Target>>>,
 }
@@ -74,7 +74,7 @@ impl Shared {
             return Ok((known, rest));
         }
         // Others are not kept waiting for a server that does not answer.
-        let mounted = mount(wanted, self.timeout, counters)?;
+        let mounted = mount(wanted, self.timeout_of(wanted), counters)?;
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
@@ -87,6 +87,12 @@ impl Shared {
         Ok((target, rest))
     }
 
+    /// How long a reply of a target's server is waited for.
+    pub(crate) fn timeout_of(&self, url: &ServerUrl) -> Duration {
+        let given = url.timeout_s.map(|seconds| Duration::from_secs(seconds.into()));
+        given.unwrap_or(self.timeout)
+    }
+
     /// How a target's files are reached.
     pub(crate) fn way(&self, target: &Target) -> Way {
         let mounted = &target.mounted;
@@ -94,7 +100,7 @@ impl Shared {
             address: mounted.address,
             privileged: target.url.privileged,
             head: CallHead::new(Program::Nfs, Some(&mounted.caller)),
-            timeout: self.timeout,
+            timeout: self.timeout_of(&target.url),
             record_bytes_max: mounted.sizes.record_bytes_max(),
         }
     }
@@ -120,7 +126,7 @@ impl Shared {
             read_bytes_max: mounted.sizes.read,
             write_bytes_max: mounted.sizes.write,
             listing_bytes: mounted.sizes.listing,
-            timeout_ms: self.timeout.as_millis() as u64,
+            timeout_ms: self.timeout_of(url).as_millis() as u64,
         }
     }
 

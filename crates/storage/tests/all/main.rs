@@ -6,6 +6,7 @@ mod contents;
 mod every_storage;
 mod held;
 mod lacking;
+mod nfs;
 mod operations;
 mod simulated;
 

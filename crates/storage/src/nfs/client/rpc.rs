@@ -139,10 +139,13 @@ impl Refusal {
     }
 }
 
+/// What a reply has for results: why there are none, or that it is no reply.
+pub(crate) type Body<'a> = Result<Result<Reader<'a>, Refusal>, Garbled>;
+
 /// The number of a reply's transaction, and what came: the results, or why there are none. An error where this is no reply
 /// at all.
 #[inline]
-pub(crate) fn reply(record: &[u8]) -> Result<(u32, Result<Result<Reader<'_>, Refusal>, Garbled>), Garbled> {
+pub(crate) fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
     let mut reader = Reader::new(record);
     let xid = reader.u32()?;
     if reader.u32()? != REPLY {
@@ -152,7 +155,7 @@ pub(crate) fn reply(record: &[u8]) -> Result<(u32, Result<Result<Reader<'_>, Ref
 }
 
 #[inline]
-fn body(mut reader: Reader<'_>) -> Result<Result<Reader<'_>, Refusal>, Garbled> {
+fn body(mut reader: Reader<'_>) -> Body<'_> {
     match reader.u32()? {
         0 => {}
         1 => return denied(reader).map(Err),
@@ -203,14 +206,14 @@ mod tests {
         let mut expected = Vec::new();
         // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of credentials: a stamp, the name,
         // user, group, and 16 groups.
-        for word in [0x8000_0088_u32, 0x1234_5678, 0, 2, 100_003, 3, 1, 1, 88, 0, 3] {
+        for word in [0x8000_0084_u32, 0x1234_5678, 0, 2, 100_003, 3, 1, 1, 88, 0, 3] {
             expected.put_u32(word);
         }
         expected.put_fixed(b"box\0");
-        [1, 2, 16].map(|word| expected.put_u32(word));
-        [3; 16].map(|word| expected.put_u32(word));
+        [1, 2, 16].iter().for_each(|word| expected.put_u32(*word));
+        [3; 16].iter().for_each(|word| expected.put_u32(*word));
         // The verifier is nothing, and the arguments follow.
-        [0, 0, 9].map(|word| expected.put_u32(word));
+        [0, 0, 9].iter().for_each(|word| expected.put_u32(*word));
         assert_eq!(out[1..], expected);
         assert_eq!(bytes, expected.len());
     }

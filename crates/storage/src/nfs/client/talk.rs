@@ -12,7 +12,7 @@ use super::channel::{Broken, Channel, LOOK_EVERY};
 use super::counters::Counters;
 use super::data::{Status, errno};
 use super::procedure::{Procedure, Program};
-use super::rpc::{self, CallHead, Refusal};
+use super::rpc::{self, Body, CallHead, Refusal};
 use super::timer::Timer;
 use super::xdr::{Garbled, Reader};
 
@@ -175,10 +175,10 @@ impl Talk {
                 let Some(channel) = &mut self.channel else {
                     return Err(Stopped::Lost);
                 };
-                let record = match channel.next_record() {
+                let record = match channel.records().next() {
                     Ok(Some(record)) => record,
                     Ok(None) => break,
-                    Err(broken) => return Err(self.broken(broken)),
+                    Err(Garbled) => return Err(self.broken(Broken::Garbled)),
                 };
                 let bytes = channel.bytes(record);
                 let answered = match rpc::reply(bytes) {
@@ -192,7 +192,7 @@ impl Talk {
                     }
                     Err(Garbled) => return Err(self.broken(Broken::Garbled)),
                 };
-                channel.done_with(record);
+                channel.records().done_with(record);
                 if let Some(answered) = answered {
                     return answered.map_err(Stopped::Answered);
                 }
@@ -266,7 +266,7 @@ fn exchange(channel: &mut Channel) -> Result<(), Broken> {
 /// What a reply says: `None` that the server wants to be asked later.
 fn read<T>(
     procedure: Procedure,
-    body: Result<Result<Reader<'_>, Refusal>, Garbled>,
+    body: Body<'_>,
     results: &impl Fn(Reader<'_>) -> Result<T, Garbled>,
 ) -> Result<Option<T>, CallError> {
     let mut reader = body?.map_err(CallError::Refused)?;

@@ -22,12 +22,6 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// What has not been read yet.
-    #[inline]
-    pub(crate) fn rest(&self) -> &'a [u8] {
-        self.0
-    }
-
     #[inline]
     pub(crate) fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
         let (found, rest) = self.0.split_first_chunk().ok_or(Garbled)?;
@@ -133,7 +127,7 @@ mod tests {
         assert_eq!(reader.opaque(9), Ok(&b"sillyprog"[..]));
         assert_eq!(reader.opaque(0), Ok(&b""[..]));
         assert_eq!(reader.fixed(), Ok(&[9; 4]));
-        assert!(reader.rest().is_empty());
+        assert!(reader.0.is_empty());
         assert_eq!(reader.u32(), Err(Garbled));
     }
 

@@ -70,7 +70,11 @@ impl HomeLine {
 
     /// Whether a name stands for this file.
     pub(super) fn stands_for(&self, directory: &Handle, name: &[u8], file: &Handle) -> Result<bool, CallError> {
-        let own = self.with(|talk| attributes_of(talk, file))?;
+        let own = match self.with(|talk| attributes_of(talk, file)) {
+            // It has no name at all any more.
+            Err(CallError::Failed(Errno::STALE)) => return Ok(false),
+            own => own?,
+        };
         match self.look_up(directory, name) {
             Ok((_, found)) => Ok(found.identity() == own.identity()),
             Err(CallError::Failed(Errno::NOENT)) => Ok(false),

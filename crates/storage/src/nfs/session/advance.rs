@@ -10,13 +10,16 @@ use crate::nfs::client::counters::Counters;
 use crate::nfs::client::data::{FileAttributes, Stable, Status, WriteVerifier};
 use crate::nfs::client::mount::TransferSizes;
 use crate::nfs::client::results;
-use crate::nfs::client::rpc::Refusal;
+use crate::nfs::client::rpc::Body;
 use crate::nfs::client::xdr::{Garbled, Reader};
 use crate::nfs::verifiers::Verifiers;
 use crate::system::entries::is_counted;
 
 /// A server whose verifier changes more often than this while one operation writes is no server.
 const REWRITES_MAX: u32 = 16;
+
+/// Entries of a directory may go away while a page of it is read, but not for ever.
+const PAGES_AGAIN_MAX: u32 = 32;
 
 /// How durable writes are asked to be.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +79,7 @@ fn garbled(_: Garbled) -> Cause {
 impl Flight {
     /// Takes the body of the reply to its call.
     #[inline]
-    pub(super) fn advance(
-        &mut self,
-        body: Result<Result<Reader<'_>, Refusal>, Garbled>,
-        context: &mut Context<'_>,
-    ) -> Advanced {
+    pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {
         let mut reader = body
             .map_err(garbled)?
             .map_err(|refusal| Cause::System(refusal.errno()))?;
@@ -96,6 +95,12 @@ impl Flight {
             (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
             // Somebody has removed it since it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
+            // No directory is gone: one that is has a stale handle. A server may say so of a page whose entries change.
+            (Stage::List, Errno::NOENT) if self.pages_again < PAGES_AGAIN_MAX => {
+                self.pages_again += 1;
+                context.counters.delayed.add(1);
+                return Ok(Next::Call(Stage::List));
+            }
             (_, Errno::EXIST | Errno::NOENT) if self.call.was_sent && self.procedure().differs_repeated() => {
                 return Err(Cause::NotKnown);
             }

@@ -91,6 +91,8 @@ pub(super) struct Flight {
     pub(super) listing: Listing,
     pub(super) listing_place: ListingPlace,
     pub(super) is_listed: bool,
+    /// How often a page was asked for once more.
+    pub(super) pages_again: u32,
     /// Names of entries that are to be looked up, each behind its length; and how far that is done.
     pub(super) entries: Vec<u8>,
     pub(super) entries_at: usize,
@@ -208,6 +210,7 @@ impl Flight {
             listing: Listing::default(),
             listing_place: ListingPlace::default(),
             is_listed: false,
+            pages_again: 0,
             entries: Vec::new(),
             entries_at: 0,
             names: None,
@@ -224,6 +227,7 @@ impl Flight {
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
         (self.listing, self.listing_place, self.is_listed) = (Listing::default(), ListingPlace::default(), false);
+        self.pages_again = 0;
         self.entries.clear();
         self.entries_at = 0;
         self.kept.clear();

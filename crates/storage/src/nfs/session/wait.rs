@@ -172,9 +172,10 @@ impl NfsSession {
     #[cold]
     pub(super) fn delay(&mut self, number: usize) {
         self.now = self.timer.elapsed();
-        let (now, timeout) = (self.now, self.shared.timeout);
+        let now = self.now;
         self.counters.delayed.add(1);
         let flight = &mut self.flights[number];
+        let timeout = self.lines[flight.call.line].way.timeout;
         let since = *flight.call.asked_since.get_or_insert(now);
         let wait = flight.call.wait;
         flight.call.wait = (wait * 2).min(DELAY_MAX);
@@ -192,7 +193,7 @@ impl NfsSession {
     fn look(&mut self) {
         self.receives = 0;
         self.now = self.timer.elapsed();
-        let (now, timeout) = (self.now, self.shared.timeout);
+        let now = self.now;
         for number in 0..self.flights.len() {
             let flight = &mut self.flights[number];
             let (step, procedure) = (flight.step(), flight.procedure());
@@ -203,6 +204,7 @@ impl NfsSession {
                 self.call(number);
                 continue;
             }
+            let timeout = self.lines[call.line].way.timeout;
             if !call.is_pending || now.saturating_sub(*call.since.get_or_insert(now)) < timeout {
                 continue;
             }

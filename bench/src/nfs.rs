@@ -1,0 +1,322 @@
+//! The storage `nfs` against a C program that makes the same calls by libnfs's raw interface (`nfs_calls.c`), in turns on
+//! NFS-Ganesha over loopback: user CPU and all CPU for a call, and rates.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::floor::compile;
+use crate::mounts::touch_memory;
+use crate::noise::Noise;
+use crate::phases::{Cost, cost};
+use crate::process::output;
+use crate::statistics::{Median, median};
+
+const SOURCE: &str = include_str!("../nfs_calls.c");
+/// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with its input.
+const SERVER: &str = include_str!("../../crates/cli/tests/all/nfs/serve.sh");
+const NFS_PORT: &str = "12049";
+const MOUNT_PORT: &str = "12050";
+/// The bytes of each file.
+const FILE_BYTES: u64 = 4_096;
+
+/// To reach, as shares of libnfs's: with one operation in flight user CPU, and all CPU; with several both.
+const USER_LIMIT: f64 = 0.6;
+const CPU_LIMIT: f64 = 0.9;
+const DEEP_LIMIT: f64 = 1.0;
+/// The lower end of the interval of rates is to be no lower.
+const RATE_LIMIT: f64 = 0.95;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct NfsSize {
+    pub depths: Vec<u32>,
+    pub files: u64,
+    pub operations: u64,
+    pub pairs: usize,
+}
+
+/// A work: what the C program calls it, and the mix that takes the same calls.
+const WORKS: [(&str, &str); 3] = [("read", "read=1"), ("stat", "stat=1"), ("churn", "create=1,delete=1")];
+
+/// A server in a network of its own; it goes with this value.
+struct Server {
+    shell: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    directory: TempDir,
+}
+
+impl Server {
+    fn start() -> Result<Self, Box<dyn Error>> {
+        // In memory, so that no disk's speed shows.
+        let directory = tempfile::Builder::new()
+            .prefix("postmark-bench-")
+            .tempdir_in("/dev/shm")?;
+        let script = directory.path().join("serve.sh");
+        std::fs::write(&script, SERVER)?;
+        let mut shell = Command::new("unshare")
+            .args(["--net", "--mount", "bash"])
+            .arg(&script)
+            .arg(directory.path())
+            .arg("2048")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let orders = shell.stdin.take();
+        let answers = BufReader::new(shell.stdout.take().ok_or("the server's shell has no output")?);
+        let mut server = Self {
+            shell,
+            orders,
+            answers,
+            directory,
+        };
+        server.expect("ready")?;
+        writeln!(
+            server.orders.as_mut().ok_or("the server's shell has no input")?,
+            "start 1"
+        )?;
+        server.expect("started")?;
+        Ok(server)
+    }
+
+    fn expect(&mut self, word: &str) -> Result<(), Box<dyn Error>> {
+        let mut line = String::new();
+        self.answers.read_line(&mut line)?;
+        if line.starts_with(word) {
+            return Ok(());
+        }
+        let log = std::fs::read_to_string(self.directory.path().join("ganesha.log")).unwrap_or_default();
+        Err(format!("the server does not start: {line}{log}").into())
+    }
+
+    /// A program in the server's network.
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net=/proc/{}/ns/net", self.shell.id()));
+        command.arg("--").arg(program);
+        command
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        let _ = self.shell.wait();
+    }
+}
+
+/// A number of a run.
+type Measure = fn(&Measured) -> f64;
+
+/// What the transactions of a run took, and their calls by procedure.
+struct Measured {
+    cost: Cost,
+    calls: BTreeMap<String, u64>,
+}
+
+impl Measured {
+    fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
+        let numbers = text.lines().find_map(|line| line.strip_prefix("transactions "));
+        let numbers = numbers.ok_or_else(|| format!("no transactions in {text:?}"))?;
+        let calls = text.lines().filter_map(|line| {
+            let (procedure, count) = line.strip_prefix("call ")?.split_once(' ')?;
+            Some((procedure.to_owned(), count.parse().ok()?))
+        });
+        Ok(Self {
+            cost: cost(&mut numbers.split_whitespace())?,
+            calls: calls.collect(),
+        })
+    }
+
+    fn all_calls(&self) -> f64 {
+        self.calls.values().sum::<u64>() as f64
+    }
+
+    fn rate(&self) -> f64 {
+        self.all_calls() / self.cost.wall_s
+    }
+
+    fn user_us(&self) -> f64 {
+        self.cost.user_s / self.all_calls() * 1e6
+    }
+
+    fn cpu_us(&self) -> f64 {
+        (self.cost.user_s + self.cost.system_s) / self.all_calls() * 1e6
+    }
+}
+
+/// The two programs on one server.
+struct Rivals<'a> {
+    server: Server,
+    libnfs: PathBuf,
+    ours: &'a Path,
+    size: &'a NfsSize,
+}
+
+impl Rivals<'_> {
+    /// The work as the engine reads it.
+    fn workload(&self, mix: &str) -> Result<String, Box<dyn Error>> {
+        let mut command = Command::new(self.ours);
+        command.args(["plan", "--format", "json", "--names", "decimal", "--mix", mix]);
+        command.args(["--size", &FILE_BYTES.to_string(), "--contents", "text"]);
+        command.args(["--files", &self.size.files.to_string()]);
+        command.args(["--transactions", &self.size.operations.to_string()]);
+        let plan: serde_json::Value = serde_json::from_str(&output(&mut command)?)?;
+        Ok(plan["spec"]["workload"].to_string())
+    }
+
+    fn ours(&self, workload: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
+        let mut command = self.server.command(&std::env::current_exe()?);
+        let url = format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport={MOUNT_PORT}");
+        command.args(["ours", "--prepared", "--workload", workload, "--target", &url]);
+        command.args(["--depth", &depth.to_string()]);
+        Measured::parse(&output(&mut command)?)
+    }
+
+    fn libnfs(&self, work: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
+        let mut command = self.server.command(&self.libnfs);
+        command.args([NFS_PORT, MOUNT_PORT, "/export", "libnfs", &depth.to_string()]);
+        command.args([&self.size.files.to_string(), &FILE_BYTES.to_string()]);
+        command.args([&self.size.operations.to_string(), work]);
+        Measured::parse(&output(&mut command)?)
+    }
+
+    fn pairs(&self, work: &str, mix: &str, depth: u32) -> Result<Vec<[Measured; 2]>, Box<dyn Error>> {
+        let workload = self.workload(mix)?;
+        let mut pairs = Vec::new();
+        // The first pair warms up and does not count.
+        for number in 0..=self.size.pairs {
+            let pair = if number % 2 == 0 {
+                let ours = self.ours(&workload, depth)?;
+                [ours, self.libnfs(work, depth)?]
+            } else {
+                let libnfs = self.libnfs(work, depth)?;
+                [self.ours(&workload, depth)?, libnfs]
+            };
+            same_calls(&pair)?;
+            if number > 0 {
+                pairs.push(pair);
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+/// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ by a little.
+fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
+    let names: Vec<&String> = ours.calls.keys().collect();
+    let near = |name: &String| {
+        let [ours, libnfs] = [ours, libnfs].map(|measured| measured.calls.get(name).copied().unwrap_or(0));
+        ours.abs_diff(libnfs) <= libnfs / 20
+    };
+    if names == libnfs.calls.keys().collect::<Vec<_>>() && names.into_iter().all(near) {
+        return Ok(());
+    }
+    Err(format!("the calls differ: ours {:?}, libnfs {:?}", ours.calls, libnfs.calls).into())
+}
+
+/// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where libnfs or a server is missing.
+pub fn compare(ours: &Path, size: &NfsSize) -> Result<bool, Box<dyn Error>> {
+    let needs = [
+        "/usr/include/nfsc/libnfs-raw.h",
+        "/usr/bin/ganesha.nfsd",
+        "/usr/sbin/rpcbind",
+    ];
+    if let Some(missing) = needs.into_iter().find(|need| !Path::new(need).exists()) {
+        println!("nothing is compared: {missing} is missing (libnfs-dev, nfs-ganesha, nfs-ganesha-vfs, rpcbind)");
+        return Ok(true);
+    }
+    let server = Server::start()?;
+    let libnfs = compile(SOURCE, &server.directory.path().join("nfs_calls"), &["-lnfs"])?;
+    let rivals = Rivals {
+        server,
+        libnfs,
+        ours,
+        size,
+    };
+    println!(
+        "the storage nfs with a prepared stream and latencies against the same calls by libnfs, on NFS-Ganesha over loopback (ext4 in \
+         memory): {} files of {FILE_BYTES} bytes, {} operations",
+        size.files, size.operations
+    );
+    println!(
+        "medians of {} interleaved pairs [95 % interval]; CPU in microseconds a call",
+        size.pairs
+    );
+    touch_memory();
+    let mut holds = true;
+    for depth in &size.depths {
+        for (work, mix) in WORKS {
+            let noise = Noise::begin();
+            let pairs = rivals.pairs(work, mix, *depth)?;
+            println!("{work}, depth {depth}; {}", noise.end());
+            holds &= print(&pairs, *depth);
+        }
+    }
+    Ok(holds)
+}
+
+fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
+    let over =
+        |of: &dyn Fn(&[Measured; 2]) -> f64| median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default();
+    let ratio = |of: Measure| over(&|[ours, libnfs]| of(ours) / of(libnfs));
+    let each = |of: Measure| -> [Median; 2] { [0, 1].map(|which| over(&|pair| of(&pair[which]))) };
+    let (user_limit, cpu_limit) = if depth == 1 {
+        (USER_LIMIT, CPU_LIMIT)
+    } else {
+        (DEEP_LIMIT, DEEP_LIMIT)
+    };
+    let mut holds = true;
+    let measures: [(&str, Measure, Option<f64>); 3] = [
+        ("user CPU", Measured::user_us, Some(user_limit)),
+        ("all CPU", Measured::cpu_us, Some(cpu_limit)),
+        ("calls/s", Measured::rate, None),
+    ];
+    for (what, of, limit) in measures {
+        let found = ratio(of);
+        let [ours, libnfs] = each(of);
+        let (is_met, wanted) = match limit {
+            Some(limit) => (found.value <= limit, format!("<= {limit}")),
+            None => (found.low >= RATE_LIMIT, format!("lower end >= {RATE_LIMIT}")),
+        };
+        holds &= is_met;
+        let decimals = if limit.is_some() { 2 } else { 0 };
+        println!(
+            "  {what:9} ours {}, libnfs {}, ours / libnfs {} {}: {wanted}",
+            ours.show(decimals),
+            libnfs.show(decimals),
+            found.show(3),
+            if is_met { "holds" } else { "MISSES" }
+        );
+    }
+    holds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(calls: &str) -> Measured {
+        Measured::parse(&format!("prepare 1 1 1\ntransactions 2 0.5 1.5\n{calls}")).unwrap()
+    }
+
+    #[test]
+    fn what_the_programs_print_is_read() {
+        let read = measured("call LOOKUP 100\ncall READ 100\n");
+        assert_eq!((read.rate(), read.user_us(), read.cpu_us()), (100.0, 2_500.0, 10_000.0));
+        assert!(Measured::parse("prepare 1 1 1\n").is_err());
+    }
+
+    #[test]
+    fn other_calls_are_not_compared() {
+        let read = || measured("call LOOKUP 100\ncall READ 100\n");
+        assert!(same_calls(&[read(), measured("call LOOKUP 96\ncall READ 100\n")]).is_ok());
+        assert!(same_calls(&[read(), measured("call LOOKUP 90\ncall READ 100\n")]).is_err());
+        assert!(same_calls(&[read(), measured("call LOOKUP 100\n")]).is_err());
+    }
+}

@@ -1,0 +1,91 @@
+//! The storage `nfs` against the kernel's own server: every call that the program counts is one that the server counts.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Booted, counts, is_all, tell};
+
+/// The kernel's procedures by their places in the line `proc3` of `/proc/net/rpc/nfsd`.
+const PROCEDURES: [&str; 22] = [
+    "NULL",
+    "GETATTR",
+    "SETATTR",
+    "LOOKUP",
+    "ACCESS",
+    "READLINK",
+    "READ",
+    "WRITE",
+    "CREATE",
+    "MKDIR",
+    "SYMLINK",
+    "MKNOD",
+    "REMOVE",
+    "RMDIR",
+    "RENAME",
+    "LINK",
+    "READDIR",
+    "READDIRPLUS",
+    "FSSTAT",
+    "FSINFO",
+    "PATHCONF",
+    "COMMIT",
+];
+
+/// Names of runs, as the script has them: at depth 1 and 8, and with COMMIT.
+const RUNS: [&str; 3] = ["one", "eight", "synced"];
+
+fn served(text: &str) -> BTreeMap<&'static str, u64> {
+    let procedures = counts(text).into_iter().filter_map(|(name, count)| {
+        let number: usize = name.strip_prefix("procedure")?.parse().ok()?;
+        Some((PROCEDURES[number], count))
+    });
+    procedures.collect()
+}
+
+fn counted(record: &Value) -> BTreeMap<String, u64> {
+    let kinds = record["record"]["actual"]["traffic"]["messages"]["kinds"]["known"].as_array();
+    let kinds = kinds.unwrap_or_else(|| panic!("the record has no calls"));
+    let named = kinds.iter().map(|kind| {
+        (
+            kind["kind"].as_str().unwrap().to_owned(),
+            kind["requests"].as_u64().unwrap(),
+        )
+    });
+    named.filter(|(_, count)| *count > 0).collect()
+}
+
+#[test]
+fn calls_are_those_that_the_kernels_server_counts() {
+    let transactions = if is_all() { "20000" } else { "1000" };
+    let Some(booted) = Booted::run("nfs.sh", &["512M"], &[transactions.to_owned()]) else {
+        return;
+    };
+    for run in RUNS {
+        let record = booted.json(&format!("{run}.json"));
+        let check = |is_so, what: &str| booted.assert(is_so, &format!("{run}: {what}"));
+        check(
+            record["record"]["actual"]["outcome"] == "complete",
+            "the run is not complete",
+        );
+        let (ours, theirs) = (counted(&record), booted.text(&format!("{run}.server")));
+        let theirs = served(&theirs);
+        tell(&format!("{run}: the program counts {ours:?}"));
+        let equal = ours.len() == theirs.len()
+            && ours
+                .iter()
+                .all(|(name, count)| theirs.get(name.as_str()) == Some(count));
+        check(equal, &format!("the program counts {ours:?}, the server {theirs:?}"));
+        let of_reads = ["LOOKUP", "READ", "WRITE", "CREATE", "REMOVE", "READDIRPLUS"];
+        check(
+            of_reads.iter().all(|name| theirs.contains_key(name)),
+            "a procedure was not called",
+        );
+        check(
+            theirs.contains_key("COMMIT") == (run == "synced"),
+            "COMMIT belongs to the synced run alone",
+        );
+        let emulated = &record["record"]["host"]["emulated"]["known"];
+        check(*emulated == true, "nothing says that the machine is emulated");
+    }
+}

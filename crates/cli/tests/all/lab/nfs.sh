@@ -1,0 +1,34 @@
+#!/bin/bash
+# nfs.sh PROGRAM TRANSACTIONS
+#
+# In a guest of the lab: runs of the storage nfs against the kernel's NFS server, over loopback. For each the folder of results gets
+# NAME.json (the record) and NAME.server (lines of a procedure and how many calls the server took of it).
+set -euo pipefail
+program=$1 transactions=$2
+read -ra disks <<<"$LAB_DISKS"
+
+# The calls that the server took, of version 3 by procedure.
+served() {
+    awk '$1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }' /proc/net/rpc/nfsd
+}
+
+# Mounted as well, because that shows that the server works; nobody uses the mount.
+nfs-loopback --version 3 "${disks[0]}" /mnt/nfs
+export_=$(awk '$2 == "/mnt/nfs" { sub(/^[^:]*:/, "", $1); print $1 }' /proc/mounts)
+umount /mnt/nfs
+echo "exported: $export_ after $SECONDS s"
+mix=read=3,append=1,create=2,delete=2,stat=2,rename=1,link=1,symlink=1,list=1,list-stat=1,mkdir=1,rmdir=1,replace=1,truncate=1
+for run in one eight synced; do
+    case $run in
+    one) options=(--depth 1) ;;
+    eight) options=(--depth 8) ;;
+    synced) options=(--depth 8 --durability fsync) ;;
+    esac
+    served >/tmp/served
+    "$program" run --mix "$mix" --files 100 --size 1..8000 --transactions "$transactions" --seed 42 --verify "${options[@]}" \
+        --archive none --quiet --format json --output "$LAB_SHARED/$run.json" --target "nfs://127.0.0.1$export_"
+    served >/tmp/served.after
+    awk 'NR == FNR { before[$1] = $2; next } $2 - before[$1] { print $1, $2 - before[$1] }' /tmp/served /tmp/served.after \
+        >"$LAB_SHARED/$run.server"
+    echo "$run: after $SECONDS s"
+done

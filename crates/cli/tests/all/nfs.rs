@@ -1,0 +1,168 @@
+//! The storage `nfs` against servers that nobody here wrote: NFS-Ganesha in a network of its own (`nfs/ganesha.rs`), with the real
+//! binary, the wire as a witness (`nfs/wire.rs`), and a proxy that delays and breaks what passes (`nfs/proxy.rs`). The
+//! kernel's server is in `lab/nfs.rs`.
+//!
+//! `POSTMARK_NFS_OPERATIONS` says how many operations the works have that verify what they read.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use record::{Action, Outcome};
+use serde_json::Value;
+
+use crate::runs::Ran;
+use crate::support::{Ended, Running};
+
+mod cleaned;
+mod counts;
+mod faults;
+mod ganesha;
+mod gone;
+mod latency;
+mod proxy;
+mod records;
+mod refused;
+mod space;
+mod wire;
+mod works;
+
+use ganesha::Ganesha;
+
+/// Nothing takes longer: what does hangs.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Begins a run in a server's network.
+fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {
+    let mut command = ganesha.postmark();
+    command.args(["run", "--format", "json", "--target", url]);
+    command.args(options.split_whitespace());
+    Running::start(command, &ganesha.served("export"))
+}
+
+/// Waits for the end of a program, which comes within a time.
+fn within(mut running: Running, limit: Duration) -> Ended {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = running.status() {
+            return running.ended(status);
+        }
+        if began.elapsed() > limit {
+            panic!("it hangs: after {limit:?} it has not ended\n{}", running.kill());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Performs a run to its end, which leaves a record.
+fn perform(ganesha: &Ganesha, url: &str, options: &str) -> Ran {
+    let before = ganesha.names();
+    Ran::of(within(start(ganesha, url, options), LIMIT), before)
+}
+
+/// Asserts that everything was done, nothing went wrong and nothing is left.
+fn is_whole(ran: &Ran) {
+    ran.ended.code(0);
+    let actual = &ran.record.actual;
+    ran.assert(actual.outcome == Outcome::Complete, "the outcome is not 'complete'")
+        .assert(!ran.summary.partial, "the summary calls it partial")
+        .assert(actual.errors.is_empty(), "there are errors")
+        .assert(actual.stalled.is_empty(), "somebody was stalled")
+        .assert(actual.clean_up.is_none(), "something was left to be cleaned up")
+        .assert(
+            actual.phases.iter().all(|phase| phase.complete),
+            "a phase is not complete",
+        )
+        .leaves_nothing();
+}
+
+/// The record's JSON.
+fn json(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.ended.output).unwrap()
+}
+
+/// What a run has counted of its server from beginning to end.
+struct Traffic(Value);
+
+impl Traffic {
+    fn of(ran: &Ran) -> Self {
+        Self(json(ran)["record"]["actual"]["traffic"].clone())
+    }
+
+    /// A counter of its own.
+    fn number(&self, name: &str) -> u64 {
+        let number = self.0["counts"][name].as_u64();
+        number.unwrap_or_else(|| panic!("there is no {name} in {}", self.0))
+    }
+
+    /// Requests, of which each is counted once, by procedure.
+    fn calls(&self) -> BTreeMap<String, u64> {
+        requests(&self.0["messages"])
+    }
+
+    /// All that left: repetitions, too.
+    fn sent(&self) -> BTreeMap<String, u64> {
+        let mut sent = self.calls();
+        for (name, count) in self.repeated() {
+            *sent.entry(name).or_default() += count;
+        }
+        sent
+    }
+
+    fn repeated(&self) -> BTreeMap<String, u64> {
+        by_kind(&self.0["messages"], |kind| kind["retransmissions"]["known"].as_u64())
+    }
+
+    fn repetitions(&self) -> u64 {
+        self.repeated().values().sum()
+    }
+}
+
+fn by_kind(reading: &Value, number: fn(&Value) -> Option<u64>) -> BTreeMap<String, u64> {
+    let kinds = reading["kinds"]["known"].as_array();
+    let kinds = kinds.unwrap_or_else(|| panic!("there are no calls in {reading}"));
+    let named = kinds
+        .iter()
+        .map(|kind| (kind["kind"].as_str().unwrap().to_owned(), number(kind).unwrap()));
+    named.filter(|(_, count)| *count > 0).collect()
+}
+
+fn requests(reading: &Value) -> BTreeMap<String, u64> {
+    by_kind(reading, |kind| kind["requests"].as_u64())
+}
+
+/// Requests of a phase, by procedure.
+fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
+    let record = json(ran);
+    let phases = record["record"]["actual"]["phases"].as_array().unwrap();
+    let found = phases.iter().find(|found| found["phase"] == phase).unwrap();
+    let readings = found["evidence"]["performing"]["messages"]["known"].as_array();
+    let of_storage = |reading: &&Value| reading["counter"] == "nfs-storage";
+    let reading = readings.and_then(|readings| readings.iter().find(of_storage));
+    requests(reading.unwrap_or_else(|| panic!("no messages in {}", found["evidence"]["performing"])))
+}
+
+/// What a mix of all operations asks of NFS version 3: everything but extended attributes.
+fn asked() -> Vec<Action> {
+    let lacks = ["set-xattr", "get-xattr"];
+    let asked = Action::operations().filter(|action| action.is_asked_for());
+    asked.filter(|action| !lacks.contains(&action.name())).collect()
+}
+
+/// A command of the program that is no run, about a URL.
+fn about(ganesha: &Ganesha, words: &[&str]) -> Ended {
+    let mut command = ganesha.postmark();
+    command.args(words);
+    within(Running::start(command, &ganesha.served("export")), LIMIT)
+}
+
+/// Shown where tests pass, too.
+fn tell(what: &str) {
+    use std::io::Write as _;
+    let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
+}
+
+/// A path in words.
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}

@@ -1,0 +1,142 @@
+//! What a killed run leaves on a server: `clean` removes it and nothing else, `verify-log` finds what was acknowledged.
+
+use std::path::PathBuf;
+
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::ganesha::Ganesha;
+use super::{about, start, text};
+use crate::support::faces::{has_ended, own_directories};
+use crate::support::scene::furnish;
+use crate::support::{Running, Snapshot};
+
+const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 --transactions 100000000 --no-room-check";
+
+/// A run in the middle of its work.
+fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
+    let mut running = start(ganesha, &ganesha.url("export"), options);
+    running.until("that it works", |running| match phase {
+        Some(phase) => has_ended(&running.errors(), phase),
+        None => own_directories(&ganesha.served("export"))
+            .iter()
+            .any(|own| crate::support::names(&own.join("s0")).is_ok_and(|names| names.len() > 10)),
+    });
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    running
+}
+
+#[test]
+fn clean_removes_what_a_killed_run_left_and_nothing_else() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let export = ganesha.served("export");
+    furnish(&export);
+    let before = Snapshot::of(&export);
+    for (options, phase) in [
+        ("--files 20000 --depth 1", None),
+        ("--files 400 --depth 8", Some("prepare")),
+        ("--files 400 --depth 8 --workers 2 --durability fsync", Some("prepare")),
+    ] {
+        let killed = in_the_middle(&ganesha, &format!("{LONG} {options}"), phase).kill();
+        killed.signal(Signal::KILL.as_raw());
+        killed.assert(before != Snapshot::of(&export), "nothing was left");
+        // Somebody's file among the run's own.
+        let own = own_directories(&export).remove(0);
+        std::fs::write(own.join("notes.txt"), "mine\n").unwrap();
+        let url = ganesha.url("export");
+        let cleaned = about(&ganesha, &["clean", &url]);
+        cleaned.code(1).says("it contains files");
+        assert_eq!(std::fs::read_to_string(own.join("notes.txt")).unwrap(), "mine\n");
+        std::fs::remove_file(own.join("notes.txt")).unwrap();
+        let cleaned = about(&ganesha, &["clean", &url]);
+        cleaned.code(0);
+        before.assert_kept_but_for_directories(&export, &format!("{killed}\n{cleaned}"));
+    }
+    about(&ganesha, &["clean", &ganesha.url("export")])
+        .code(0)
+        .says("no files of a killed run");
+}
+
+/// A run that still works is not cleaned.
+#[test]
+fn clean_leaves_a_run_that_works() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let mut running = in_the_middle(&ganesha, &format!("{LONG} --files 400"), Some("prepare"));
+    let cleaned = about(&ganesha, &["clean", &ganesha.url("export")]);
+    assert!(running.status().is_none(), "the run has ended\n{cleaned}");
+    cleaned.assert(
+        !own_directories(&ganesha.served("export")).is_empty(),
+        "a run was cleaned that works",
+    );
+    running.kill();
+    about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
+}
+
+/// Everything that was acknowledged is on a server that goes on, whoever was killed.
+#[test]
+fn verify_log_finds_what_was_acknowledged() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let ack_log = ganesha.scene().path().join("ack_log");
+    for (round, options) in ["--durability fsync --depth 8", "--depth 1 --durability o-dsync"]
+        .into_iter()
+        .enumerate()
+    {
+        let options = format!(
+            "--mix deliver=4,rename=2,delete=3,create=2 --files 200 --transactions 100000000 --no-room-check {options} --ack-log {}",
+            text(&ack_log)
+        );
+        in_the_middle(&ganesha, &options, Some("prepare")).kill();
+        let url = ganesha.url("export");
+        let verify = ["verify-log", &url, "--ack-log", text(&ack_log), "--format", "json"];
+        let verified = about(&ganesha, &verify);
+        verified.code(0);
+        let said: Value = serde_json::from_str(&verified.output).unwrap();
+        verified.assert(said["checked"].as_u64() > Some(200), "too little was checked");
+        if round == 0 {
+            let damaged = damage(&ganesha);
+            let verified = about(&ganesha, &verify);
+            verified.code(1);
+            let said: Value = serde_json::from_str(&verified.output).unwrap();
+            let lost = said["lost_counts"].as_array().unwrap().iter();
+            let lost: u64 = lost.map(|count| count["count"].as_u64().unwrap()).sum();
+            verified.assert(lost == 2, "two files were damaged");
+            // Nobody could tell any more whose they are.
+            damaged.iter().for_each(|path| std::fs::remove_file(path).unwrap());
+        }
+        about(&ganesha, &["clean", &url]).code(0);
+        std::fs::remove_file(&ack_log).unwrap();
+    }
+    assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
+}
+
+/// Cuts one file of the run's off and flips a byte of another one: both were acknowledged long ago.
+fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
+    let own = own_directories(&ganesha.served("export")).remove(0);
+    let mut files = Vec::new();
+    for folder in [own.clone(), own.join("new")] {
+        let names = crate::support::names(&folder).unwrap_or_default().into_iter();
+        files.extend(names.map(|name| folder.join(name)));
+    }
+    let mut large = files
+        .into_iter()
+        .filter(|path| path.is_file() && std::fs::metadata(path).unwrap().len() > 1_000);
+    let damaged = [large.next().unwrap(), large.next().unwrap()];
+    let [one, other] = &damaged;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(one)
+        .unwrap()
+        .set_len(7)
+        .unwrap();
+    let mut bytes = std::fs::read(other).unwrap();
+    bytes[500] ^= 1;
+    // In place: another file is another's.
+    use std::os::unix::fs::FileExt as _;
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(other)
+        .unwrap()
+        .write_all_at(&bytes, 0)
+        .unwrap();
+    damaged
+}

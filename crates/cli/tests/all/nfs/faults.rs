@@ -1,0 +1,326 @@
+//! Replies that come late, never, twice, in pieces, in another order or as noise, and connections that are lost at the worst moment:
+//! each has a clear end, right counts, and none hangs.
+
+use std::time::Duration;
+
+use record::{Outcome, Phase};
+
+use super::ganesha::Ganesha;
+use super::proxy::{Fault, Proxy};
+use super::records::Procedure;
+use super::{LIMIT, Traffic, is_whole, perform, start, tell, within};
+use crate::runs::Ran;
+use crate::support::Ended;
+
+/// What all of these perform: creations, deletions, reads and appends on a small pool.
+const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 3000 --append-size 500 --size-max 20000 --transactions 400";
+/// Calls of these procedures that are left alone: those of the preparation and the home.
+const AFTER_PREPARE: u64 = 100;
+
+/// A server with a proxy before it.
+struct Scene {
+    ganesha: Ganesha,
+    proxy: Proxy,
+}
+
+impl Scene {
+    fn new() -> Option<Self> {
+        let ganesha = Ganesha::start()?;
+        let proxy = Proxy::before(&ganesha);
+        Some(Self { ganesha, proxy })
+    }
+
+    fn url(&self) -> String {
+        format!("{}&timeout=3", self.ganesha.url_at(self.proxy.port(), "export"))
+    }
+
+    /// A run whose record has the calls that the proxy saw. Of those that are in flight when a connection is lost, some may have left
+    /// that nobody took.
+    fn perform(&self, depth: u64, options: &str) -> Ran {
+        let faults = self.proxy.done().len();
+        let calls = self.proxy.calls();
+        let ran = perform(&self.ganesha, &self.url(), &format!("{WORK} --depth {depth} {options}"));
+        ran.assert(self.proxy.done().len() > faults, "nothing was done to a call");
+        let sent = Traffic::of(&ran).sent();
+        let what = format!(
+            "the program counts {sent:?}, the proxy {:?} more than {calls:?}",
+            self.proxy.calls()
+        );
+        let mut lost = 0;
+        for (procedure, seen) in self.proxy.calls() {
+            let seen = seen - calls.get(procedure).unwrap_or(&0);
+            let sent = sent.get(procedure).copied().unwrap_or(0);
+            ran.assert(sent >= seen, &what);
+            lost += sent - seen;
+        }
+        let all: u64 = sent.values().sum();
+        let named: u64 = self
+            .proxy
+            .calls()
+            .keys()
+            .filter_map(|procedure| sent.get(*procedure))
+            .sum();
+        ran.assert(all == named, &what);
+        let losses = Traffic::of(&ran).number("reconnections") + u64::from(ran.ended.status.code() == Some(1));
+        ran.assert(lost <= (depth - 1) * losses, &what);
+        ran
+    }
+
+    /// Removes what a run has left that failed, and asserts that nothing else is there.
+    fn tidy(&self) {
+        let ended = super::about(&self.ganesha, &["clean", &self.ganesha.url("export")]);
+        ended.code(0);
+        assert!(
+            self.ganesha.names().is_empty(),
+            "{:?} is left\n{ended}",
+            self.ganesha.names()
+        );
+    }
+}
+
+/// The first line with the error, for whoever reads the log.
+fn told(what: &str, ended: &Ended) {
+    let of_it = |line: &&str| line.contains("rror") || line.contains("failed") || line.contains("postmark:");
+    tell(&format!(
+        "{what}: {}",
+        ended.errors.lines().rfind(of_it).unwrap_or_default()
+    ));
+}
+
+#[test]
+fn what_only_looks_unusual_changes_nothing() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, fault, depth) in [
+        (Procedure::READ, Fault::Fragmented(1), 1),
+        (Procedure::LOOKUP, Fault::Fragmented(7), 8),
+        (Procedure::CREATE, Fault::Fragmented(64), 1),
+        (Procedure::WRITE, Fault::AfterTheNext, 8),
+        (Procedure::READ, Fault::AfterTheNext, 8),
+        (Procedure::LOOKUP, Fault::Stalled(Duration::from_millis(200)), 8),
+    ] {
+        scene.proxy.fault(procedure, 20, fault);
+        let ran = scene.perform(depth, "");
+        is_whole(&ran);
+        let traffic = Traffic::of(&ran);
+        let what = format!("{fault:?} of {procedure:?}: {}", traffic.0);
+        ran.assert(
+            traffic.repetitions() == 0 && traffic.number("reconnections") == 0,
+            &what,
+        );
+        ran.assert(traffic.number("stray_replies") == 0, what);
+    }
+}
+
+#[test]
+fn a_reply_that_comes_twice_is_counted_and_dropped() {
+    let Some(scene) = Scene::new() else { return };
+    for depth in [1, 8] {
+        scene.proxy.faults(Procedure::READ, 10, 3, Fault::Repeated);
+        let ran = scene.perform(depth, "");
+        is_whole(&ran);
+        let traffic = Traffic::of(&ran);
+        ran.assert(traffic.number("stray_replies") == 3, &traffic.0);
+        ran.assert(traffic.repetitions() == 0, &traffic.0);
+    }
+}
+
+/// The server asks for patience (NFS3ERR_JUKEBOX).
+#[test]
+fn a_server_that_wants_to_be_asked_later_is_asked_later() {
+    let Some(scene) = Scene::new() else { return };
+    for depth in [1, 8] {
+        scene
+            .proxy
+            .faults(Procedure::CREATE, AFTER_PREPARE, 3, Fault::Answered(10_008));
+        let ran = scene.perform(depth, "");
+        is_whole(&ran);
+        let traffic = Traffic::of(&ran);
+        ran.assert(traffic.number("delayed") == 3 && traffic.repetitions() == 0, &traffic.0);
+    }
+}
+
+/// What may be done twice is done twice, and told.
+#[test]
+fn connections_that_are_lost_are_made_again() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, fault) in [
+        (Procedure::READ, Fault::ResetAfter),
+        (Procedure::READ, Fault::ResetBefore),
+        (Procedure::READ, Fault::Cut),
+        (Procedure::LOOKUP, Fault::ResetAfter),
+        (Procedure::WRITE, Fault::ResetAfter),
+        (Procedure::WRITE, Fault::Cut),
+        (Procedure::CREATE, Fault::ResetBefore),
+        (Procedure::REMOVE, Fault::ResetBefore),
+    ] {
+        for depth in [1, 8] {
+            let before = if procedure == Procedure::REMOVE {
+                20
+            } else {
+                AFTER_PREPARE / 2
+            };
+            scene.proxy.fault(procedure, before, fault);
+            // At depth 8 there may be a CREATE or a REMOVE in flight beside it, of which nobody knows.
+            let ran = scene.perform(depth, "--on-error 10");
+            let traffic = Traffic::of(&ran);
+            let what = format!("{fault:?} of {procedure:?}, depth {depth}: {}", traffic.0);
+            ran.assert(traffic.number("reconnections") == 1, &what);
+            ran.assert((1..=depth).contains(&traffic.repetitions()), &what);
+            if depth == 1 {
+                is_whole(&ran);
+            }
+            scene.tidy();
+        }
+    }
+}
+
+/// The server has done it, and nobody was told: after the reconnection a CREATE finds its file, a REMOVE does not. It is recognised,
+/// or it is an operation of which nobody knows, and never one that was done twice or that failed for another's sake.
+#[test]
+fn what_was_done_before_the_reset_is_recognised_or_not_known() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, before) in [(Procedure::CREATE, AFTER_PREPARE), (Procedure::REMOVE, 20)] {
+        for depth in [1, 8] {
+            scene.proxy.fault(procedure, before, Fault::ResetAfter);
+            let ran = scene.perform(depth, "--on-error 10 --verify");
+            let traffic = Traffic::of(&ran);
+            let not_known = traffic.number("not_known");
+            let what = format!("{procedure:?}, depth {depth}: {}", traffic.0);
+            tell(&what);
+            ran.assert(
+                traffic.number("reconnections") == 1 && traffic.repetitions() >= 1,
+                &what,
+            );
+            ran.assert(not_known <= depth, &what);
+            let failed: u64 = ran.record.actual.errors.iter().map(|error| error.count).sum();
+            ran.assert(
+                failed == not_known,
+                format_args!("{what}: {:?}", ran.record.actual.errors),
+            );
+            ran.assert(
+                depth > 1 || not_known > 0 || ran.record.actual.outcome == Outcome::Complete,
+                &what,
+            );
+            if not_known > 0 {
+                ran.ended.says("may have");
+            }
+            scene.tidy();
+        }
+    }
+}
+
+/// What cannot be understood ends the run with a clear error.
+#[test]
+fn noise_ends_the_run_with_its_reason() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, fault) in [
+        (Procedure::READ, Fault::Noise),
+        (Procedure::LOOKUP, Fault::TooLong),
+        (Procedure::CREATE, Fault::Noise),
+    ] {
+        for depth in [1, 8] {
+            scene.proxy.fault(procedure, 20, fault);
+            let ran = scene.perform(depth, "");
+            told(&format!("{fault:?} of {procedure:?}"), &ran.ended);
+            ran.ended.code(1).says("could not be understood");
+            scene.tidy();
+        }
+    }
+}
+
+/// A reply that never comes, or that has another call's number, is waited for as long as the program says.
+#[test]
+fn a_reply_that_never_comes_ends_the_run() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, fault, depth) in [
+        (Procedure::READ, Fault::Dropped, 1),
+        (Procedure::CREATE, Fault::Dropped, 8),
+        (Procedure::READ, Fault::OfNobody, 1),
+    ] {
+        scene.proxy.fault(procedure, 20, fault);
+        let ran = scene.perform(depth, "");
+        told(&format!("{fault:?} of {procedure:?}"), &ran.ended);
+        ran.ended.code(1).says("timed out");
+        scene.tidy();
+    }
+}
+
+/// Errors of the server's are those that the user sees, with the operation and the file.
+#[test]
+fn errors_of_the_server_are_told() {
+    let Some(scene) = Scene::new() else { return };
+    for (procedure, status, words) in [
+        (Procedure::WRITE, 69, "quota exceeded"),
+        (Procedure::WRITE, 28, "No space left on device"),
+        (Procedure::LOOKUP, 70, "Stale file handle"),
+        (Procedure::READ, 5, "Input/output error"),
+        (Procedure::CREATE, 13, "Permission denied"),
+    ] {
+        scene.proxy.fault(procedure, AFTER_PREPARE / 2, Fault::Answered(status));
+        let ran = scene.perform(1, "");
+        told(&format!("{status} of {procedure:?}"), &ran.ended);
+        ran.ended.code(1).says(words).says("\"partial\":true");
+        scene.tidy();
+    }
+}
+
+/// The connection is lost, and for a while nobody can connect.
+#[test]
+fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
+    let Some(scene) = Scene::new() else { return };
+    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
+    let before = scene.ganesha.names();
+    let running = start(&scene.ganesha, &scene.url(), WORK);
+    scene.proxy.wait_for_fault();
+    std::thread::sleep(Duration::from_millis(800));
+    scene.proxy.accept();
+    let ran = Ran::of(within(running, LIMIT), before);
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    ran.assert(
+        traffic.number("reconnections") == 1 && traffic.repetitions() == 1,
+        &traffic.0,
+    );
+    let waited = ran.phase(Phase::Transactions).duration_ns;
+    ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
+}
+
+/// Nobody can connect any more.
+#[test]
+fn a_server_that_refuses_for_good_ends_the_run() {
+    let Some(scene) = Scene::new() else { return };
+    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
+    let ended = within(start(&scene.ganesha, &scene.url(), &format!("{WORK} --depth 8")), LIMIT);
+    told("refused", &ended);
+    ended.code(1).says("Connection refused").says("postmark clean");
+    scene.tidy();
+}
+
+/// The bytes of a new file and of an append, which are those that a COMMIT is for.
+const NEW_BYTES: u64 = 3_000;
+const APPENDED_BYTES: u64 = 500;
+
+/// A COMMIT whose verifier is another one than the WRITE's says that the server may have lost what was written: it is written again.
+#[test]
+fn what_another_verifier_does_not_vouch_for_is_written_again() {
+    let Some(scene) = Scene::new() else { return };
+    for depth in [1, 8] {
+        scene
+            .proxy
+            .fault(Procedure::COMMIT, AFTER_PREPARE, Fault::OtherVerifier);
+        let ran = scene.perform(depth, "--durability fsync --verify");
+        is_whole(&ran);
+        let traffic = Traffic::of(&ran);
+        let rewritten = traffic.number("rewritten_bytes");
+        let what = format!("depth {depth}: {}", traffic.0);
+        // It changes to another one, and back.
+        ran.assert(traffic.number("verifier_changes") >= 1, &what);
+        ran.assert(rewritten > 0, &what);
+        ran.assert(
+            depth > 1 || rewritten % NEW_BYTES == 0 || rewritten % APPENDED_BYTES == 0,
+            &what,
+        );
+        ran.assert(rewritten <= 2 * depth * NEW_BYTES, &what);
+        ran.assert(traffic.repetitions() == 0, &what);
+    }
+}

@@ -1,0 +1,180 @@
+//! NFS-Ganesha with a portmapper in a network namespace of its own, which has nothing but `lo`. It exports an ext4 that lies in an
+//! image, and goes with the test, however that ends.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::faces::program;
+use crate::support::{FileSystem, Running, Scene, is_met, tool};
+
+/// Where the server listens in its namespace.
+pub const NFS_PORT: u16 = 12049;
+/// The same of its MOUNT program.
+pub const MOUNT_PORT: u16 = 12050;
+/// What the first server's write verifier is made of.
+pub const EPOCH: u32 = 0x5eed_0001;
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Ganesha {
+    /// A shell that has started all of it, and ends it with its input.
+    shell: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// The server's process, while there is one.
+    server: Option<Pid>,
+    scene: Scene,
+}
+
+impl Ganesha {
+    /// A server with an export of half a GiB, in memory. Nothing where the test may not start one: says so.
+    pub fn start() -> Option<Self> {
+        Self::with_room(512)
+    }
+
+    /// The same with so many MiB.
+    pub fn with_room(mib: u32) -> Option<Self> {
+        let there = ["ganesha.nfsd", "rpcbind", "ip"].into_iter().all(is_program);
+        let possible = FileSystem::Ext4.is_at_hand() && is_met(there, "nfs-ganesha, nfs-ganesha-vfs and rpcbind");
+        possible.then(|| Self::made(mib))
+    }
+
+    fn made(mib: u32) -> Self {
+        let scene = Scene::in_memory();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/nfs/serve.sh");
+        let mut shell = Command::new("unshare");
+        shell.args(["--net", "--mount", "bash"]).arg(script);
+        shell.arg(scene.path()).arg(mib.to_string());
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let mut ganesha = Self {
+            orders: shell.stdin.take(),
+            answers: BufReader::new(shell.stdout.take().unwrap()),
+            shell,
+            server: None,
+            scene,
+        };
+        ganesha.expect("ready");
+        ganesha.restart(EPOCH);
+        ganesha
+    }
+
+    fn expect(&mut self, word: &str) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        let rest = line.trim().strip_prefix(word);
+        let log = || std::fs::read_to_string(self.scene.path().join("ganesha.log")).unwrap_or_default();
+        rest.unwrap_or_else(|| panic!("'{word}' is expected, not '{line}'\n{}", log()))
+            .trim()
+            .to_owned()
+    }
+
+    fn order(&mut self, order: &str) {
+        writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
+    }
+
+    /// Starts the server that was ended. Its write verifier follows from the epoch.
+    pub fn restart(&mut self, epoch: u32) {
+        assert!(self.server.is_none(), "there is a server already");
+        self.order(&format!("start {epoch}"));
+        let process = self.expect("started");
+        self.server = Pid::from_raw(process.parse().unwrap());
+    }
+
+    /// Ends the server at once.
+    pub fn kill(&mut self) {
+        self.order("end KILL");
+        self.expect("ended");
+        self.server = None;
+    }
+
+    /// Has it stand still: it takes requests, and answers none.
+    pub fn stand_still(&self) {
+        kill_process(self.server.unwrap(), Signal::STOP).unwrap();
+    }
+
+    /// Has it go on.
+    pub fn go_on(&self) {
+        kill_process(self.server.unwrap(), Signal::CONT).unwrap();
+    }
+
+    /// Where things that belong to the server's test lie.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// A path in what is served, as this process sees it: `export/a`, `squashed/a`.
+    pub fn served(&self, path: &str) -> PathBuf {
+        self.seen("served").join(path)
+    }
+
+    /// A path in the small file system.
+    pub fn small(&self, path: &str) -> PathBuf {
+        self.seen("small").join(path)
+    }
+
+    fn seen(&self, folder: &str) -> PathBuf {
+        let below = self.scene.path().join(folder);
+        let root = PathBuf::from(format!("/proc/{}/root", self.shell.id()));
+        root.join(below.strip_prefix("/").unwrap())
+    }
+
+    /// The network namespace, as a file.
+    pub fn network(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/ns/net", self.shell.id()))
+    }
+
+    /// A command that runs in the server's network.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = Running::command(Path::new("nsenter"));
+        command.arg(format!("--net={}", self.network().display()));
+        command.arg("--").arg(program).current_dir(self.scene.path());
+        command
+    }
+
+    /// `postmark` in the server's network.
+    pub fn postmark(&self) -> Command {
+        self.command(program())
+    }
+
+    /// The URL of a path that is exported, at a port: the server's own or a proxy's.
+    pub fn url_at(&self, port: u16, path: &str) -> String {
+        format!("nfs://127.0.0.1:{port}/{path}?mountport={MOUNT_PORT}")
+    }
+
+    /// The URL of a path that is exported.
+    pub fn url(&self, path: &str) -> String {
+        self.url_at(NFS_PORT, path)
+    }
+
+    /// The names in the directory that is exported, in order.
+    pub fn names(&self) -> Vec<std::ffi::OsString> {
+        crate::support::names(&self.served("export")).unwrap()
+    }
+}
+
+impl Drop for Ganesha {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        let ended = self.shell.wait();
+        let images = ["served.image", "small.image"].map(|image| self.scene.path().join(image));
+        let attached = images.map(|image| tool("losetup", &["--associated", image.to_str().unwrap()]));
+        if !std::thread::panicking() {
+            assert!(
+                ended.is_ok_and(|status| status.success()),
+                "the server's shell has failed"
+            );
+            assert_eq!(attached.concat(), "", "a loop device is left");
+        }
+    }
+}
+
+/// Whether a program of the system's is there.
+pub fn is_program(name: &str) -> bool {
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
+        .iter()
+        .any(|directory| Path::new(directory).join(name).exists())
+}

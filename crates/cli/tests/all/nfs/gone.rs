@@ -1,0 +1,150 @@
+//! A server that goes in the middle of a run: for good, for a while, with the same and with another write verifier.
+
+use std::time::Duration;
+
+use super::ganesha::{EPOCH, Ganesha};
+use super::proxy::{Fault, Proxy};
+use super::records::Procedure;
+use super::{LIMIT, Traffic, about, is_whole, start, tell, within};
+use crate::runs::Ran;
+use crate::support::Running;
+use crate::support::faces::has_ended;
+
+/// Nothing that a reset leaves in the dark: what is not known is tested elsewhere.
+const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --on-error 100 --for 4s --warm-up 0s";
+
+/// Begins a run and waits for its transactions.
+fn begun(ganesha: &Ganesha, options: &str) -> Running {
+    let mut running = start(ganesha, &format!("{}&timeout=4", ganesha.url("export")), options);
+    running.until("the transactions", |running| has_ended(&running.errors(), "prepare"));
+    std::thread::sleep(Duration::from_millis(500));
+    running
+}
+
+/// The server is killed and comes back half a second later; the run goes on where it was.
+fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
+    let mut ganesha = Ganesha::start()?;
+    let running = begun(&ganesha, &format!("{WRITES} {options}"));
+    ganesha.kill();
+    std::thread::sleep(Duration::from_millis(500));
+    ganesha.restart(epoch);
+    let ran = Ran::of(within(running, LIMIT), Vec::new());
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    tell(&format!("{epoch:#x} {options}: {}", traffic.0));
+    ran.assert(traffic.number("reconnections") >= 1, &traffic.0);
+    ran.assert(traffic.repetitions() >= 1, &traffic.0);
+    Some(ran)
+}
+
+#[test]
+fn the_same_server_is_worked_with_again() {
+    for depth in [1, 8] {
+        let Some(ran) = comes_back(EPOCH, &format!("--durability fsync --depth {depth}")) else {
+            return;
+        };
+        let traffic = Traffic::of(&ran);
+        ran.assert(traffic.number("verifier_changes") == 0, &traffic.0);
+        ran.assert(traffic.number("rewritten_bytes") == 0, &traffic.0);
+    }
+}
+
+/// Another one, too: only that it is another one is told.
+#[test]
+fn another_server_is_told_from_the_first() {
+    let Some(ran) = comes_back(EPOCH + 7, "--durability fsync --depth 8") else {
+        return;
+    };
+    let traffic = Traffic::of(&ran);
+    ran.assert(traffic.number("verifier_changes") >= 1, &traffic.0);
+}
+
+/// Between a WRITE and its COMMIT the server goes, and another one comes. It commits what it has, but does not know what it should have:
+/// that is written again.
+#[test]
+fn another_server_gets_again_what_was_not_committed() {
+    let Some(mut ganesha) = Ganesha::start() else { return };
+    let proxy = Proxy::before(&ganesha);
+    let before = ganesha.names();
+    proxy.fault(Procedure::COMMIT, 150, Fault::Gone);
+    let options =
+        "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max 100000 --transactions 400";
+    let url = format!("{}&timeout=10", ganesha.url_at(proxy.port(), "export"));
+    let running = start(&ganesha, &url, &format!("{options} --durability fsync --verify"));
+    proxy.wait_for_fault();
+    ganesha.kill();
+    ganesha.restart(EPOCH + 9);
+    proxy.accept();
+    let ran = Ran::of(within(running, LIMIT), before);
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    ran.assert(traffic.number("verifier_changes") == 1, &traffic.0);
+    ran.assert(traffic.number("rewritten_bytes") == 2_000, &traffic.0);
+    ran.assert(
+        traffic.number("reconnections") >= 1 && traffic.repetitions() >= 1,
+        &traffic.0,
+    );
+}
+
+/// Nobody answers any more, and nobody comes back.
+#[test]
+fn a_server_that_is_gone_ends_the_run() {
+    let Some(mut ganesha) = Ganesha::start() else { return };
+    for depth in [1, 8] {
+        let running = begun(
+            &ganesha,
+            &format!("--mix stat=1,create=1,delete=1 --files 100 --for 60s --depth {depth}"),
+        );
+        ganesha.kill();
+        let ended = within(running, LIMIT);
+        ended.code(1);
+        tell(ended.errors.lines().last().unwrap_or_default());
+        ended.says("Connection refused").says("postmark clean");
+        ganesha.restart(EPOCH);
+        about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
+        assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
+    }
+}
+
+/// It takes requests, and answers none.
+#[test]
+fn a_server_that_hangs_ends_the_run() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let running = begun(&ganesha, "--mix read=1,append=1 --files 100 --for 60s --depth 8");
+    ganesha.stand_still();
+    let ended = within(running, LIMIT);
+    ganesha.go_on();
+    tell(ended.errors.lines().last().unwrap_or_default());
+    ended.code(1).says("timed out").says("postmark clean");
+    about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
+    assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
+}
+
+/// It hangs for less than what is waited for: nothing is lost.
+#[test]
+fn a_server_that_hangs_for_a_while_is_waited_for() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let running = begun(&ganesha, &format!("{WRITES} --depth 8"));
+    ganesha.stand_still();
+    std::thread::sleep(Duration::from_millis(700));
+    ganesha.go_on();
+    let ran = Ran::of(within(running, LIMIT), Vec::new());
+    is_whole(&ran);
+    ran.assert(Traffic::of(&ran).repetitions() == 0, "it was asked again");
+}
+
+/// Somebody removes what a run works on.
+#[test]
+fn handles_that_are_stale_end_the_run() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let running = begun(&ganesha, "--mix stat=1,create=1,delete=1 --files 100 --for 60s");
+    for name in ganesha.names() {
+        let _ = std::fs::remove_dir_all(ganesha.served("export").join(name));
+    }
+    let ended = within(running, LIMIT);
+    tell(ended.errors.lines().last().unwrap_or_default());
+    ended.code(1).assert(
+        ended.errors.contains("Stale file handle") || ended.errors.contains("No such file or directory"),
+        "it is not told that the files are gone",
+    );
+}

@@ -1,0 +1,113 @@
+//! Latency through a proxy that is known to hold replies back: what is reported is what was added, at each depth, in a closed and in an
+//! open loop.
+
+use std::time::Duration;
+
+use record::{Action, OperationSummary, Phase};
+
+use super::ganesha::Ganesha;
+use super::proxy::{Fault, Proxy};
+use super::records::Procedure;
+use super::{is_whole, perform};
+use crate::runs::Ran;
+
+/// What a call may take beyond the delay. The machine is shared.
+const SLACK: Duration = Duration::from_millis(3);
+
+fn of(ran: &Ran, action: Action) -> &OperationSummary {
+    let mut operations = ran.phase(Phase::Transactions).operations.iter();
+    operations
+        .find(|operation| operation.action == action)
+        .unwrap_or_else(|| panic!("there is no {action:?}\n{ran}"))
+}
+
+fn ns(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
+}
+
+/// A stat is a call, a read is two, one after the other.
+#[test]
+fn a_delay_is_seen_as_it_is() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let proxy = Proxy::before(&ganesha);
+    let url = ganesha.url_at(proxy.port(), "export");
+    for ms in [1, 5, 20] {
+        let delay = Duration::from_millis(ms);
+        proxy.delay(delay);
+        for depth in [1, 8] {
+            let options = format!("--mix stat=1,read=1 --files 20 --size 1000 --transactions 160 --depth {depth}");
+            let ran = perform(&ganesha, &url, &options);
+            is_whole(&ran);
+            for (action, calls) in [(Action::Stat, 1), (Action::Read, 2)] {
+                let latency = of(&ran, action).latency_ns;
+                let (least, most) = (ns(delay * calls), ns((delay + SLACK) * calls));
+                let median = latency.p50.unwrap();
+                ran.assert(
+                    (least..=most).contains(&median),
+                    format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
+                );
+            }
+            // In the time of one operation there are as many as are in flight: by Little's law, of the mean, that has all delays.
+            let phase = ran.phase(Phase::Transactions);
+            let rate = phase.transactions.unwrap().per_second.unwrap();
+            let mean_ms = 1.5 * ms as f64;
+            let most = f64::from(depth) * 1_000.0 / mean_ms;
+            ran.assert(
+                rate <= most * 1.05 && rate >= most * 0.5 * mean_ms / (mean_ms + 1.0),
+                format_args!("{ms} ms, depth {depth}: {rate} a second of at most {most}"),
+            );
+        }
+    }
+}
+
+/// Half a second in which nothing is answered, at 200 operations a second for three seconds.
+const STALL: Duration = Duration::from_millis(500);
+const OPEN: &str = "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
+
+/// All that arrive in it wait for its end, and that is in their response times: a hundred of six hundred, the first for 500 ms
+/// and the last for none. Of the service times only those in flight have it.
+#[test]
+fn a_stall_is_seen_by_all_that_arrive_in_it() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    for depth in [1, 8] {
+        let proxy = Proxy::before(&ganesha);
+        let url = ganesha.url_at(proxy.port(), "export");
+        // After the home's and the preparation's calls.
+        proxy.fault(Procedure::LOOKUP, 250, Fault::Stalled(STALL));
+        let ran = perform(&ganesha, &url, &format!("{OPEN} --depth {depth}"));
+        is_whole(&ran);
+        ran.assert(proxy.done().len() == 1, "there was no stall");
+        let stat = of(&ran, Action::Stat);
+        let (response, service) = (stat.latency_ns, stat.service_ns.unwrap());
+        let beyond = |of: Option<u64>, ms: u64| of.unwrap() > ms * 1_000_000;
+        let what = format!("depth {depth}: response {response:?}, service {service:?}");
+        // The 95th percentile has 30 of 600 beyond it: those that arrived in the first 150 ms of it.
+        ran.assert(beyond(response.p95, 300) && !beyond(response.p95, 420), &what);
+        ran.assert(beyond(response.p90, 150) && !beyond(response.p90, 280), &what);
+        ran.assert(beyond(response.max, 490) && !beyond(response.max, 650), &what);
+        ran.assert(!beyond(service.p95, 100), &what);
+        ran.assert(beyond(service.max, 490), &what);
+    }
+}
+
+/// In a closed loop the same is seen by those in flight alone.
+#[test]
+fn a_stall_is_seen_by_those_in_flight_in_a_closed_loop() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let proxy = Proxy::before(&ganesha);
+    let url = ganesha.url_at(proxy.port(), "export");
+    proxy.fault(Procedure::LOOKUP, 250, Fault::Stalled(STALL));
+    let ran = perform(
+        &ganesha,
+        &url,
+        "--mix stat=1 --files 50 --size 1000 --transactions 2000 --depth 8",
+    );
+    is_whole(&ran);
+    ran.assert(proxy.done().len() == 1, "there was no stall");
+    let stat = of(&ran, Action::Stat);
+    let (p99, max) = (stat.latency_ns.p99.unwrap(), stat.latency_ns.max.unwrap());
+    ran.assert(
+        p99 < ns(STALL) / 2 && max >= ns(STALL) - 10_000_000,
+        format_args!("{:?}", stat.latency_ns),
+    );
+}

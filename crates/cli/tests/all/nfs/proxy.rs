@@ -1,0 +1,416 @@
+//! A proxy before a server of NFS, in the server's network: it knows where calls and replies begin and end, counts them by procedure,
+//! holds replies back, and does to a call or its reply what it was told.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{ErrorKind, Result, Write as _};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, setns};
+use rustix::net::sockopt::set_socket_linger;
+
+use super::ganesha::{Ganesha, NFS_PORT};
+use super::records::{Message, Procedure};
+
+/// How often the listener looks whether it is to end, or whether somebody comes.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// A call that something is to be done to comes within this.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// What is sent alone comes alone.
+const BETWEEN_PIECES: Duration = Duration::from_micros(200);
+
+/// What is done to a call or its reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The reply never comes.
+    Dropped,
+    /// Half of the reply comes, then the connection is closed.
+    Cut,
+    /// The reply comes as fragments of so many bytes, each sent alone.
+    Fragmented(usize),
+    /// The reply comes twice.
+    Repeated,
+    /// The reply comes after the one that follows it.
+    AfterTheNext,
+    /// The reply has another call's number.
+    OfNobody,
+    /// What follows the reply's number is noise.
+    Noise,
+    /// The reply's mark announces two GiB.
+    TooLong,
+    /// The server has done it; then the connection is reset, and the reply with it.
+    ResetAfter,
+    /// The connection is reset before the server sees the call.
+    ResetBefore,
+    /// The same, and nobody can connect until [`Proxy::accept`].
+    Gone,
+    /// The server's write verifier is another one in this reply, which ends with it: of a COMMIT or a WRITE.
+    OtherVerifier,
+    /// Nothing comes for so long.
+    Stalled(Duration),
+    /// The server does not see the call: the reply is this status.
+    Answered(u32),
+}
+
+/// Which call a fault is for.
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    procedure: Option<Procedure>,
+    /// Calls of it that are left alone.
+    before: u64,
+    /// How many are done to.
+    times: u64,
+    fault: Fault,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    faults: Vec<Planned>,
+    delay: Duration,
+    calls: BTreeMap<Procedure, u64>,
+    /// When each fault was done.
+    done: Vec<Instant>,
+    /// Nothing leaves before it.
+    held_until: Option<Instant>,
+}
+
+impl Plan {
+    /// Counts a call, and tells what is done to it.
+    fn call(&mut self, procedure: Procedure) -> Option<Fault> {
+        *self.calls.entry(procedure).or_default() += 1;
+        for planned in &mut self.faults {
+            if planned.procedure.is_some_and(|of| of != procedure) {
+                continue;
+            }
+            if planned.before > 0 {
+                planned.before -= 1;
+            } else if planned.times > 0 {
+                planned.times -= 1;
+                self.done.push(Instant::now());
+                return Some(planned.fault);
+            }
+        }
+        None
+    }
+}
+
+/// See the module's text.
+#[derive(Debug)]
+pub struct Proxy {
+    port: u16,
+    plan: Arc<Mutex<Plan>>,
+    ends: Arc<AtomicBool>,
+    refuses: Arc<AtomicBool>,
+    listens: Option<JoinHandle<()>>,
+}
+
+impl Proxy {
+    /// A proxy before a server.
+    pub fn before(ganesha: &Ganesha) -> Self {
+        let network = File::open(ganesha.network()).unwrap();
+        let plan = Arc::<Mutex<Plan>>::default();
+        let ends = Arc::<AtomicBool>::default();
+        let refuses = Arc::<AtomicBool>::default();
+        let (tell_port, port) = channel();
+        let listens = {
+            let (plan, ends, refuses) = (Arc::clone(&plan), Arc::clone(&ends), Arc::clone(&refuses));
+            std::thread::spawn(move || {
+                // Of this thread alone, and of those that it starts.
+                setns(network, CloneFlags::CLONE_NEWNET).unwrap();
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+                let port = listener.local_addr().unwrap().port();
+                tell_port.send(port).unwrap();
+                listen(listener, port, &plan, &ends, &refuses);
+            })
+        };
+        Self {
+            port: port.recv().unwrap(),
+            plan,
+            ends,
+            refuses,
+            listens: Some(listens),
+        }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// All replies come so much later from now on.
+    pub fn delay(&self, delay: Duration) {
+        self.plan.lock().unwrap().delay = delay;
+    }
+
+    /// Does something to a call of a procedure from now on, or of any: `before` it so many are left alone.
+    pub fn fault(&self, procedure: impl Into<Option<Procedure>>, before: u64, fault: Fault) {
+        self.faults(procedure, before, 1, fault);
+    }
+
+    /// The same to several, one after another.
+    pub fn faults(&self, procedure: impl Into<Option<Procedure>>, before: u64, times: u64, fault: Fault) {
+        let procedure = procedure.into();
+        self.plan.lock().unwrap().faults.push(Planned {
+            procedure,
+            before,
+            times,
+            fault,
+        });
+    }
+
+    /// Lets clients connect again.
+    pub fn accept(&self) {
+        self.refuses.store(false, Ordering::SeqCst);
+    }
+
+    /// Waits until a fault was done.
+    pub fn wait_for_fault(&self) {
+        let began = Instant::now();
+        while self.done().is_empty() {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "no call came that something is to be done to"
+            );
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// When each fault was done.
+    pub fn done(&self) -> Vec<Instant> {
+        self.plan.lock().unwrap().done.clone()
+    }
+
+    /// Calls of NFS so far, by procedure.
+    pub fn calls(&self) -> BTreeMap<&'static str, u64> {
+        let plan = self.plan.lock().unwrap();
+        plan.calls
+            .iter()
+            .map(|(procedure, count)| (procedure.name(), *count))
+            .collect()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::SeqCst);
+        if let Some(listens) = self.listens.take() {
+            let ended = listens.join();
+            assert!(ended.is_ok() || std::thread::panicking(), "the proxy has failed");
+        }
+    }
+}
+
+/// Accepts until it is to end. While connections are refused nobody listens: the kernel resets them.
+fn listen(listener: TcpListener, port: u16, plan: &Arc<Mutex<Plan>>, ends: &AtomicBool, refuses: &Arc<AtomicBool>) {
+    let mut listener = Some(listener);
+    let mut pairs: Vec<Weak<Pair>> = Vec::new();
+    while !ends.load(Ordering::SeqCst) {
+        if refuses.load(Ordering::SeqCst) {
+            listener = None;
+            std::thread::sleep(LOOK_EVERY);
+            continue;
+        }
+        let listener = listener.get_or_insert_with(|| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
+        listener.set_nonblocking(true).unwrap();
+        match listener.accept() {
+            Ok((client, _)) => {
+                client.set_nonblocking(false).unwrap();
+                pairs.extend(serve(client, plan, refuses));
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(LOOK_EVERY),
+            Err(error) => panic!("the proxy cannot accept: {error}"),
+        }
+    }
+    pairs.iter().filter_map(Weak::upgrade).for_each(|pair| pair.close());
+}
+
+/// What goes to the client.
+struct Leaving {
+    due: Instant,
+    /// Each is sent alone.
+    pieces: Vec<Vec<u8>>,
+    then: Then,
+}
+
+enum Then {
+    GoOn,
+    Close,
+    Reset,
+}
+
+/// A connection of a client, and the one to the server that belongs to it.
+struct Pair {
+    client: TcpStream,
+    server: TcpStream,
+    plan: Arc<Mutex<Plan>>,
+    refuses: Arc<AtomicBool>,
+    /// What is done to replies, by the numbers of their calls.
+    faults: Mutex<BTreeMap<u32, Fault>>,
+}
+
+impl Pair {
+    /// Ends both. The client's is reset as soon as the threads that have it open are gone, which this ends.
+    fn reset(&self) {
+        let _ = set_socket_linger(&self.client, Some(Duration::ZERO));
+        let _ = self.client.shutdown(Shutdown::Read);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+
+    /// Ends both in an orderly way.
+    fn close(&self) {
+        let _ = self.client.shutdown(Shutdown::Both);
+        let _ = self.server.shutdown(Shutdown::Both);
+    }
+
+    fn leaving(&self, pieces: Vec<Vec<u8>>, then: Then) -> Leaving {
+        let plan = self.plan.lock().unwrap();
+        let due = Instant::now() + plan.delay;
+        Leaving {
+            due: plan.held_until.map_or(due, |until| due.max(until)),
+            pieces,
+            then,
+        }
+    }
+}
+
+/// Starts the threads of a connection. Nothing where the server is not there: then the client's is closed.
+fn serve(client: TcpStream, plan: &Arc<Mutex<Plan>>, refuses: &Arc<AtomicBool>) -> Option<Weak<Pair>> {
+    let server = TcpStream::connect(SocketAddr::from((Ipv4Addr::LOCALHOST, NFS_PORT))).ok()?;
+    for stream in [&client, &server] {
+        stream.set_nodelay(true).unwrap();
+    }
+    let pair = Arc::new(Pair {
+        client,
+        server,
+        plan: Arc::clone(plan),
+        refuses: Arc::clone(refuses),
+        faults: Mutex::default(),
+    });
+    let served = Arc::downgrade(&pair);
+    let (due, leaving) = channel();
+    let (caller, replier) = (Arc::clone(&pair), Arc::clone(&pair));
+    let for_calls = due.clone();
+    std::thread::spawn(move || {
+        let _ = calls(&caller, &for_calls);
+        let _ = caller.server.shutdown(Shutdown::Both);
+    });
+    std::thread::spawn(move || {
+        let _ = replies(&replier, &due);
+        let _ = due.send(replier.leaving(Vec::new(), Then::Close));
+    });
+    std::thread::spawn(move || {
+        let _ = leave(&pair, &leaving);
+    });
+    Some(served)
+}
+
+/// From the client to the server.
+fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
+    loop {
+        let call = Message::read(&mut &pair.client)?;
+        let fault = call.procedure().and_then(|procedure| {
+            let mut plan = pair.plan.lock().unwrap();
+            plan.call(procedure)
+        });
+        match fault {
+            Some(fault @ (Fault::ResetBefore | Fault::Gone)) => {
+                if fault == Fault::Gone {
+                    pair.refuses.store(true, Ordering::SeqCst);
+                }
+                let _ = leaving.send(pair.leaving(Vec::new(), Then::Reset));
+                return Ok(());
+            }
+            Some(Fault::Answered(status)) => {
+                let reply = call.answered_with(status).as_one();
+                let _ = leaving.send(pair.leaving(vec![reply], Then::GoOn));
+                continue;
+            }
+            Some(Fault::Stalled(length)) => pair.plan.lock().unwrap().held_until = Some(Instant::now() + length),
+            Some(fault) => {
+                pair.faults.lock().unwrap().insert(call.id(), fault);
+            }
+            None => {}
+        }
+        (&pair.server).write_all(&call.as_one())?;
+    }
+}
+
+/// From the server to what leaves for the client.
+fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
+    let mut later: Option<Vec<u8>> = None;
+    loop {
+        let mut reply = Message::read(&mut &pair.server)?;
+        let fault = pair.faults.lock().unwrap().remove(&reply.id());
+        let mut then = Then::GoOn;
+        let pieces = match fault {
+            None | Some(Fault::Stalled(_) | Fault::Answered(_) | Fault::ResetBefore | Fault::Gone) => {
+                vec![reply.as_one()]
+            }
+            Some(Fault::OtherVerifier) => {
+                if let Some(last) = reply.0.last_mut() {
+                    *last ^= 0x5a;
+                }
+                vec![reply.as_one()]
+            }
+            Some(Fault::Dropped) => continue,
+            Some(Fault::AfterTheNext) => {
+                later = Some(reply.as_one());
+                continue;
+            }
+            Some(Fault::Cut) => {
+                then = Then::Close;
+                let mut whole = reply.as_one();
+                whole.truncate(whole.len() / 2);
+                vec![whole]
+            }
+            Some(Fault::Fragmented(bytes)) => reply.as_fragments(bytes),
+            Some(Fault::Repeated) => vec![reply.as_one(), reply.as_one()],
+            Some(Fault::OfNobody) => {
+                reply.0[0] ^= 0x5a;
+                vec![reply.as_one()]
+            }
+            Some(Fault::Noise) => {
+                reply.0[4..].fill(0xa5);
+                vec![reply.as_one()]
+            }
+            Some(Fault::TooLong) => vec![[&[0xff, 0xff, 0xff, 0xf0][..], &reply.0].concat()],
+            Some(Fault::ResetAfter) => {
+                then = Then::Reset;
+                Vec::new()
+            }
+        };
+        let pieces = pieces.into_iter().chain(later.take()).collect();
+        if leaving.send(pair.leaving(pieces, then)).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// To the client, each when it is due.
+fn leave(pair: &Pair, leaving: &Receiver<Leaving>) -> Result<()> {
+    for Leaving { due, pieces, then } in leaving {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        for (number, piece) in pieces.iter().enumerate() {
+            if number > 0 {
+                std::thread::sleep(BETWEEN_PIECES);
+            }
+            (&pair.client).write_all(piece)?;
+        }
+        match then {
+            Then::GoOn => {}
+            Then::Close => {
+                pair.close();
+                break;
+            }
+            Then::Reset => {
+                pair.reset();
+                break;
+            }
+        }
+    }
+    Ok(())
+}

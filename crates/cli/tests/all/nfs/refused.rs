@@ -1,0 +1,102 @@
+//! What is refused before anything is touched: exit status 2, and a message with what to do.
+
+use super::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};
+use super::wire::Capture;
+use super::{LIMIT, is_whole, perform, start, tell, within};
+use crate::support::Ended;
+
+const SMALL: &str = "--mix create=1,delete=1 --files 20 --transactions 40";
+
+/// Refused, with these words, and nothing is left anywhere.
+fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended {
+    let ended = within(start(ganesha, url, options), LIMIT);
+    tell(&format!("{url} {options}: {}", ended.errors.trim()));
+    ended.code(2);
+    for words in words {
+        ended.says(words);
+    }
+    assert!(ganesha.names().is_empty(), "{:?} is left\n{ended}", ganesha.names());
+    ended
+}
+
+#[test]
+fn servers_that_are_not_there_are_named() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let ports = format!("mountport={MOUNT_PORT}");
+    for (url, words) in [
+        (format!("nfs://127.0.0.1:9/export?{ports}"), "Connection refused"),
+        (
+            format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport=9"),
+            "Connection refused",
+        ),
+        (ganesha.url("nothing"), "nothing"),
+        (ganesha.url("export/nothing"), "nothing"),
+    ] {
+        refused(&ganesha, &url, SMALL, &[words]);
+    }
+}
+
+/// The portmapper knows where the server is; of one that has no server it says port 0.
+#[test]
+fn the_portmapper_is_asked_where_no_port_is_given() {
+    let Some(mut ganesha) = Ganesha::start() else { return };
+    is_whole(&perform(&ganesha, "nfs://127.0.0.1/export", SMALL));
+    ganesha.kill();
+    // Nobody unregisters a server that was killed: the portmapper still knows its port.
+    refused(&ganesha, "nfs://127.0.0.1/export", SMALL, &["Connection refused"]);
+}
+
+#[test]
+fn permissions_are_the_servers() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    // Root is nobody there, and the directory is root's.
+    refused(&ganesha, &ganesha.url("squashed"), SMALL, &["Permission denied"]);
+    refused(&ganesha, &ganesha.url("readonly"), SMALL, &["Read-only file system"]);
+    // A user who may not, and one who may.
+    let export = ganesha.served("export");
+    crate::support::scene::set_mode(&export, 0o755);
+    let as_user = format!("{}&uid=4711&gid=4711", ganesha.url("export"));
+    refused(&ganesha, &as_user, SMALL, &["Permission denied"]);
+    crate::support::scene::set_mode(&export, 0o777);
+    is_whole(&perform(&ganesha, &as_user, SMALL));
+}
+
+#[test]
+fn an_export_may_want_a_privileged_port() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let url = ganesha.url("privileged");
+    refused(&ganesha, &url, SMALL, &["privport=1"]);
+    let ran = perform(&ganesha, &format!("{url}&privport=1"), SMALL);
+    is_whole(&ran);
+}
+
+/// Before the server has seen a single call.
+#[test]
+fn what_the_protocol_lacks_is_refused_without_a_call() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let Some(capture) = Capture::begin(&ganesha) else {
+        return;
+    };
+    let url = ganesha.url("export");
+    for (mix, words) in [
+        ("set-xattr=1", "extended attribute"),
+        ("get-xattr=1", "extended attribute"),
+        ("read=1,evict=1", "evict"),
+    ] {
+        refused(
+            &ganesha,
+            &url,
+            &format!("--mix {mix} --files 20 --transactions 40"),
+            &[words],
+        );
+    }
+    for (option, words) in [
+        ("--durability batch:10", "batch"),
+        ("--direct", "direct"),
+        ("--cache cold", "cache"),
+    ] {
+        refused(&ganesha, &url, &format!("{SMALL} {option}"), &[words]);
+    }
+    let wire = capture.end();
+    assert!(wire.calls.is_empty(), "the server was asked: {:?}", wire.calls);
+}

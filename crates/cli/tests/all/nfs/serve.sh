@@ -1,0 +1,96 @@
+#!/bin/bash
+# serve.sh FOLDER MIB
+#
+# In a network and a mount namespace of its own (unshare --net --mount): exports of an ext4 of MIB mebibytes and of a small one,
+# served by NFS-Ganesha, with a portmapper. Does what lines of its input say, and answers each with a line. It ends with its input,
+# whatever ended who wrote that, and takes everything with it.
+set -euo pipefail
+folder=$1 mib=$2
+server= mapper=
+
+leave() {
+    trap '' EXIT INT TERM HUP
+    # Nobody needs to know who was killed.
+    exec 2>/dev/null
+    # shellcheck disable=SC2086 # none, one or both
+    kill -KILL $server $mapper || true
+    wait
+    umount "$folder/served" "$folder/small" || true
+}
+trap leave EXIT
+trap 'exit 1' INT TERM HUP
+
+# local-fs IMAGE MIB FOLDER: both made.
+make_file_system() {
+    truncate -s "$2M" "$1"
+    mkfs.ext4 -q -F -N "$4" -E lazy_itable_init=1 "$1"
+    mkdir -p "$3"
+    # The loop device goes with the mount, and the mount with the last process of this namespace.
+    mount -o loop "$1" "$3"
+}
+
+# export NUMBER FOLDER NAME OPTIONS
+export_of() {
+    echo "EXPORT { Export_Id = $1; Path = $2; Pseudo = /$3; $4 FSAL { Name = VFS; } }"
+}
+
+# The server runs on the portmapper's socket and its own files in /run: the machine's own are out of sight.
+mount -t tmpfs -o mode=755 tmpfs /run
+mkdir /run/rpcbind /run/ganesha
+ip link set lo up
+make_file_system "$folder/served.image" "$mib" "$folder/served" 150000
+make_file_system "$folder/small.image" 8 "$folder/small" 2000
+mkdir "$folder/served/"{export,squashed,privileged,readonly}
+chmod 777 "$folder/served/export" "$folder/served/privileged" "$folder/small"
+{
+    echo "NFS_CORE_PARAM { Protocols = 3; NFS_Port = 12049; MNT_Port = 12050; Enable_NLM = false; Enable_RQUOTA = false;"
+    echo "Mount_Path_Pseudo = true; }"
+    echo "NFSV4 { Graceless = true; RecoveryRoot = /run/ganesha; }"
+    # With chunks of directories cached, listings of changing directories lack names.
+    echo "MDCACHE { Dir_Chunk = 0; }"
+    echo "EXPORT_DEFAULTS { Access_Type = RW; Squash = none; SecType = sys; }"
+    export_of 1 "$folder/served/export" export ""
+    export_of 2 "$folder/small" small ""
+    export_of 3 "$folder/served/squashed" squashed "Squash = root_squash;"
+    export_of 4 "$folder/served/privileged" privileged "PrivilegedPort = true;"
+    export_of 5 "$folder/served/readonly" readonly "Access_Type = RO;"
+} >/run/ganesha.conf
+rpcbind -w -f &
+mapper=$!
+
+# Whether something listens at a port of this namespace.
+listens() {
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
+}
+
+echo ready
+while read -r word value; do
+    case $word in
+    # start EPOCH: the number that the server's write verifier is made of.
+    start)
+        ganesha.nfsd -F -E "$value" -f /run/ganesha.conf -L "$folder/ganesha.log" -p /run/ganesha/pid -N NIV_EVENT \
+            </dev/null >/dev/null 2>&1 &
+        server=$!
+        answer="failed: the server does not listen"
+        for _ in {1..500}; do
+            if ! kill -0 "$server" 2>/dev/null; then
+                answer="failed: the server has ended"
+                break
+            fi
+            if listens 12049 && listens 12050; then
+                answer="started $server"
+                break
+            fi
+            sleep 0.01
+        done
+        echo "$answer"
+        ;;
+    # end SIGNAL
+    end)
+        kill -s "$value" "$server"
+        wait "$server" 2>/dev/null || true
+        server=
+        echo ended
+        ;;
+    esac
+done

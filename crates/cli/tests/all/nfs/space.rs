@@ -1,0 +1,42 @@
+//! An export that is nearly full.
+
+use super::ganesha::Ganesha;
+use super::{LIMIT, about, start, tell, within};
+
+/// More than the small export holds.
+const TOO_MUCH: &str =
+    "--mix append=1,read=1 --files 100 --size 60000 --append-size 60000 --size-max 10MiB --transactions 1000";
+
+#[test]
+fn room_is_looked_for_before_the_run() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    let ended = within(start(&ganesha, &ganesha.url("small"), TOO_MUCH), LIMIT);
+    tell(ended.errors.trim());
+    ended.code(2).says("free");
+    assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new());
+}
+
+/// WRITE says so, or COMMIT: the run ends, tells it, and removes what it made.
+#[test]
+fn no_space_is_told_where_it_is_found() {
+    let Some(ganesha) = Ganesha::start() else { return };
+    for options in ["", "--depth 8", "--durability fsync --depth 8", "--durability o-dsync"] {
+        let options = format!("{TOO_MUCH} --no-room-check {options}");
+        let ended = within(start(&ganesha, &ganesha.url("small"), &options), LIMIT);
+        ended
+            .code(1)
+            .says("No space left on device")
+            .says("WRITE")
+            .says("\"partial\":true");
+        if !own(&ganesha).is_empty() {
+            about(&ganesha, &["clean", &ganesha.url("small")]).code(0);
+        }
+        assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new(), "{ended}");
+    }
+}
+
+/// What a run has left in the small export.
+fn own(ganesha: &Ganesha) -> Vec<std::ffi::OsString> {
+    let names = crate::support::names(&ganesha.small("")).unwrap().into_iter();
+    names.filter(|name| name != "lost+found").collect()
+}

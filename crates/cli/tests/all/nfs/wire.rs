@@ -1,0 +1,96 @@
+//! What went over the wire, by an observer that nobody here wrote: packets are captured in the server's network, and `tshark` tells the
+//! calls among them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+
+use super::ganesha::{Ganesha, NFS_PORT, is_program};
+use super::records::Procedure;
+use crate::support::{Running, is_met, tool};
+
+/// The capture takes packets from the kernel at least so often.
+const TAKES_EVERY: Duration = Duration::from_millis(600);
+
+/// Packets that are being captured.
+#[derive(Debug)]
+pub struct Capture {
+    capturing: Running,
+    file: PathBuf,
+}
+
+impl Capture {
+    /// Begins. Nothing where the test may not, or cannot: says so.
+    pub fn begin(ganesha: &Ganesha) -> Option<Self> {
+        let there = is_program("tshark") && is_program("dumpcap");
+        if !is_met(there, "tshark") {
+            return None;
+        }
+        let file = ganesha.scene().path().join("packets");
+        let mut command = ganesha.command(Path::new("dumpcap"));
+        let filter = format!("tcp port {NFS_PORT}");
+        command
+            .args(["-q", "-i", "lo", "-B", "128", "-f", &filter, "-w"])
+            .arg(&file);
+        let mut capturing = Running::start(command, ganesha.scene().path());
+        capturing.until("that packets are captured", |capturing| {
+            capturing.errors().contains("File:")
+        });
+        Some(Self { capturing, file })
+    }
+
+    /// Ends, and tells what there was.
+    pub fn end(self) -> Wire {
+        std::thread::sleep(TAKES_EVERY);
+        self.capturing.send(Signal::INT);
+        let ended = self.capturing.finish();
+        ended.code(0);
+        let lost = ended.errors.lines().find(|line| line.contains("received/dropped"));
+        let lost = lost.unwrap_or_else(|| panic!("it is not told what was lost\n{ended}"));
+        ended.assert(lost.contains("/0 (pcap:0/dumpcap:0/"), "packets were lost");
+        let file = self.file.to_str().unwrap();
+        let wire = Wire {
+            calls: calls(file),
+            answered: answered(file),
+        };
+        std::fs::remove_file(&self.file).unwrap();
+        wire
+    }
+}
+
+/// Calls of NFS version 3 by procedure.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// Requests.
+    pub calls: BTreeMap<String, u64>,
+    /// Requests that had a reply (`tshark -z rpc,srt`).
+    pub answered: BTreeMap<String, u64>,
+}
+
+/// All requests, also in segments that hold several of them.
+fn calls(file: &str) -> BTreeMap<String, u64> {
+    let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
+    let told = tool(
+        "tshark",
+        &["-r", file, "-Y", &filter, "-T", "fields", "-e", "nfs.procedure_v3"],
+    );
+    let numbers = told.split([',', '\n']).filter_map(|number| number.trim().parse().ok());
+    let mut calls = BTreeMap::new();
+    for number in numbers {
+        *calls.entry(Procedure(number).name().to_owned()).or_default() += 1;
+    }
+    calls
+}
+
+/// The table of service response times: number, name and calls of each procedure.
+fn answered(file: &str) -> BTreeMap<String, u64> {
+    let told = tool("tshark", &["-q", "-r", file, "-z", "rpc,srt,100003,3"]);
+    let row = |line: &str| {
+        let mut words = line.split_whitespace();
+        let _number: u32 = words.next()?.parse().ok()?;
+        Some((words.next()?.to_owned(), words.next()?.parse().ok()?))
+    };
+    told.lines().filter_map(row).collect()
+}

@@ -1,0 +1,105 @@
+//! Works that verify what they read: nothing is missing, nothing is wrong. `POSTMARK_NFS_OPERATIONS` operations each.
+
+use record::{Action, Phase, Role};
+
+use super::ganesha::Ganesha;
+use super::{Traffic, asked, is_whole, start, tell, within};
+use crate::mounted::number;
+use crate::runs::Ran;
+
+fn operations() -> u64 {
+    number("POSTMARK_NFS_OPERATIONS", 2_000)
+}
+
+/// A minute for the first, and what the number of operations takes.
+fn limit() -> std::time::Duration {
+    std::time::Duration::from_secs(30 + operations() / 100)
+}
+
+fn perform(ganesha: &Ganesha, options: &str) -> Ran {
+    let before = ganesha.names();
+    let ran = Ran::of(within(start(ganesha, &ganesha.url("export"), options), limit()), before);
+    is_whole(&ran);
+    let traffic = Traffic::of(&ran);
+    for counter in [
+        "reconnections",
+        "verifier_changes",
+        "rewritten_bytes",
+        "not_known",
+        "stray_replies",
+    ] {
+        ran.assert(traffic.number(counter) == 0, format_args!("{counter}: {}", traffic.0));
+    }
+    ran.assert(traffic.repetitions() == 0, &traffic.0);
+    ran
+}
+
+#[test]
+fn presets() {
+    let Some(ganesha) = Ganesha::with_room(4_096) else {
+        return;
+    };
+    for preset in ["mail", "varmail", "build-tree"] {
+        for depth in [1, 8] {
+            let transactions = operations();
+            let ran = perform(
+                &ganesha,
+                &format!("--preset {preset} --files 500 --transactions {transactions} --depth {depth} --verify"),
+            );
+            let done = ran.phase(Phase::Transactions).transactions.unwrap();
+            ran.assert(done.count >= transactions, "not everything was done");
+            tell(&format!(
+                "{preset}, depth {depth}: {:.0} transactions a second",
+                done.per_second.unwrap()
+            ));
+        }
+    }
+}
+
+fn everything(workers: &str, roles: &[Role], share: u64) {
+    let Some(ganesha) = Ganesha::with_room(4_096) else {
+        return;
+    };
+    let mix: Vec<String> = asked().iter().map(|action| format!("{}=1", action.name())).collect();
+    let mix = mix.join(",").replace("delete=1", "delete=2");
+    for depth in [1, 8] {
+        let transactions = operations().div_ceil(share);
+        let ran = perform(
+            &ganesha,
+            &format!(
+                "--mix {mix} --files 200 --dirs subdirs:4 --size 1..12000 --transactions {transactions} {workers} --depth {depth} \
+                 --verify"
+            ),
+        );
+        for action in asked() {
+            let role = if roles.len() > 1 && action.reads() {
+                roles[1]
+            } else {
+                roles[0]
+            };
+            ran.assert(
+                ran.count(role, action) > 0,
+                format_args!("there was no '{}'", action.name()),
+            );
+        }
+        let done = ran.phase(Phase::Transactions).transactions.unwrap().count;
+        ran.assert(done == transactions * share, format_args!("{done} were done"));
+    }
+}
+
+#[test]
+fn every_operation_on_private_pools() {
+    everything("--workers 2", &[Role::Worker], 2);
+}
+
+#[test]
+fn every_operation_on_a_shared_pool() {
+    everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
+}
+
+/// Extended attributes alone are left out of the mixes here. The cache is nothing that a mix of these names.
+#[test]
+fn everything_that_is_asked_is_everything_but_two() {
+    let all = Action::operations().filter(|action| action.is_asked_for()).count();
+    assert_eq!(asked().len() + 2, all);
+}

@@ -1,0 +1,313 @@
+//! A server in this process, whose replies can be spoilt: a thread for each connection, and rules by procedure and number of
+//! the call.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::files::{Files, NFS, Whims};
+use super::wire::{In, Out};
+
+/// What becomes of a call.
+#[derive(Clone)]
+pub enum Act {
+    /// It is performed by a server with whims.
+    As(Whims),
+    /// It is not performed, and has this status.
+    Status(u32),
+    /// It is performed, and nobody hears of that.
+    Silence,
+    /// The connection is lost before it is performed.
+    LoseRequest,
+    /// The connection is lost after it was performed.
+    LoseReply,
+    /// The reply ends in its middle, and so does the connection.
+    CutStream,
+    /// The reply lacks so many bytes at its end, as a record that is whole.
+    CutRecord(usize),
+    /// The reply comes in fragments of so many bytes.
+    Fragments(usize),
+    /// The reply comes twice.
+    Twice,
+    /// The reply comes after the next one.
+    AfterNext,
+    /// The reply has another number.
+    OtherNumber,
+    /// These bytes come in the reply's place.
+    Bytes(Vec<u8>),
+    /// The server stops and begins again between the call's performance and the reply, which does not come.
+    Restart,
+    /// The server restarts before it performs the call, but keeps the connection.
+    RestartBefore,
+    /// RPC refuses the call: these words follow its number.
+    Refused(Vec<u32>),
+    /// The reply waits.
+    Late(Duration),
+}
+
+struct Rule {
+    procedure: u32,
+    /// Which of the calls of this procedure, from 0; `None`: all.
+    nth: Option<usize>,
+    act: Act,
+}
+
+#[derive(Default)]
+struct State {
+    files: Files,
+    rules: Vec<Rule>,
+    /// The procedures of NFS in the order in which they were called, repetitions included.
+    calls: Vec<u32>,
+    connections: Vec<TcpStream>,
+    held: Vec<Vec<u8>>,
+}
+
+/// See the module's text. What is open belongs to a thread of its own, as threads that work may have tables of open files of
+/// their own.
+pub struct Server {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    orders: Sender<(Order, Sender<SocketAddr>)>,
+}
+
+#[derive(Clone, Copy)]
+enum Order {
+    Start,
+    Stop,
+    Leave,
+}
+
+impl Server {
+    pub fn new() -> Self {
+        let state = Arc::<Mutex<State>>::default();
+        let (orders, ordered) = channel();
+        let own = Arc::clone(&state);
+        std::thread::spawn(move || obey(&ordered, &own));
+        let mut server = Self {
+            address: ([127, 0, 0, 1], 0).into(),
+            state,
+            orders,
+        };
+        server.start();
+        server
+    }
+
+    fn order(&self, order: Order) -> SocketAddr {
+        let (done, is_done) = channel();
+        self.orders.send((order, done)).unwrap();
+        is_done.recv().unwrap()
+    }
+
+    /// Listens, where nobody does.
+    pub fn start(&mut self) {
+        self.address = self.order(Order::Start);
+    }
+
+    /// Nobody listens, and all connections are closed.
+    pub fn stop(&self) {
+        self.order(Order::Stop);
+    }
+
+    pub fn on(&self, procedure: u32, nth: usize, act: Act) -> &Self {
+        let nth = Some(nth);
+        self.state().rules.push(Rule { procedure, nth, act });
+        self
+    }
+
+    pub fn always(&self, procedure: u32, act: Act) -> &Self {
+        self.state().rules.push(Rule {
+            procedure,
+            nth: None,
+            act,
+        });
+        self
+    }
+
+    pub fn files<T>(&self, look: impl FnOnce(&mut Files) -> T) -> T {
+        look(&mut self.state().files)
+    }
+
+    /// The procedures that were called since this was asked last.
+    pub fn take_calls(&self) -> Vec<u32> {
+        std::mem::take(&mut self.state().calls)
+    }
+
+    /// All goes well from now on.
+    pub fn behave(&self) -> &Self {
+        self.state().rules.clear();
+        self
+    }
+
+    /// The URL of the export, with more parameters.
+    pub fn url(&self, parameters: &str) -> PathBuf {
+        let port = self.address.port();
+        format!("nfs://127.0.0.1:{port}/export?mountport={port}{parameters}").into()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.order(Order::Leave);
+    }
+}
+
+/// Listens and stops listening, at one address.
+fn obey(ordered: &Receiver<(Order, Sender<SocketAddr>)>, state: &Arc<Mutex<State>>) {
+    let mut address = SocketAddr::from(([127, 0, 0, 1], 0));
+    let mut listening = None;
+    for (order, done) in ordered {
+        if let Order::Start = order {
+            let listener = TcpListener::bind(address).unwrap();
+            address = listener.local_addr().unwrap();
+            let (state, is_over) = (Arc::clone(state), Arc::new(AtomicBool::new(false)));
+            let sees = Arc::clone(&is_over);
+            let thread = std::thread::spawn(move || listen(&listener, &state, &sees));
+            listening = Some((thread, is_over));
+        } else if let Some((thread, is_over)) = listening.take() {
+            is_over.store(true, Ordering::SeqCst);
+            let _ = TcpStream::connect(address);
+            thread.join().unwrap();
+            for stream in state.lock().unwrap().connections.drain(..) {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        let _ = done.send(address);
+        if let Order::Leave = order {
+            return;
+        }
+    }
+}
+
+fn listen(listener: &TcpListener, state: &Arc<Mutex<State>>, is_over: &AtomicBool) {
+    for stream in listener.incoming() {
+        if is_over.load(Ordering::SeqCst) {
+            return;
+        }
+        let (stream, state) = (stream.unwrap(), Arc::clone(state));
+        state.lock().unwrap().connections.push(stream.try_clone().unwrap());
+        std::thread::spawn(move || serve(stream, &state));
+    }
+}
+
+fn record(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let mut mark = [0; 4];
+    stream.read_exact(&mut mark)?;
+    let mut record = vec![0; (u32::from_be_bytes(mark) & 0x7fff_ffff) as usize];
+    stream.read_exact(&mut record)?;
+    Ok(record)
+}
+
+fn marked(reply: &[u8]) -> Vec<u8> {
+    [&(reply.len() as u32 | (1 << 31)).to_be_bytes(), reply].concat()
+}
+
+/// Until somebody closes the connection.
+fn serve(mut stream: TcpStream, state: &Mutex<State>) {
+    while let Ok(call) = record(&mut stream) {
+        let (bytes, is_last) = answer(&call, state);
+        if stream.write_all(&bytes).is_err() || is_last {
+            let _ = stream.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+/// The bytes that go back, and whether the connection is closed then.
+fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
+    let mut input = In(call);
+    let (xid, kind, version) = (input.u32(), input.u32(), input.u32());
+    assert_eq!((kind, version), (0, 2), "calls are calls");
+    let (program, version, procedure) = (input.u32(), input.u32(), input.u32());
+    assert_eq!(version, 3);
+    let (flavor, credentials) = (input.u32(), input.bytes());
+    assert!(flavor == 1 && credentials.len() >= 20, "callers show who they are");
+    assert_eq!((input.u32(), input.bytes()), (0, Vec::new()));
+    let mut guard = state.lock().unwrap();
+    let act = guard.act(program, procedure);
+    if let Some(Act::Late(wait)) = act {
+        drop(guard);
+        std::thread::sleep(wait);
+        guard = state.lock().unwrap();
+    }
+    let state = &mut *guard;
+    let head = |xid: u32| Out::default().u32(xid).u32(1).u32(0).u32(0).u32(0).u32(0);
+    let whims = if let Some(Act::As(whims)) = &act {
+        *whims
+    } else {
+        Whims::default()
+    };
+    match &act {
+        Some(Act::Status(status)) => return (marked(&head(xid).u32(*status).u64(0).u64(0).0), false),
+        Some(Act::LoseRequest) => return (Vec::new(), true),
+        Some(Act::Refused(words)) => {
+            let out = words
+                .iter()
+                .fold(Out::default().u32(xid).u32(1), |out, word| out.u32(*word));
+            return (marked(&out.0), false);
+        }
+        Some(Act::RestartBefore) => state.files.restart(),
+        _ => {}
+    }
+    let results = state.files.perform(program, procedure, &mut input, whims);
+    let mut reply = head(xid).then(results.clone()).0;
+    let mut bytes = match act {
+        Some(Act::Silence) => Vec::new(),
+        Some(Act::LoseReply) => return (Vec::new(), true),
+        Some(Act::Restart) => {
+            state.files.restart();
+            return (Vec::new(), true);
+        }
+        Some(Act::CutStream) => {
+            reply.truncate(reply.len() / 2);
+            let mark = ((reply.len() as u32 * 2) | (1 << 31)).to_be_bytes();
+            return ([&mark, &reply[..]].concat(), true);
+        }
+        Some(Act::CutRecord(bytes)) => {
+            reply.truncate(reply.len() - bytes);
+            marked(&reply)
+        }
+        Some(Act::Fragments(bytes)) => {
+            let count = reply.len().div_ceil(bytes);
+            let parts = reply.chunks(bytes).enumerate();
+            parts
+                .flat_map(|(number, part)| {
+                    let last = if number + 1 == count { 1_u32 << 31 } else { 0 };
+                    [&(part.len() as u32 | last).to_be_bytes(), part].concat()
+                })
+                .collect()
+        }
+        Some(Act::Twice) => [marked(&reply), marked(&reply)].concat(),
+        Some(Act::AfterNext) => {
+            state.held.push(marked(&reply));
+            Vec::new()
+        }
+        Some(Act::OtherNumber) => marked(&head(xid ^ 0x4000_0000).then(results).0),
+        Some(Act::Bytes(bytes)) => bytes,
+        _ => marked(&reply),
+    };
+    if !bytes.is_empty() {
+        bytes.extend(state.held.drain(..).flatten());
+    }
+    (bytes, false)
+}
+
+impl State {
+    /// Counts a call, and gives the first rule for it.
+    fn act(&mut self, program: u32, procedure: u32) -> Option<Act> {
+        if program != NFS {
+            return None;
+        }
+        let nth = self.calls.iter().filter(|call| **call == procedure).count();
+        self.calls.push(procedure);
+        let fits = |rule: &&Rule| rule.procedure == procedure && rule.nth.is_none_or(|wanted| wanted == nth);
+        self.rules.iter().find(fits).map(|rule| rule.act.clone())
+    }
+}
