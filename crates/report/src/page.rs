@@ -20,7 +20,7 @@ use document::{Document, html as shown};
 use record::Record;
 
 pub use self::dots::dots;
-pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
+pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_page, records};
 pub use self::run::{conditions, document};
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 

@@ -221,7 +221,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
         };
         all.note(format!("Who served the operations: not available ({why})."));
     }
-    over_time::machine(all, record);
+    over_time::machine::render(all, record);
     let mut machine = Document::default();
     text::machine::render(&mut machine, record, summary);
     all.folded("What the kernel counted", machine);
