@@ -5,10 +5,11 @@
 //! depends on the last moment alone, so slices may come from several workers, in any order and late.
 //!
 //! Latencies take a hundred times the room of counts. So where a series is recorded ([`Slices::recorded`]) those of neighbours
-//! are put together until [`LATENCY_SLICES_MAX`] are left, in coarser buckets: a picture shows no more of them.
+//! are put together until [`LATENCY_SLICES_MAX`] of each key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture
+//! shows no more of them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
@@ -24,8 +25,10 @@ pub const SLICE_NS: u64 = 1_000_000_000;
 pub const SLICES_MAX: usize = 1_800;
 /// No recorded series has more latencies of a key: a column of a heat map each.
 pub const LATENCY_SLICES_MAX: usize = 120;
+/// And of all keys together: with more than eight of them each has fewer columns.
+pub const LATENCIES_MAX: usize = 960;
 /// Recorded latencies have 2 to the power of this many buckets to a power of two.
-pub const LATENCY_PRECISION_BITS: u32 = 4;
+pub const LATENCY_PRECISION_BITS: u32 = 3;
 
 /// What can be put together: associatively and commutatively.
 pub trait Merge {
@@ -61,7 +64,7 @@ pub struct SliceMeter {
     pub bytes: u64,
     /// Operations that failed in it; they count in no other number here.
     pub failed: u64,
-    /// Latency of the operations. In a record in buckets that are 16 to a power of two, and where several slices share their
+    /// Latency of the operations. In a record in buckets that are 8 to a power of two, and where several slices share their
     /// latencies, in the first of them that has the key; empty in the others.
     pub latency: SparseHistogram,
 }
@@ -198,10 +201,12 @@ impl<K: Ord, M: Merge> Slices<K, M> {
 }
 
 impl<K: Ord + Clone> Slices<K, SliceMeter> {
-    /// As it is recorded: with coarser latencies, and with those of neighbours together where there are more than
-    /// [`LATENCY_SLICES_MAX`] slices. All counts are as they were, and so are the extremes and the sum of the latencies.
+    /// As it is recorded: with coarser latencies, and with those of neighbours together where there are too many slices. All
+    /// counts are as they were, and so are the extremes and the sum of the latencies.
     pub fn recorded(mut self) -> Self {
-        while self.slices.len().div_ceil(self.sharing()) > LATENCY_SLICES_MAX {
+        let keys: BTreeSet<&K> = self.slices.iter().flat_map(BTreeMap::keys).collect();
+        let most = (LATENCIES_MAX / keys.len().max(1)).clamp(1, LATENCY_SLICES_MAX);
+        while self.slices.len().div_ceil(self.sharing()) > most {
             self.latency_doublings += 1;
         }
         let sharing = self.sharing();

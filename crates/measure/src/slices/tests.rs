@@ -219,6 +219,13 @@ fn a_day_of_six_kinds_of_operations_stays_small() {
     assert!(in_memory < 30_000_000, "{in_memory} bytes");
     let recorded = slices.recorded();
     assert_eq!(recorded.sharing(), 16);
+    let mut of_many = Slices::default();
+    (0..24_u8).for_each(|key| of_many.add(99, key, meter(5)));
+    assert_eq!(
+        of_many.recorded().sharing(),
+        4,
+        "100 slices of 24 keys: 25 times 24 are left"
+    );
     let json = serde_json::to_vec(&recorded).unwrap().len();
     println!("as it is recorded: {json} bytes of JSON");
     assert!(json < 2_000_000, "{json} bytes");

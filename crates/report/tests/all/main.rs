@@ -14,4 +14,5 @@ mod terminal;
 // What they share.
 mod imported;
 mod made;
+mod noisy;
 mod paged;

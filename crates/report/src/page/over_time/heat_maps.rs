@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use document::units::rate;
 use document::{Document, Number, Table};
+use measure::LATENCY_PRECISION_BITS;
 use record::{Action, PhaseRecord, Record};
 
 use super::{POINTS_MAX, Stretch, line, short_latency, stretches_of_latencies, time};
@@ -88,18 +89,34 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
         let first = (from as usize).min(COLUMNS - 1);
         let last = (to.ceil() as usize).clamp(first + 1, COLUMNS);
         for (ns, count) in done.latency.durations() {
-            let Some(level) = levels.place(ns.max(1) as f64) else {
-                continue;
-            };
-            let row = ((level * ROWS as f64) as usize).min(ROWS - 1);
-            for column in first..last {
-                // Of a column that two stretches share each has its part.
-                let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
-                grid.add(column, row, count as f64 / stretch.seconds() * part);
+            for (row, share) in rows(ns, levels) {
+                for column in first..last {
+                    // Of a column that two stretches share each has its part.
+                    let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
+                    grid.add(column, row, count as f64 / stretch.seconds() * part * share);
+                }
             }
         }
     }
     grid
+}
+
+/// The rows over which a recorded bucket goes, by its middle, each with the share that lies in it: buckets may be wider than rows.
+fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
+    /// From the middle of a bucket to its ends.
+    const HALF: f64 = 0.5 / (1 << LATENCY_PRECISION_BITS) as f64;
+    let ns = ns.max(1) as f64;
+    let Some(middle) = levels.place(ns) else {
+        return Vec::new();
+    };
+    let end = |ns: f64| levels.place(ns).unwrap_or(middle) * ROWS as f64;
+    let (from, to) = (end(ns * (1.0 - HALF)), end(ns * (1.0 + HALF)));
+    if to <= from {
+        return vec![(((middle * ROWS as f64) as usize).min(ROWS - 1), 1.0)];
+    }
+    let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
+    let rows = from as usize..(to.ceil() as usize).min(ROWS);
+    rows.map(|row| (row, share(row))).collect()
 }
 
 /// What a readout shows over a heat map: as in the table beside it.
@@ -169,8 +186,30 @@ mod tests {
         let cells: Vec<f64> = grid(Action::Read, &stretches, time, Scale::decades([1e5, 1e7].into_iter()))
             .values()
             .collect();
-        assert_eq!(cells.len(), COLUMNS);
-        let odd = cells.iter().find(|rate| (*rate / 100.0 - 1.0).abs() > 1e-6);
-        assert_eq!(odd, None);
+        // A bucket goes over a few rows, over which its operations are shared out.
+        let rows: Vec<&[f64]> = cells.chunks(COLUMNS).collect();
+        assert!((2..=3).contains(&rows.len()), "{}", cells.len());
+        let odd = |row: &&&[f64]| row.len() != COLUMNS || row.iter().any(|rate| (rate / row[0] - 1.0).abs() > 1e-6);
+        assert_eq!(rows.iter().find(odd), None);
+        let sum: f64 = rows.iter().map(|row| row[0]).sum();
+        assert!((sum - 100.0).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn a_bucket_goes_over_its_rows_and_no_further() {
+        let levels = Scale::decades([1e5, 1e6].into_iter());
+        let shares = |ns: u64| rows(ns, levels);
+        let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();
+        assert!((all - 1.0).abs() < 1e-9, "{all}");
+        // 8 buckets to a power of two of 60 rows to a power of ten: none is left out.
+        let mut seen: Vec<usize> = (0..=26)
+            .flat_map(|bucket| shares((1e5 * 2_f64.powf(f64::from(bucket) / 8.0)) as u64))
+            .map(|(row, _)| row)
+            .collect();
+        seen.dedup();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, (0..ROWS).collect::<Vec<_>>());
+        assert_eq!(shares(5_000_000), []);
     }
 }
