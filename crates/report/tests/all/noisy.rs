@@ -135,7 +135,11 @@ fn lengths(page: &str) -> (usize, usize) {
 fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
     let base = made::private(&kept());
     // As many kinds of operations as there are for three hours, and those of a usual mix from half an hour to a day.
-    for (seconds, kinds) in [(1_800, &USUAL[..]), (10_000, Action::ALL), (24 * 3_600, &USUAL[..])] {
+    for (seconds, kinds, most) in [
+        (1_800, &USUAL[..], 1_500_000),
+        (10_000, Action::ALL, 2_000_000),
+        (24 * 3_600, &USUAL[..], 1_500_000),
+    ] {
         let mut record = noisy(&base, seconds, seconds, kinds, 500);
         many_workers(&mut record);
         let began = Instant::now();
