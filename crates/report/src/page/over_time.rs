@@ -155,7 +155,8 @@ fn second(value: f64) -> String {
     if value.fract().abs() < 1e-9 {
         format!("{value:.0}")
     } else {
-        format!("{value:.3}")
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 }
 

@@ -15,4 +15,5 @@ mod terminal;
 mod imported;
 mod made;
 mod noisy;
+mod numbers;
 mod paged;

@@ -309,18 +309,33 @@ fn figures_are_whole_files_with_their_conditions() {
     let made = made(5);
     let figures = with_page(&made, comparison_figures);
     let ratios = &figures[0];
+    let charts = figures
+        .iter()
+        .find(|figure| figure.name.contains("percentiles"))
+        .unwrap();
+    assert!(!charts.two_columns.contains("data-readings") && charts.two_columns.contains("<path class=\"line"));
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
         assert!(svg.contains(&format!("<svg width=\"{width}\" height=\"")), "{svg}");
         // Programs for paper know no variables of CSS, and have no page around it.
         assert!(svg.contains("<style>") && !svg.contains("var("));
+        // Nor has it a script.
+        assert!(!svg.contains("data-readings") && !svg.contains("data-plane"));
     }
     assert!(
         ratios
             .data
             .starts_with("side,baseline,metric,ratio,from,to,twin from,twin to\r\n")
     );
-    for words in ["95 % interval", "fingerprint", "Durability", "Cache", "5 blocks"] {
+    for words in [
+        "95 % interval",
+        "Fingerprint",
+        "500 files",
+        "read/append",
+        "Durability",
+        "Cache",
+        "5 blocks",
+    ] {
         assert!(ratios.caption.contains(words), "{words}: {}", ratios.caption);
     }
     let names: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();

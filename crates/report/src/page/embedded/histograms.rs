@@ -95,7 +95,10 @@ impl<R: BufRead> Longer<R> {
 }
 
 fn spoilt() -> Error {
-    Error::new(ErrorKind::InvalidData, super::PageError::Damaged)
+    Error::new(
+        ErrorKind::InvalidData,
+        "the histograms in the HTML file are truncated or damaged (use another copy of the file)",
+    )
 }
 
 impl<R: BufRead> Read for Longer<R> {

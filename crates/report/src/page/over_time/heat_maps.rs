@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use document::units::rate;
 use document::{Document, Number, Table};
-use measure::LATENCY_PRECISION_BITS;
+use measure::{Histogram, LATENCY_PRECISION_BITS};
 use record::{Action, PhaseRecord, Record};
 
 use super::{POINTS_MAX, Stretch, line, short_latency, stretches_of_latencies, time};
+use crate::page::percentiles;
+use crate::page::served::service;
+use crate::page::sides::capital;
 use crate::pictures::chart::{Axis, Behind, Chart, Series};
 use crate::pictures::heat::Grid;
 use crate::pictures::scale::Scale;
@@ -21,7 +24,9 @@ const ROWS: usize = 60;
 /// A heat map for each kind of operation.
 pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseRecord], kinds: &BTreeMap<Action, u64>) {
     let stretches = &stretches_of_latencies(phases, POINTS_MAX)[..];
-    document.heading("Latency over time");
+    let operations: Vec<_> = percentiles::operations(record).collect();
+    let what = percentiles::what(&operations);
+    document.heading(format!("{} over time", capital(what)));
     let durations = || stretches.iter().flat_map(|stretch| stretch.done.values());
     let ends = || {
         durations()
@@ -56,14 +61,29 @@ pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseR
         if grid.values().next().is_none() {
             continue;
         }
-        let title = format!("Latency of {} over time", action.name());
-        let caption = format!("How many operations had which latency, and when. {colour}");
+        let title = format!("{} of {} over time", capital(what), action.name());
+        let mut caption =
+            format!("How many operations had which {what}, and when; percentiles are within 7 %. {colour}");
+        let mut from_issue = Histogram::default();
+        for operation in operations.iter().filter(|operation| operation.action == *action) {
+            operation
+                .meter
+                .service
+                .iter()
+                .for_each(|service| from_issue.merge(service));
+        }
+        if from_issue.count() > 0 {
+            caption += &format!(
+                " From the due time; of all of them together the {}.",
+                service(from_issue.summary().p99)
+            );
+        }
         let chart = Chart {
             title: &title,
             description: &caption,
             x: time(record),
             y: Axis {
-                name: "latency".to_owned(),
+                name: what.to_owned(),
                 scale: levels,
                 label: short_latency,
             },
@@ -155,8 +175,6 @@ fn latencies(action: Action, stretches: &[Stretch]) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use measure::Histogram;
-
     use super::super::Done;
     use super::*;
 
