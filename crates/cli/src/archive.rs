@@ -5,10 +5,10 @@ mod edit;
 mod exchange;
 mod keeper;
 mod mark;
+mod page_run;
 mod place;
 mod report;
 mod show;
-mod told;
 
 use std::path::Path;
 

@@ -115,9 +115,10 @@ fn unpacked(mut source: impl Read + 'static) -> std::io::Result<Box<dyn Read>> {
         return Ok(Box::new(whole));
     }
     let mut text = Vec::new();
-    whole.take(page::PAGE_BYTES_MAX as u64).read_to_end(&mut text)?;
+    // A byte more than there may be, so that what is too long is told and not cut.
+    whole.take(page::PAGE_BYTES_MAX as u64 + 1).read_to_end(&mut text)?;
     let records = page::records(&text).map_err(|error| Error::new(ErrorKind::InvalidData, error))?;
-    Ok(Box::new(records))
+    Ok(records)
 }
 
 /// The run that is called so cannot be used. What is wrong may quote it.

@@ -55,6 +55,9 @@ pub enum Problem {
     /// A study cannot go on; what it has measured is in the archive.
     #[error("{0}")]
     Study(String),
+    /// A page could not be read again.
+    #[error("cannot make the page: {0}")]
+    Page(#[from] report::page::PageError),
     /// A report could not be delivered.
     #[error("cannot write the report to {to}: {cause}")]
     Report { to: String, cause: std::io::Error },
@@ -79,7 +82,7 @@ impl Problem {
             | Self::Sides(_)
             | Self::Gate(_) => WRONG,
             Self::Calibration { code, .. } => *code,
-            Self::Study(_) | Self::Report { .. } => 1,
+            Self::Study(_) | Self::Page(_) | Self::Report { .. } => 1,
         }
     }
 }

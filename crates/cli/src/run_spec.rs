@@ -16,7 +16,6 @@ use workload::presets::{self, Machine};
 
 pub use config::{parse_config, to_config};
 pub use error::SpecError;
-pub use like::options as options_like;
 
 use crate::earlier::{self, Called};
 use crate::options::{WorkArguments, similar};

@@ -145,7 +145,7 @@ fn write_page(page: OutputFile, place: &ArchivePlace, id: &str) -> Result<(), Pr
     let text = || {
         let archive = place.open(false)?;
         let found = found::find(&archive, id)?;
-        let page = found.map(|found| archive::study_page(&archive, &found, &[]));
+        let page = found.map(|found| archive::study_page(&archive, &found, &[], false));
         Ok(page.transpose()?.map(|page| page.page))
     };
     page.write_made(text(), WRITE_MAX)

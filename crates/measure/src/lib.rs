@@ -13,9 +13,11 @@ pub mod steady;
 pub use histogram::{Histogram, LatencySummary};
 pub use knee::Knee;
 pub use meter::Meter;
-pub use slices::{Merge, SLICE_NS, SLICES_MAX, Slice, SliceMeter, Slices};
+pub use slices::{
+    LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, Merge, SLICE_NS, SLICES_MAX, Slice, SliceMeter, Slices,
+};
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};
-pub use sparse::SparseHistogram;
+pub use sparse::{SparseHistogram, packed, unpacked};
 pub use steady::{Drift, Steady};
 
 #[cfg(test)]

@@ -3,9 +3,13 @@
 //! A slice is a second wide. Where there would be more than [`SLICES_MAX`] of them, neighbours are merged two by two, so
 //! that all are twice as wide, as often as it takes: a long run has wider slices, and nothing is lost. The width
 //! depends on the last moment alone, so slices may come from several workers, in any order and late.
+//!
+//! Latencies take a hundred times the room of counts. So where a series is recorded ([`Slices::recorded`]) those of neighbours
+//! are put together until [`LATENCY_SLICES_MAX`] of each key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture
+//! shows no more of them.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::Error;
@@ -19,6 +23,12 @@ use crate::sparse::SparseHistogram;
 pub const SLICE_NS: u64 = 1_000_000_000;
 /// No series has more: a point for every pixel or so of a chart, half an hour of seconds.
 pub const SLICES_MAX: usize = 1_800;
+/// No recorded series has more latencies of a key: a column of a heat map each.
+pub const LATENCY_SLICES_MAX: usize = 120;
+/// And of all keys together: with more than eight of them each has fewer columns.
+pub const LATENCIES_MAX: usize = 960;
+/// Recorded latencies have 2 to the power of this many buckets to a power of two.
+pub const LATENCY_PRECISION_BITS: u32 = 3;
 
 /// What can be put together: associatively and commutatively.
 pub trait Merge {
@@ -54,7 +64,8 @@ pub struct SliceMeter {
     pub bytes: u64,
     /// Operations that failed in it; they count in no other number here.
     pub failed: u64,
-    /// Latency of the operations; empty where latencies were not asked for.
+    /// Latency of the operations. In a record in buckets that are 8 to a power of two, and where several slices share their
+    /// latencies, in the first of them that has the key; empty in the others.
     pub latency: SparseHistogram,
 }
 
@@ -84,6 +95,8 @@ pub struct Slice<K, M = SliceMeter> {
 pub struct Slices<K, M = SliceMeter> {
     /// How often the width was doubled.
     doublings: u32,
+    /// How often that of latencies was: as often, or more often where slices share them.
+    latency_doublings: u32,
     /// From the start to the last one that has something.
     slices: Vec<BTreeMap<K, M>>,
 }
@@ -92,6 +105,7 @@ impl<K, M> Default for Slices<K, M> {
     fn default() -> Self {
         Self {
             doublings: 0,
+            latency_doublings: 0,
             slices: Vec::new(),
         }
     }
@@ -122,6 +136,7 @@ impl<K: Ord, M: Merge> Slices<K, M> {
         while self.doublings < other.doublings {
             self.double();
         }
+        self.latency_doublings = self.latency_doublings.max(other.latency_doublings);
         for (index, slice) in (0_u64..).zip(other.slices) {
             for (key, meter) in slice {
                 self.add(index << other.doublings, key, meter);
@@ -131,7 +146,13 @@ impl<K: Ord, M: Merge> Slices<K, M> {
 
     /// How wide each slice is, in nanoseconds.
     pub fn width_ns(&self) -> u64 {
-        SLICE_NS.saturating_mul(1_u64.checked_shl(self.doublings).unwrap_or(u64::MAX))
+        wide(self.doublings)
+    }
+
+    /// How many slices share their latencies, which the first of them that has the key holds: 1 where none do.
+    pub fn sharing(&self) -> usize {
+        let more = self.latency_doublings.saturating_sub(self.doublings);
+        1_usize.checked_shl(more).unwrap_or(usize::MAX)
     }
 
     /// The slices from the start on, with those in which nothing was done, up to the last in which something was. The
@@ -175,6 +196,39 @@ impl<K: Ord, M: Merge> Slices<K, M> {
         }
         self.slices = halved;
         self.doublings += 1;
+        self.latency_doublings = self.latency_doublings.max(self.doublings);
+    }
+}
+
+impl<K: Ord + Clone> Slices<K, SliceMeter> {
+    /// As it is recorded: with coarser latencies, and with those of neighbours together where there are too many slices. All
+    /// counts are as they were, and so are the extremes and the sum of the latencies.
+    pub fn recorded(mut self) -> Self {
+        let keys: BTreeSet<&K> = self.slices.iter().flat_map(BTreeMap::keys).collect();
+        let most = (LATENCIES_MAX / keys.len().max(1)).clamp(1, LATENCY_SLICES_MAX);
+        while self.slices.len().div_ceil(self.sharing()) > most {
+            self.latency_doublings += 1;
+        }
+        let sharing = self.sharing();
+        for group in self.slices.chunks_mut(sharing) {
+            share(group);
+            for meter in group.iter_mut().flat_map(|slice| slice.values_mut()) {
+                meter.latency = meter.latency.coarse(LATENCY_PRECISION_BITS);
+            }
+        }
+        self
+    }
+}
+
+/// Gives all latencies of a key to the first slice that has the key.
+fn share<K: Ord + Clone>(group: &mut [BTreeMap<K, SliceMeter>]) {
+    let mut sums: BTreeMap<K, SparseHistogram> = BTreeMap::new();
+    for (key, meter) in group.iter_mut().flatten() {
+        let latency = std::mem::take(&mut meter.latency);
+        sums.entry(key.clone()).or_default().merge(&latency);
+    }
+    for (key, meter) in group.iter_mut().flatten() {
+        meter.latency = sums.remove(key).unwrap_or_default();
     }
 }
 
@@ -187,6 +241,22 @@ fn put<K: Ord, M: Merge>(slice: &mut BTreeMap<K, M>, key: K, meter: M) {
     }
 }
 
+/// A second that was doubled so often, in nanoseconds.
+fn wide(doublings: u32) -> u64 {
+    SLICE_NS.saturating_mul(1_u64.checked_shl(doublings).unwrap_or(u64::MAX))
+}
+
+/// How often a second was doubled, if it was.
+fn doublings(width_ns: u64) -> Result<u32, String> {
+    let doubled = width_ns / SLICE_NS;
+    match width_ns % SLICE_NS == 0 && doubled.is_power_of_two() {
+        true => Ok(doubled.trailing_zeros()),
+        false => Err(format!(
+            "slices of {width_ns} ns: a slice is 1, 2, 4, 8, ... seconds wide"
+        )),
+    }
+}
+
 /// What was done over time, as it is written.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -194,6 +264,12 @@ struct WrittenSlices<T> {
     /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
+    /// Where slices share their latencies, how wide all are together that do, in nanoseconds: as many widths as 2, 4, 8, ...
+    /// slices have, from the start on. Their latencies are in the first of them that has the key. Absent or nothing where each
+    /// slice has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("multipleOf" = SLICE_NS))]
+    latency_width_ns: Option<u64>,
     /// Those in which something was done, in their order. Their numbers count slices of this width.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
@@ -217,6 +293,7 @@ impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         WrittenSlices {
             width_ns: self.width_ns(),
+            latency_width_ns: (self.sharing() > 1).then(|| wide(self.latency_doublings)),
             slices: (0..)
                 .zip(&self.slices)
                 .filter(|(_, slice)| !slice.is_empty())
@@ -232,15 +309,19 @@ impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
 
 impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de> for Slices<K, M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let WrittenSlices { width_ns, slices } = WrittenSlices::<Slice<K, M>>::deserialize(deserializer)?;
-        let doubled = width_ns / SLICE_NS;
-        if width_ns % SLICE_NS != 0 || !doubled.is_power_of_two() {
-            return Err(D::Error::custom(format!(
-                "slices of {width_ns} ns: a slice is 1, 2, 4, 8, ... seconds wide"
-            )));
+        let WrittenSlices {
+            width_ns,
+            latency_width_ns,
+            slices,
+        } = WrittenSlices::<Slice<K, M>>::deserialize(deserializer)?;
+        let doublings = doublings(width_ns).map_err(D::Error::custom)?;
+        let latency_doublings = self::doublings(latency_width_ns.unwrap_or(width_ns)).map_err(D::Error::custom)?;
+        if latency_doublings < doublings || (latency_width_ns.is_some() && latency_doublings == doublings) {
+            return Err(D::Error::custom("latencies are shared by 2, 4, 8, ... slices"));
         }
         let mut read = Self {
-            doublings: doubled.trailing_zeros(),
+            doublings,
+            latency_doublings,
             slices: Vec::new(),
         };
         for slice in slices {

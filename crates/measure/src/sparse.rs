@@ -115,6 +115,41 @@ impl SparseHistogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    /// The same in coarser buckets, 2 to the power of `bits` to a power of two: each count goes to the bucket in the middle of those
+    /// that become one. Below 128 ns buckets stay as they are. Count, sum, least and greatest stay exact; a percentile is off by
+    /// 1 / 2^(bits + 1) of itself and half a bucket at most.
+    pub fn coarse(&self, bits: u32) -> Self {
+        let shift = PRECISION_BITS.saturating_sub(bits);
+        if shift == 0 || self.count() == 0 {
+            return self.clone();
+        }
+        let used = used(self.min_ns, self.max_ns);
+        let last = used.end.saturating_sub(1);
+        let one = |index: usize| match index >> PRECISION_BITS {
+            0 => index,
+            // No bucket beyond the least and the greatest duration.
+            _ => ((index >> shift << shift) + (1 << (shift - 1))).clamp(used.start, last),
+        };
+        let mut packer = Packer::default();
+        let mut sum: Option<(usize, u64)> = None;
+        for (index, count) in self.buckets() {
+            sum = match sum {
+                Some((at, before)) if at == one(index) => Some((at, before + count)),
+                before => {
+                    before.into_iter().for_each(|(at, count)| packer.push(at, count));
+                    Some((one(index), count))
+                }
+            };
+        }
+        sum.into_iter().for_each(|(at, count)| packer.push(at, count));
+        let (packed, in_buckets) = packer.finish();
+        Self {
+            packed,
+            in_buckets,
+            ..self.clone()
+        }
+    }
+
     /// Adds all of it to a histogram.
     pub fn add_to(&self, histogram: &mut Histogram) {
         histogram.make_room();
@@ -178,6 +213,28 @@ impl SparseHistogram {
     fn buckets(&self) -> Buckets<'_> {
         Buckets::of(&self.packed)
     }
+}
+
+/// Buckets as the text that the module describes: index and count, in ascending order and none of them empty; none of others.
+pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String> {
+    let mut packer = Packer::default();
+    for (index, count) in buckets {
+        if count == 0 || index >= BUCKETS || packer.next.is_some_and(|next| index < next) {
+            return None;
+        }
+        packer.sum = 0;
+        packer.push(index, count);
+    }
+    String::from_utf8(packer.packed).ok()
+}
+
+/// The buckets of such a text; none of one that [`packed`] does not make.
+pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
+    if text.bytes().any(|digit| VALUES[usize::from(digit)] == NO_DIGIT) {
+        return None;
+    }
+    let buckets: Vec<(usize, u64)> = Buckets::of(text.as_bytes()).collect();
+    (packed(buckets.iter().copied())? == text).then_some(buckets)
 }
 
 /// The first of two buckets, or both where they are one.
@@ -438,6 +495,22 @@ mod tests {
         }
 
         #[test]
+        fn a_coarse_one_is_near_and_stays_as_it_is(values in durations(), percent in 0.0_f64..=100.0) {
+            let fine = of(&values);
+            let coarse = fine.coarse(4);
+            prop_assert_eq!(coarse.coarse(4), coarse.clone());
+            prop_assert_eq!((coarse.count(), coarse.overflow()), (fine.count(), fine.overflow()));
+            prop_assert_eq!((coarse.min_ns(), coarse.max_ns()), (fine.min_ns(), fine.max_ns()));
+            prop_assert_eq!(coarse.mean_ns(), fine.mean_ns());
+            if let (Some(coarse), Some(fine)) = (coarse.percentile(percent), fine.percentile(percent)) {
+                let bound = 1.0 / 32.0 + Histogram::ERROR_BOUND;
+                prop_assert!(coarse.abs_diff(fine) as f64 <= fine as f64 * bound, "{coarse} for {fine}");
+            }
+            let json = serde_json::to_string(&coarse).unwrap();
+            prop_assert_eq!(serde_json::from_str::<SparseHistogram>(&json).unwrap(), coarse);
+        }
+
+        #[test]
         fn what_is_taken_is_gone_and_can_be_put_back(a in durations(), b in durations()) {
             let mut histogram = dense(&a);
             let taken = histogram.take_sparse();
@@ -471,6 +544,22 @@ mod tests {
                 prop_assert_eq!(packer.packed, text.as_bytes());
             }
         }
+    }
+
+    #[test]
+    fn buckets_become_a_text_and_come_back() {
+        for buckets in [vec![], vec![(5, 3), (6, 40), (9, 1)], vec![(BUCKETS - 1, u64::MAX)]] {
+            assert_eq!(unpacked(&packed(buckets.clone()).unwrap()), Some(buckets));
+        }
+        for buckets in [
+            [(5, 1), (5, 1)],
+            [(5, 1), (4, 1)],
+            [(5, 0), (6, 1)],
+            [(5, 1), (BUCKETS, 1)],
+        ] {
+            assert_eq!(packed(buckets), None, "{buckets:?}");
+        }
+        assert_eq!((unpacked("F!"), unpacked("FjA"), unpacked("FA")), (None, None, None));
     }
 
     #[test]

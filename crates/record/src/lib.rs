@@ -3,6 +3,7 @@
 //! A [`Record`] holds what was measured, nothing derived; [`Summary`] is what follows from it, defined once
 //! (`docs/specification.md`), so that every view shows the same numbers.
 
+mod again;
 pub mod check;
 pub mod classic;
 pub mod documents;
@@ -25,6 +26,7 @@ pub mod summary;
 pub mod sweep;
 pub mod verdict;
 
+pub use again::{options_again, words_again};
 pub use check::{BrokenRule, CheckedRecord, Difference, Differences, Rule};
 pub use classic::ClassicFigures;
 pub use driven::{Calibration, Sizing, SteadyFound};

@@ -21,6 +21,7 @@ use workload::Phase;
 
 pub use self::evidence::{
     CommandsSent, DeviceReads, EvidenceSummary, FlushesServed, MessageKindSent, MessagesSent, ServedBy, WritesServed,
+    phase_evidence,
 };
 pub use self::machine::{DeviceSummary, MachineSummary, WorkersCpu};
 pub use self::overhead::OverheadSummary;

@@ -92,6 +92,7 @@ fn slug(title: &str) -> String {
 
 /// A picture of a page with a size and a style of its own.
 fn on_paper(svg: &str, width_mm: f64) -> String {
+    let svg = &without(&without(svg, "data-readings"), "data-plane");
     let size = |svg: &str| {
         let (_, size) = svg.split_once("viewBox=\"0 0 ")?;
         let (width, height) = size.split_once('"')?.0.split_once(' ')?;
@@ -107,4 +108,13 @@ fn on_paper(svg: &str, width_mm: f64) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
         svg.replacen("</title>", &format!("</title><style>\n{STYLE}</style>"), 1)
     )
+}
+
+/// An element without an attribute that only the script of a page reads.
+fn without(svg: &str, name: &str) -> String {
+    let found = svg.split_once(&format!(" {name}=\"")).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once('"')?;
+        Some(format!("{before}{after}"))
+    });
+    found.unwrap_or_else(|| svg.to_owned())
 }

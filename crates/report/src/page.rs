@@ -4,6 +4,7 @@
 //! What is shown is a document, as everywhere; this adds the file around it. The file's own policy forbids every request and
 //! every script but one of ours, by its hash; what is embedded is data.
 
+mod calls;
 mod cells;
 mod dots;
 mod embedded;
@@ -11,6 +12,7 @@ pub(crate) mod over_time;
 pub(crate) mod percentiles;
 mod ratios;
 mod run;
+mod served;
 mod sides;
 mod study;
 mod sweep;
@@ -20,7 +22,7 @@ use document::{Document, html as shown};
 use record::Record;
 
 pub use self::dots::dots;
-pub use self::embedded::{PAGE_BYTES_MAX, PageError, is_page, records};
+pub use self::embedded::{PAGE_BYTES_MAX, PageError, RECORDS_BYTES_MAX, fits, is_page, records};
 pub use self::run::{conditions, document};
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
@@ -28,7 +30,7 @@ const STYLE: &str = concat!(include_str!("../style/page.css"), include_str!("../
 /// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete without it.
 const SCRIPT: &str = include_str!("../style/page.js");
 /// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are in the file.
-const POLICY: &str = "default-src 'none'; script-src 'sha256-GEEI764Of6guxRHmulgwqGzHaAQk6onumOaqylvdcj8='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; script-src 'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {

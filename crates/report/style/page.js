@@ -118,9 +118,9 @@
     // Rows that say nothing at their beginning belong to the one above.
     if (rows.length < 2 || rows.some((row) => !row.cells[0] || row.cells[0].textContent === "")) return;
     heads.forEach((head, column) => {
-      if (head.textContent === "") return;
       const button = document.createElement("button");
       button.type = "button";
+      if (head.textContent === "") button.setAttribute("aria-label", "Name");
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {

@@ -9,8 +9,9 @@ use report::figures::comparison_figures;
 use report::page::{ComparedPage, comparison_page};
 use study::{Design, Metric, SideGroup};
 
-use super::told::{PageFiles, Told};
+use super::page_run::{ArchivedRun, PageFiles};
 use super::{find, remarks};
+use crate::options::ReportArguments;
 use crate::problem::Problem;
 use crate::sides::{Found, all_of_study, sides};
 use crate::study::found::FoundStudy;
@@ -20,27 +21,27 @@ use crate::study::layout;
 ///
 /// # Errors
 /// Where its design has no cells, or a record cannot be read.
-pub fn study_page(archive: &Archive, study: &FoundStudy, metrics: &[Metric]) -> Result<PageFiles, Problem> {
+pub fn study_page(
+    archive: &Archive,
+    study: &FoundStudy,
+    metrics: &[Metric],
+    with_figures: bool,
+) -> Result<PageFiles, Problem> {
     let found = all_of_study(archive, study, metrics)?;
     let name = format!("study {} ({})", study.design.name, study.id);
     let more = match study.design.layout {
         Some(of) => layout::on_page(archive, &study.design, &study.runs, of)?,
         None => Document::default(),
     };
-    page(archive, name, &found, Some(&study.design), more)
+    page(archive, name, &found, (Some(&study.design), more), with_figures)
 }
 
 /// The page of sides, the first of which is the baseline.
 ///
 /// # Errors
 /// Where a word stands for nothing, sides are not alike, or a record cannot be read.
-pub fn sides_page(
-    archive: &Archive,
-    words: &[String],
-    metrics: &[Metric],
-    is_unlike_allowed: bool,
-) -> Result<PageFiles, Problem> {
-    let found = sides(archive, words, metrics, is_unlike_allowed)?;
+pub fn sides_page(archive: &Archive, words: &[String], arguments: &ReportArguments) -> Result<PageFiles, Problem> {
+    let found = sides(archive, words, &arguments.metric, arguments.unlike)?;
     let labels = |group: &SideGroup| {
         group
             .sides
@@ -54,15 +55,16 @@ pub fn sides_page(
         .iter()
         .map(|group| format!("{} compared with {}", labels(group), group.baseline.side.label));
     let name = name.collect::<Vec<_>>().join("; ");
-    page(archive, name, &found, None, Document::default())
+    let with_figures = arguments.figures.is_some();
+    page(archive, name, &found, (None, Document::default()), with_figures)
 }
 
 fn page(
     archive: &Archive,
     name: String,
     found: &Found,
-    design: Option<&Design>,
-    more: Document,
+    (design, more): (Option<&Design>, Document),
+    with_figures: bool,
 ) -> Result<PageFiles, Problem> {
     let mut numbers = BTreeSet::new();
     for group in &found.groups {
@@ -70,11 +72,11 @@ fn page(
         let all = baseline.chain(&group.sides);
         numbers.extend(all.flat_map(|side| &side.runs).filter_map(|run| run.run));
     }
-    let mut told = Vec::new();
+    let mut kept = Vec::new();
     for number in numbers {
         let remarks: Remarks = remarks(&find(archive, &number.to_string())?);
         let record: Record = archive.record(number)?;
-        told.push((number, Told::of(record, &remarks)));
+        kept.push((number, ArchivedRun::of(record, &remarks)));
     }
     let page = ComparedPage {
         name,
@@ -83,10 +85,8 @@ fn page(
         metrics: &found.metrics,
         design,
         more,
-        runs: told.iter().map(|(number, told)| (*number, told.on_page())).collect(),
+        runs: kept.iter().map(|(number, run)| (*number, run.on_page())).collect(),
     };
-    Ok(PageFiles {
-        page: comparison_page(&page),
-        figures: comparison_figures(&page),
-    })
+    let figures = || comparison_figures(&page);
+    PageFiles::of(comparison_page(&page), with_figures.then_some(figures))
 }

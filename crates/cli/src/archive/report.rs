@@ -8,9 +8,9 @@ use archive::{Archive, Remarks, RunName};
 use document::harmless::path as shown;
 use record::Record;
 use report::figures::PaperFigure;
-use report::page::{PageRun, page};
+use report::page::{PageRun, fits, page};
 
-use super::told::{PageFiles, Told};
+use super::page_run::{ArchivedRun, PageFiles};
 use super::{compared, find, number, open, place, remarks};
 use crate::earlier;
 use crate::options::ReportArguments;
@@ -39,9 +39,11 @@ pub fn needs_file(path: Option<&Path>) -> Result<(), SpecError> {
 /// The page of a run that has just ended.
 ///
 /// # Errors
-/// Where our own published data are at fault.
+/// Where our own published data are at fault, or the page could not be read again.
 pub fn page_of(record: Record, remarks: &Remarks) -> Result<String, Problem> {
-    Ok(page(&[Told::of(record, remarks).with_published()?.on_page()]))
+    let page = page(&[ArchivedRun::of(record, remarks).with_published()?.on_page()]);
+    fits(&page)?;
+    Ok(page)
 }
 
 /// Writes the page.
@@ -123,12 +125,12 @@ fn of_archive(archive: &Archive, arguments: &ReportArguments) -> Result<PageFile
     if let ([word], false) = (&words[..], arguments.compare) {
         let is_run = matches!(RunName::parse(word), Some(RunName::Last | RunName::Number(_)));
         if let Some(study) = (!is_run).then(|| found::find(archive, word)).transpose()?.flatten() {
-            return compared::study_page(archive, &study, &arguments.metric);
+            return compared::study_page(archive, &study, &arguments.metric, arguments.figures.is_some());
         }
     }
     let is_run = |word: &PathBuf| earlier::name(word).is_some() || is_file(word);
     if arguments.compare || (words.len() > 1 && !arguments.runs.iter().all(is_run)) {
-        return compared::sides_page(archive, &words, &arguments.metric, arguments.unlike);
+        return compared::sides_page(archive, &words, arguments);
     }
     if let ([word], [path]) = (&words[..], &arguments.runs[..]) {
         if !is_run(path) {
@@ -145,45 +147,42 @@ fn of_runs(archive: Option<&Archive>, arguments: &ReportArguments) -> Result<Pag
         )
         .into());
     }
-    let mut told = Vec::new();
+    let mut all = Vec::new();
     for run in &arguments.runs {
         match (earlier::name(run), archive) {
-            (Some(word), Some(archive)) => told.push(archived(archive, word)?),
-            _ => told.extend(in_file(run)?),
+            (Some(word), Some(archive)) => all.push(archived(archive, word)?),
+            _ => all.extend(in_file(run)?),
         }
     }
-    let told = told
+    let all = all
         .into_iter()
-        .map(Told::with_published)
+        .map(ArchivedRun::with_published)
         .collect::<Result<Vec<_>, _>>()?;
-    let runs: Vec<PageRun<'_>> = told.iter().map(Told::on_page).collect();
-    let begin = |number: usize| match told.len() {
+    let runs: Vec<PageRun<'_>> = all.iter().map(ArchivedRun::on_page).collect();
+    let begin = |number: usize| match all.len() {
         1 => String::new(),
         _ => format!("run-{number}-"),
     };
-    Ok(PageFiles {
-        page: page(&runs),
-        figures: told
-            .iter()
-            .zip(1..)
-            .flat_map(|(told, number)| told.figures(&begin(number)))
-            .collect(),
-    })
+    let figures = || {
+        let each = all.iter().zip(1..);
+        each.flat_map(|(run, number)| run.figures(&begin(number))).collect()
+    };
+    PageFiles::of(page(&runs), arguments.figures.is_some().then_some(figures))
 }
 
-fn archived(archive: &Archive, word: &str) -> Result<Told, Problem> {
+fn archived(archive: &Archive, word: &str) -> Result<ArchivedRun, Problem> {
     let entry = find(archive, word)?;
-    Ok(Told::of(archive.record(number(&entry))?, &remarks(&entry)))
+    Ok(ArchivedRun::of(archive.record(number(&entry))?, &remarks(&entry)))
 }
 
 /// All runs of a file: an export or a page may have several.
-fn in_file(path: &Path) -> Result<Vec<Told>, SpecError> {
+fn in_file(path: &Path) -> Result<Vec<ArchivedRun>, SpecError> {
     let mut all = Vec::new();
     for text in earlier::texts(path)? {
         let text = text?;
         let record = earlier::record(path, &text)?;
         let remarks = Remarks::of_document(&text).map_err(|error| earlier::wrong(path, error))?;
-        all.push(Told::of(record, &remarks));
+        all.push(ArchivedRun::of(record, &remarks));
     }
     Ok(all)
 }

@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use record::Record;
+use record::{Record, options_again};
 use spec::{Climb, Note, Options, RunSpec};
 use workload::fingerprint::{self, GENERATORS_VERSION};
 use workload::{Workers, Workload};
@@ -19,17 +19,7 @@ pub(super) struct Like(Record);
 /// Reads the run that is called so, and says how it was done as a configuration file would.
 pub(super) fn read(run: &Path, archive: Option<&Path>) -> Result<(Options, Like), SpecError> {
     let record = find(run, archive)?;
-    Ok((options(&record), Like(record)))
-}
-
-/// What a configuration file would say of a run, its place left out. What it came to is in the workload.
-pub fn options(record: &Record) -> Options {
-    Options {
-        target: Vec::new(),
-        ack_log: None,
-        reuse: None,
-        ..Options::of(&record.spec)
-    }
+    Ok((options_again(&record.spec), Like(record)))
 }
 
 impl Like {

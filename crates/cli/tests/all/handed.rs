@@ -36,7 +36,7 @@ fn take(document: &str) -> bool {
     if let Err(problem) = archive::Remarks::of_document(document) {
         assert!(!problem.is_empty());
     }
-    let _ = cli::run_spec::options_like(&record);
+    let _ = record::words_again(&record.spec);
     if !is_published(&record.spec.workload) {
         let beside = beside(library(), &record, report::reason::describe).expect("ours is as it should be");
         show(|format| beside.show(format));

@@ -98,6 +98,11 @@ fn a_record_means_what_its_words_meant() {
         assert_eq!(toml(&again), toml(&specified), "{words:?}");
         assert_eq!(again.spec, specified.spec, "{words:?}");
         assert_eq!(again.notes, [], "{words:?}");
+        // So does the command that pages show.
+        let said = record::words_again(&specified.spec);
+        let said: Vec<&str> = said.iter().map(String::as_str).chain(place).collect();
+        let said = specify(&work(&said)).unwrap();
+        assert_eq!(toml(&said), toml(&again), "{words:?}");
         // The record of that is taken for the same once more.
         std::fs::write(&file, recorded(&again).to_json()).unwrap();
         let once_more = specify(&work(&[like, place].concat())).unwrap();

@@ -89,8 +89,38 @@ proptest! {
     #[test]
     fn what_is_written_is_read_again(handed in handed()) {
         let slices = of(&handed);
-        let json = serde_json::to_string(&slices).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Slices<u8>>(&json).unwrap(), slices);
+        for slices in [slices.clone(), slices.recorded()] {
+            let json = serde_json::to_string(&slices).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Slices<u8>>(&json).unwrap(), slices);
+        }
+    }
+
+    #[test]
+    fn recorded_latencies_are_those_of_neighbours_and_counts_stay(handed in handed()) {
+        let slices = of(&handed);
+        let recorded = slices.clone().recorded();
+        prop_assert_eq!(&recorded.clone().recorded(), &recorded);
+        prop_assert_eq!((recorded.len(), recorded.width_ns()), (slices.len(), slices.width_ns()));
+        let groups = recorded.len().div_ceil(recorded.sharing());
+        prop_assert!(groups <= LATENCY_SLICES_MAX, "{groups}");
+        prop_assert!(recorded.sharing() == 1 || recorded.len().div_ceil(recorded.sharing() / 2) > LATENCY_SLICES_MAX);
+        let latencies = |slices: &[&BTreeMap<u8, SliceMeter>], key: u8| {
+            let mut sum = SparseHistogram::default();
+            slices.iter().filter_map(|slice| slice.get(&key)).for_each(|meter| sum.merge(&meter.latency));
+            sum
+        };
+        let (fine, coarse): (Vec<_>, Vec<_>) = (slices.iter().collect(), recorded.iter().collect());
+        for (fine, coarse) in fine.chunks(recorded.sharing()).zip(coarse.chunks(recorded.sharing())) {
+            for key in 0..3 {
+                prop_assert_eq!(latencies(coarse, key), latencies(fine, key).coarse(LATENCY_PRECISION_BITS));
+                let with = coarse.iter().filter_map(|slice| slice.get(&key));
+                prop_assert!(with.skip(1).all(|meter| meter.latency.count() == 0));
+            }
+            for (fine, coarse) in fine.iter().zip(coarse) {
+                let counts = |(key, meter): (&u8, &SliceMeter)| (*key, meter.operations, meter.bytes, meter.failed);
+                prop_assert!(fine.iter().map(counts).eq(coarse.iter().map(counts)));
+            }
+        }
     }
 }
 
@@ -118,6 +148,18 @@ fn spoilt_ones_are_refused() {
         ("\"width_ns\":1000000000", "\"width_ns\":1500000000"),
         ("\"width_ns\":1000000000", "\"width_ns\":3000000000"),
         ("\"width_ns\":1000000000", "\"width_ns\":0"),
+        (
+            "\"width_ns\":1000000000",
+            "\"width_ns\":2000000000,\"latency_width_ns\":1000000000",
+        ),
+        (
+            "\"width_ns\":1000000000",
+            "\"width_ns\":1000000000,\"latency_width_ns\":1000000000",
+        ),
+        (
+            "\"width_ns\":1000000000",
+            "\"width_ns\":1000000000,\"latency_width_ns\":3000000000",
+        ),
         ("\"index\":2", "\"index\":1"),
         ("\"index\":2", "\"index\":1800"),
         ("\"failed\"", "\"lost\""),
@@ -175,4 +217,16 @@ fn a_day_of_six_kinds_of_operations_stays_small() {
     println!("a day: {json} bytes of JSON, about {in_memory} in memory");
     assert!(json < 30_000_000, "{json} bytes");
     assert!(in_memory < 30_000_000, "{in_memory} bytes");
+    let recorded = slices.recorded();
+    assert_eq!(recorded.sharing(), 16);
+    let mut of_many = Slices::default();
+    (0..24_u8).for_each(|key| of_many.add(99, key, meter(5)));
+    assert_eq!(
+        of_many.recorded().sharing(),
+        4,
+        "100 slices of 24 keys: 25 times 24 are left"
+    );
+    let json = serde_json::to_vec(&recorded).unwrap().len();
+    println!("as it is recorded: {json} bytes of JSON");
+    assert!(json < 2_000_000, "{json} bytes");
 }

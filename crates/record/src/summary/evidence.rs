@@ -148,8 +148,8 @@ pub struct CommandsSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Of a phase; nothing where it has no evidence.
-pub(crate) fn summary(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
+/// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no summary.
+pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
     let whole = whole(record);

@@ -209,7 +209,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
             .machine
             .as_ref()
             .and_then(|machine| machine::summary(machine, began_ns..began_ns + duration_ns, done)),
-        evidence: evidence::summary(of, record),
+        evidence: evidence::phase_evidence(of, record),
     }
 }
 

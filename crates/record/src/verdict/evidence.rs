@@ -43,7 +43,7 @@ fn device_wrote_nothing(record: &Record) -> Option<Reason> {
     let mut phases = all_phases(record).filter(|phase| phase.complete);
     phases.find_map(|phase| {
         phase.evidence.as_ref()?.syncing.as_ref()?;
-        let writes = evidence::summary(record, phase)?.writes;
+        let writes = evidence::phase_evidence(record, phase)?.writes;
         let is_nothing = writes.written_bytes > 0 && writes.device_bytes == Fact::Known(0);
         let covers = |action: Action| {
             action
@@ -59,7 +59,7 @@ fn device_wrote_nothing(record: &Record) -> Option<Reason> {
 }
 
 fn retransmissions(record: &Record) -> Option<Reason> {
-    let counters = all_phases(record).filter_map(|phase| Some(evidence::summary(record, phase)?.messages));
+    let counters = all_phases(record).filter_map(|phase| Some(evidence::phase_evidence(record, phase)?.messages));
     counters.flatten().find_map(|sent| {
         let (requests, retransmissions) = (*sent.requests.known()?, sent.retransmissions?);
         (share(retransmissions, requests) > RETRANSMITTED_MAX).then_some(Reason::Retransmissions {
@@ -150,7 +150,7 @@ fn allocated_during_run(record: &Record) -> Option<Reason> {
         if let Some(syncing) = &seen.syncing {
             allocated_bytes = allocated_bytes.saturating_add(*syncing.allocated_bytes.known()?);
         }
-        let written_bytes = *evidence::summary(record, phase)?.writes.device_bytes.known()?;
+        let written_bytes = *evidence::phase_evidence(record, phase)?.writes.device_bytes.known()?;
         (share(allocated_bytes, written_bytes) > ALLOCATED_MAX).then_some(Reason::AllocatedDuringRun {
             allocated_bytes,
             written_bytes,

@@ -8,7 +8,8 @@ use record::{Action, Histogram};
 use study::{Design, Metric, UnlikeWhat};
 
 use super::percentiles;
-use super::sides::{PageSide, anchor, label, not_alike, number, value};
+use super::percentiles::Curve;
+use super::sides::{PageSide, anchor, capital, label, not_alike, number, value};
 use crate::comparison::noun;
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
@@ -198,12 +199,6 @@ fn wide(values: &[f64]) -> Scale {
     }
 }
 
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(char::to_uppercase);
-    first.into_iter().flatten().chain(letters).collect()
-}
-
 /// Percentile curves of what is compared with one another: of all operations of the transactions, and of those whose latencies are
 /// compared.
 pub(super) fn distributions(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metrics: &[Metric]) {
@@ -233,20 +228,27 @@ pub(super) fn distributions(document: &mut Document, groups: &[Vec<&PageSide<'_>
         };
         let drawn: Vec<&PageSide<'_>> = group.iter().copied().take(SERIES_MAX).collect();
         let merged: Vec<(String, Histogram)> = drawn.iter().map(|side| (side.name.clone(), merged(side))).collect();
-        let curves: Vec<(String, &Histogram)> = merged.iter().map(|(name, latency)| (name.clone(), latency)).collect();
+        let curves: Vec<Curve<'_>> = merged.iter().map(|(name, latency)| Curve::of(name, latency)).collect();
+        let runs = drawn.iter().flat_map(|side| side.counted());
+        let operations: Vec<_> = runs.flat_map(|run| percentiles::operations(run.run.record)).collect();
+        let time = percentiles::what(&operations);
         let what = kind.map_or_else(|| "all operations".to_owned(), |kind| kind.name().to_owned());
         let mut caption = format!(
-            "Latency that a share of {what} of the transactions did not exceed, over all counted runs. Each curve ends where fewer than ten operations lie beyond."
+            "{} that a share of {what} of the transactions did not exceed, over all counted runs. Each curve ends where fewer than ten operations lie beyond.",
+            capital(time)
         );
         if group.len() > SERIES_MAX {
             caption += &format!(" The first {SERIES_MAX} of {} are drawn.", group.len());
         }
         caption += &not_alike(&drawn);
         let title = match groups.len() {
-            1 => format!("Percentiles of {what}"),
-            _ => format!("Percentiles of {what}: {} and what is compared with it", group[0].name),
+            1 => format!("Percentiles of {time}, {what}"),
+            _ => format!(
+                "Percentiles of {time}, {what}: {} and what is compared with it",
+                group[0].name
+            ),
         };
-        percentiles::curves(document, &title, caption, "latency", &curves);
+        percentiles::curves(document, &title, caption, time, &curves);
     }
     left_out(document, pictures().count());
 }

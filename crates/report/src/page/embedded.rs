@@ -1,6 +1,8 @@
 //! The records within a page: packed once, in an element that no browser executes or shows, and read back as they were.
 
-use std::io::{Cursor, Read, Write};
+mod histograms;
+
+use std::io::{self, BufReader, Cursor, Read, Write};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -8,9 +10,16 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 
-/// No page that is read is longer, in bytes.
+use self::histograms::{Longer, shorter};
+
+/// No page is longer, in bytes: none is written, and none is read.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
+/// Nor have the records in it more, in bytes: records shrink to a tenth, not to a fortieth.
+pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
+/// The same, where the histograms are short texts.
+const BEGIN_SHORTER: &str =
+    "<script type=\"application/vnd.postmark.records+gzip\" data-histograms=\"packed\" id=\"records\">";
 const END: &str = "</script>";
 
 /// Why a page has no records.
@@ -23,17 +32,39 @@ pub enum PageError {
     /// They are not as they were written.
     #[error("the records in the HTML file are truncated or damaged (use another copy of the file)")]
     Damaged,
+    /// It would be longer than what is read, or is.
+    #[error("the HTML file has more than {} MiB (name fewer runs)", PAGE_BYTES_MAX >> 20)]
+    TooLong,
+}
+
+/// Whether a page can be read again.
+///
+/// # Errors
+/// Where it is too long for that.
+pub fn fits(page: &str) -> Result<(), PageError> {
+    match page.len() <= PAGE_BYTES_MAX {
+        true => Ok(()),
+        false => Err(PageError::TooLong),
+    }
 }
 
 /// The element with these documents, one after another.
 pub(super) fn element(documents: &[&str]) -> String {
+    let short: Option<Vec<String>> = documents.iter().map(|document| shorter(document)).collect();
+    match short {
+        Some(short) => packed(BEGIN_SHORTER, short.iter().map(String::as_str)),
+        None => packed(BEGIN, documents.iter().copied()),
+    }
+}
+
+fn packed<'a>(begin: &str, documents: impl Iterator<Item = &'a str>) -> String {
     let mut packer = GzEncoder::new(Vec::new(), Compression::best());
     for document in documents {
         // Writing to memory cannot fail.
         let _ = packer.write_all(document.as_bytes());
     }
     let packed = packer.finish().unwrap_or_default();
-    format!("{BEGIN}{}{END}\n", BASE64_STANDARD.encode(packed))
+    format!("{begin}{}{END}\n", BASE64_STANDARD.encode(packed))
 }
 
 /// Whether a text that begins so is a page, and no JSON.
@@ -45,12 +76,49 @@ pub fn is_page(beginning: &[u8]) -> bool {
 ///
 /// # Errors
 /// Where there are none, or they are damaged. What is damaged further on is an error of reading.
-pub fn records(page: &[u8]) -> Result<impl Read + use<>, PageError> {
+pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
+    if page.len() > PAGE_BYTES_MAX {
+        return Err(PageError::TooLong);
+    }
     // Behind everything that is shown, in which nobody can write this element: its brackets are escaped there.
-    let at = memory_find(page, BEGIN.as_bytes()).ok_or(PageError::None)? + BEGIN.len();
+    let found = [(BEGIN_SHORTER, true), (BEGIN, false)]
+        .into_iter()
+        .find_map(|(begin, is_shorter)| Some((memory_find(page, begin.as_bytes())? + begin.len(), is_shorter)));
+    let (at, is_shorter) = found.ok_or(PageError::None)?;
     let length = memory_find(&page[at..], END.as_bytes()).ok_or(PageError::Damaged)?;
     let packed = BASE64_STANDARD.decode(&page[at..at + length]);
-    Ok(GzDecoder::new(Cursor::new(packed.map_err(|_| PageError::Damaged)?)))
+    let documents = GzDecoder::new(Cursor::new(packed.map_err(|_| PageError::Damaged)?));
+    Ok(match is_shorter {
+        true => Box::new(Limited::of(Longer::of(BufReader::new(documents)))),
+        false => Box::new(Limited::of(documents)),
+    })
+}
+
+/// Refuses what is longer than records are, and does not cut it.
+struct Limited<R> {
+    source: R,
+    left: u64,
+}
+
+impl<R> Limited<R> {
+    fn of(source: R) -> Self {
+        let left = RECORDS_BYTES_MAX;
+        Self { source, left }
+    }
+}
+
+impl<R: Read> Read for Limited<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.source.read(into)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let why = format!(
+                "the records in the HTML file have more than {} GiB",
+                RECORDS_BYTES_MAX >> 30
+            );
+            io::Error::new(io::ErrorKind::InvalidData, why)
+        })?;
+        Ok(read)
+    }
 }
 
 fn memory_find(text: &[u8], what: &[u8]) -> Option<usize> {

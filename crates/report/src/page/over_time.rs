@@ -1,23 +1,20 @@
-//! What was done over time, and what the machine did meanwhile: rate, throughput, latencies, processors, devices.
+//! What was done over time: rate and throughput here, latencies and what the machine did meanwhile in files of their own.
+
+mod heat_maps;
+pub(super) mod machine;
 
 use std::collections::BTreeMap;
 
 use document::units::{grouped, latency, rate, throughput};
 use document::{Cell, Document, Number, Table};
 use measure::SparseHistogram;
-use record::{Action, Fact, MachineOverTime, Outcome, Phase, PhaseRecord, Record, SegmentKind};
+use record::{Action, Outcome, PhaseRecord, Record, SegmentKind};
 
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
-use crate::pictures::heat::Grid;
 use crate::pictures::scale::Scale;
 
 /// No line has more points: a screen shows no more, and the file stays small.
 const POINTS_MAX: usize = 240;
-/// No table of latencies over time has more rows.
-const ROWS_MAX: usize = 60;
-/// Of a heat map.
-const COLUMNS: usize = 300;
-const ROWS: usize = 60;
 
 /// Operations of one kind in a stretch of time.
 #[derive(Default)]
@@ -79,10 +76,25 @@ fn ended_ns(phase: &PhaseRecord) -> u64 {
     phase.segments.last().map_or(0, |segment| segment.ended_ns)
 }
 
-/// Slices put together, so that there are no more than so many of all phases.
+/// Slices put together, so that there are no more than so many of all phases. What shares latencies may be torn apart.
 pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
-    let all: usize = phases.iter().map(|phase| phase.slices.len()).sum();
-    let together = all.div_ceil(most).max(1);
+    put_together(phases, slices(phases).div_ceil(most).max(1))
+}
+
+/// The same of whole stretches that share their latencies.
+fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
+    let sharing = phases.iter().map(|phase| phase.slices.sharing()).max().unwrap_or(1);
+    // More than there are is all of them.
+    let together = slices(phases).div_ceil(most).max(1);
+    let together = together.checked_next_multiple_of(sharing).unwrap_or(sharing);
+    put_together(phases, together)
+}
+
+fn slices(phases: &[&PhaseRecord]) -> usize {
+    phases.iter().map(|phase| phase.slices.len()).sum()
+}
+
+fn put_together(phases: &[&PhaseRecord], together: usize) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for phase in phases {
         let (began_ns, ended_ns) = (began_ns(phase), ended_ns(phase));
@@ -143,7 +155,8 @@ fn second(value: f64) -> String {
     if value.fract().abs() < 1e-9 {
         format!("{value:.0}")
     } else {
-        format!("{value:.3}")
+        let text = format!("{value:.3}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 }
 
@@ -262,7 +275,7 @@ pub(super) fn work(document: &mut Document, record: &Record) {
     }
     rates(document, record, &stretches, &kinds);
     throughputs(document, record, &stretches);
-    heat_maps(document, record, &phases, &stretches, &kinds);
+    heat_maps::render(document, record, &phases, &kinds);
 }
 
 fn line(name: &str, stretches: &[Stretch], value: impl Fn(&Stretch) -> Option<f64>) -> Series {
@@ -415,69 +428,6 @@ pub(super) fn throughput_label(value: f64) -> String {
     }
 }
 
-fn heat_maps(
-    document: &mut Document,
-    record: &Record,
-    phases: &[&PhaseRecord],
-    stretches: &[Stretch],
-    kinds: &BTreeMap<Action, u64>,
-) {
-    document.heading("Latency over time");
-    let durations = || stretches.iter().flat_map(|stretch| stretch.done.values());
-    let ends = || {
-        durations()
-            .flat_map(|done| [done.latency.min_ns(), done.latency.max_ns()])
-            .flatten()
-    };
-    if ends().next().is_none() {
-        let why = if record.spec.latencies {
-            "no operation was completed"
-        } else {
-            "the run was made with --no-latencies"
-        };
-        document.note(format!("Heat maps: not available ({why})."));
-        return;
-    }
-    let levels = Scale::decades(ends().map(|ns| ns.max(1) as f64));
-    let axis = time(record);
-    let grids: Vec<(Action, Grid)> = kinds
-        .keys()
-        .map(|action| (*action, grid(*action, stretches, axis.scale, levels)))
-        .collect();
-    let values = || grids.iter().flat_map(|(_, grid)| grid.values());
-    let colours = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
-    let colour = format!(
-        "Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
-        rate(Some(colours.0)),
-        rate(Some(colours.1))
-    );
-    document.words("All heat maps have the same scales.");
-    let few = self::stretches(phases, ROWS_MAX);
-    for (action, grid) in &grids {
-        if grid.values().next().is_none() {
-            continue;
-        }
-        let title = format!("Latency of {} over time", action.name());
-        let caption = format!("How many operations had which latency, and when. {colour}");
-        let chart = Chart {
-            title: &title,
-            description: &caption,
-            x: time(record),
-            y: Axis {
-                name: "latency".to_owned(),
-                scale: levels,
-                label: short_latency,
-            },
-            behind: std::iter::once(Behind::Picture(grid.picture(colours)))
-                .chain(percentiles(*action, &few).map(Behind::Unseen))
-                .collect(),
-            series: Vec::new(),
-        };
-        let data = latencies(*action, &few);
-        document.figure(chart.picture(data));
-    }
-}
-
 /// A latency at an axis, where it is a power of ten.
 pub(crate) fn short_latency(ns: f64) -> String {
     let text = latency(ns);
@@ -488,304 +438,4 @@ pub(crate) fn short_latency(ns: f64) -> String {
         value
     };
     format!("{value} {unit}")
-}
-
-/// Operations a second by time and latency.
-fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
-    let mut grid = Grid::new(COLUMNS, ROWS);
-    for stretch in stretches {
-        let Some(done) = stretch.done.get(&action).filter(|_| stretch.seconds() > 0.0) else {
-            continue;
-        };
-        let column = |ns: u64| time.place(ns as f64 / 1e9).unwrap_or(1.0) * COLUMNS as f64;
-        let (from, to) = (column(stretch.began_ns), column(stretch.ended_ns));
-        let first = (from as usize).min(COLUMNS - 1);
-        let last = (to.ceil() as usize).clamp(first + 1, COLUMNS);
-        for (ns, count) in done.latency.durations() {
-            let Some(level) = levels.place(ns.max(1) as f64) else {
-                continue;
-            };
-            let row = ((level * ROWS as f64) as usize).min(ROWS - 1);
-            for column in first..last {
-                // Of a column that two stretches share each has its part.
-                let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
-                grid.add(column, row, count as f64 / stretch.seconds() * part);
-            }
-        }
-    }
-    grid
-}
-
-/// What a readout shows over a heat map: as in the table beside it.
-fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
-    ["p50", "p99", "max"].into_iter().map(move |name| {
-        line(name, stretches, |stretch| {
-            let of = stretch.done.get(&action)?.latency.summary();
-            let ns = match name {
-                "p50" => of.p50,
-                "p99" => of.p99,
-                _ => of.max,
-            };
-            ns.map(|ns| ns as f64)
-        })
-    })
-}
-
-fn latencies(action: Action, stretches: &[Stretch]) -> Table {
-    let mut table = Table::new(0, &["from, s", "operations", "p50", "p99", "max"]);
-    for stretch in stretches {
-        let Some(done) = stretch.done.get(&action) else {
-            continue;
-        };
-        let summary = done.latency.summary();
-        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
-        table.row(vec![
-            Number::Seconds(stretch.began_ns).into(),
-            Number::Count(done.operations).into(),
-            cell(summary.p50),
-            cell(summary.p99),
-            cell(summary.max),
-        ]);
-    }
-    table
-}
-
-/// What the processors and the devices did under the rate.
-pub(super) fn machine(document: &mut Document, record: &Record) {
-    document.title("The machine over time");
-    let phases = phases(record);
-    let counted: Vec<(Phase, &MachineOverTime)> = phases
-        .iter()
-        .filter_map(|phase| Some((phase.phase, phase.machine.as_ref()?)))
-        .collect();
-    if counted.iter().all(|(_, machine)| machine.index.is_empty()) {
-        document.note(format!(
-            "Processors and devices over time: not available ({}).",
-            why_missing(record)
-        ));
-        return;
-    }
-    let together = counted
-        .iter()
-        .map(|(_, machine)| machine.index.len())
-        .sum::<usize>()
-        .div_ceil(POINTS_MAX)
-        .max(1);
-    processors(document, record, &counted, together);
-    devices(document, record, &counted, together);
-}
-
-/// A number for each stretch of slices, with its middle in seconds and the stretch's seconds; a gap between phases.
-fn points(
-    counted: &[(Phase, &MachineOverTime)],
-    together: usize,
-    value: impl Fn(&MachineOverTime, std::ops::Range<usize>, f64) -> Option<f64>,
-) -> Vec<Option<(f64, f64)>> {
-    let mut points = Vec::new();
-    for (_, machine) in counted {
-        let slices = machine.ended_ns.len();
-        for from in (0..slices).step_by(together) {
-            let to = (from + together).min(slices);
-            let began_ns = if from == 0 {
-                machine.began_ns
-            } else {
-                machine.ended_ns[from - 1]
-            };
-            let ended_ns = machine.ended_ns[to - 1];
-            let took = ended_ns.saturating_sub(began_ns) as f64 / 1e9;
-            let middle = (began_ns as f64 + ended_ns as f64) / 2e9;
-            points.push(
-                (took > 0.0)
-                    .then(|| value(machine, from..to, took))
-                    .flatten()
-                    .map(|value| (middle, value)),
-            );
-        }
-        points.push(None);
-    }
-    points
-}
-
-/// The numbers of several lines beside one another.
-fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
-    let mut header = vec!["at, s".to_owned()];
-    header.extend(series.iter().map(|series| series.name.clone()));
-    let mut table = Table::new(0, &header);
-    let places = series.iter().map(|series| series.points.len()).max().unwrap_or(0);
-    for place in 0..places {
-        let at = |series: &Series| series.points.get(place).copied().flatten();
-        let Some((x, _)) = series.iter().find_map(at) else {
-            continue;
-        };
-        let mut row = vec![Number::Decimal(x, 3).into()];
-        row.extend(
-            series
-                .iter()
-                .map(|series| at(series).map_or(Cell::Missing, |(_, y)| cell(y))),
-        );
-        table.row(row);
-    }
-    table
-}
-
-fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
-    let share = |part: fn(&MachineOverTime) -> &record::machine::Counts| {
-        points(counted, together, move |machine, slices, _| {
-            let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
-            Some(part(machine).sum(&slices)? as f64 / total as f64)
-        })
-    };
-    let own = points(counted, together, |machine, slices, _| {
-        let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
-        let used = machine
-            .process
-            .user_ns
-            .sum(&slices)?
-            .saturating_add(machine.process.system_ns.sum(&slices)?);
-        Some(used as f64 / total as f64)
-    });
-    let series = vec![
-        Series {
-            name: "busy".to_owned(),
-            points: share(|machine| &machine.system.busy_ns),
-        },
-        Series {
-            name: "this program".to_owned(),
-            points: own,
-        },
-        Series {
-            name: "waiting for I/O".to_owned(),
-            points: share(|machine| &machine.system.iowait_ns),
-        },
-        Series {
-            name: "CPU steal".to_owned(),
-            points: share(|machine| &machine.system.steal_ns),
-        },
-    ];
-    if series
-        .iter()
-        .all(|series| series.points.iter().flatten().next().is_none())
-    {
-        document.note("Processors over time: not available (the kernel's counters could not be read).");
-        return;
-    }
-    let title = "Processors over time";
-    let caption = "Shares of the time of all processors of the machine.".to_owned();
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: Axis {
-            name: "share of CPU time".to_owned(),
-            scale: Scale::Linear { low: 0.0, high: 1.0 },
-            label: |value| format!("{:.0} %", value * 100.0),
-        },
-        behind: behind(record),
-        series,
-    };
-    let data = data(&chart.series, |value| Number::Share(value).into());
-    document.figure(chart.picture(data));
-}
-
-fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
-    let mut names: Vec<&str> = Vec::new();
-    let mut why = None;
-    for (_, machine) in counted {
-        match &machine.devices {
-            Fact::Known(devices) => {
-                for device in devices
-                    .iter()
-                    .filter(|device| !names.contains(&&*device.name))
-                    .collect::<Vec<_>>()
-                {
-                    names.push(&device.name);
-                }
-            }
-            Fact::Unavailable(reason) => why = Some(reason.as_str()),
-            Fact::NotApplicable => {}
-        }
-    }
-    if names.is_empty() {
-        document.note(match why {
-            Some(why) => format!("Devices over time: not available ({why})."),
-            None => "Devices over time: not applicable (no block device lies under the target).".to_owned(),
-        });
-        return;
-    }
-    let more = names.len().saturating_sub(SERIES_MAX / 2);
-    names.truncate(SERIES_MAX / 2);
-    let of = |name: &str, part: fn(&record::machine::DeviceOverTime) -> &record::machine::Counts| {
-        points(counted, together, |machine, slices, took| {
-            let device = machine.devices.known()?.iter().find(|device| device.name == name)?;
-            Some(part(device).sum(&slices)? as f64 / took)
-        })
-    };
-    let mut series = Vec::new();
-    for name in &names {
-        series.push(Series {
-            name: format!("{name} read"),
-            points: of(name, |device| &device.read_bytes),
-        });
-        series.push(Series {
-            name: format!("{name} written"),
-            points: of(name, |device| &device.written_bytes),
-        });
-    }
-    let title = "Devices over time";
-    let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked for them.".to_owned();
-    if more > 0 {
-        caption += &format!(" {more} more devices are in the record.");
-    }
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: Axis {
-            name: "bytes/s".to_owned(),
-            scale: Scale::of_bytes(values(&series)),
-            label: throughput_label,
-        },
-        behind: behind(record),
-        series,
-    };
-    let data = data(&chart.series, |value| Cell::Number(Number::Bytes(value), "/s"));
-    document.figure(chart.picture(data));
-}
-
-#[cfg(test)]
-mod tests {
-    use measure::Histogram;
-
-    use super::*;
-
-    /// Also where columns and stretches do not begin at the same moments.
-    #[test]
-    fn a_constant_rate_has_one_colour() {
-        let mut latency = Histogram::default();
-        for _ in 0..70 {
-            latency.record(1_000_000);
-        }
-        let latency = latency.take_sparse();
-        let stretch = |number: u64| Stretch {
-            began_ns: number * 700_000_000,
-            ended_ns: (number + 1) * 700_000_000,
-            failed: 0,
-            done: BTreeMap::from([(
-                Action::Read,
-                Done {
-                    operations: 70,
-                    bytes: 0,
-                    latency: latency.clone(),
-                },
-            )]),
-        };
-        let stretches: Vec<Stretch> = (0..20).map(stretch).collect();
-        let time = Scale::over([0.0, 14.0].into_iter());
-        let cells: Vec<f64> = grid(Action::Read, &stretches, time, Scale::decades([1e5, 1e7].into_iter()))
-            .values()
-            .collect();
-        assert_eq!(cells.len(), COLUMNS);
-        let odd = cells.iter().find(|rate| (*rate / 100.0 - 1.0).abs() > 1e-6);
-        assert_eq!(odd, None);
-    }
 }

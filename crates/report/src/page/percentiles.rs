@@ -6,9 +6,12 @@ use std::collections::BTreeMap;
 use document::units::counted;
 use document::{Cell, Document, Number, Table};
 use measure::Histogram;
-use record::{Action, OperationRecord, Record};
+use record::{Action, OperationRecord, Phase, PhaseRecord, Record, Summary};
 
 use super::over_time::short_latency;
+use super::served::service;
+use super::sides::capital;
+use super::sweep;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
@@ -18,60 +21,98 @@ const BEYOND_MIN: f64 = 10.0;
 const POINTS: i32 = 20;
 
 /// The curve of each operation of the transactions, and response over service time where loads are requested.
-pub(super) fn render(document: &mut Document, record: &Record) {
+pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     document.title("Percentiles");
-    let operations = || operations(record);
     if !record.spec.latencies {
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
-    by_operation(document, record);
-    response(document, operations());
+    // Steps of a sweep are not alike: that which matters is the last one that was sustained.
+    let last = sweep::last_sustained(summary);
+    let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
+    let operations: Vec<&OperationRecord> = match of_step {
+        Some(step) => of_phases(&step.phases).collect(),
+        None => self::operations(record).collect(),
+    };
+    let which = last.map(|(_, step)| format!(" Of {}.", sweep::which(step)));
+    let which = which.unwrap_or_default();
+    by_operation(document, &operations, &which);
+    response(document, &operations, &which);
 }
 
 /// What was measured of the operations of the transactions.
 pub(super) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
-    let transactions = record.actual.transactions();
-    transactions
+    measured(record.actual.transactions())
+}
+
+fn of_phases(phases: &[PhaseRecord]) -> impl Iterator<Item = &OperationRecord> {
+    measured(phases.iter().filter(|phase| phase.phase == Phase::Transactions))
+}
+
+fn measured<'a>(phases: impl Iterator<Item = &'a PhaseRecord>) -> impl Iterator<Item = &'a OperationRecord> {
+    phases
         .flat_map(|phase| phase.measured())
         .flat_map(|segment| &segment.operations)
 }
 
-fn by_operation(document: &mut Document, record: &Record) {
-    let mut kinds: BTreeMap<Action, Histogram> = BTreeMap::new();
-    for operation in operations(record) {
-        kinds
-            .entry(operation.action)
-            .or_default()
-            .merge(&operation.meter.latency);
+/// Latency, with the service time of what was due at a time.
+#[derive(Default)]
+struct Times {
+    latency: Histogram,
+    service: Option<Histogram>,
+}
+
+fn by_operation(document: &mut Document, operations: &[&OperationRecord], which: &str) {
+    let mut kinds: BTreeMap<Action, Times> = BTreeMap::new();
+    for operation in operations {
+        let times = kinds.entry(operation.action).or_default();
+        times.latency.merge(&operation.meter.latency);
+        if let Some(service) = &operation.meter.service {
+            times.service.get_or_insert_default().merge(service);
+        }
     }
-    let mut kinds: Vec<(Action, Histogram)> = kinds.into_iter().collect();
+    let mut kinds: Vec<(Action, Times)> = kinds.into_iter().collect();
     // Those with the most operations, where not all can be told apart.
-    kinds.sort_by_key(|(_, latency)| std::cmp::Reverse(latency.count()));
+    kinds.sort_by_key(|(_, times)| std::cmp::Reverse(times.latency.count()));
     let more = kinds.len().saturating_sub(SERIES_MAX);
-    let curves: Vec<(String, &Histogram)> = kinds
+    let curves: Vec<Curve<'_>> = kinds
         .iter()
         .take(SERIES_MAX)
-        .map(|(action, latency)| (action.name().to_owned(), latency))
+        .map(|(action, times)| Curve {
+            name: action.name().to_owned(),
+            latency: &times.latency,
+            service: times.service.as_ref(),
+        })
         .collect();
-    let mut caption = "Latency that a share of the operations did not exceed. Each curve ends where fewer than ten operations lie beyond.".to_owned();
-    if !record.actual.sweep_steps.is_empty() {
-        caption += " All steps of the sweep are together in it, those above the saturation rate included.";
+    let what = what(operations);
+    let mut caption = format!(
+        "{} that a share of the operations did not exceed. Each curve ends where fewer than ten operations lie beyond.{which}",
+        capital(what)
+    );
+    let services: Vec<String> = curves
+        .iter()
+        .filter_map(|curve| Some(format!("{} of {}", service(curve.service?.summary().p99), curve.name)))
+        .collect();
+    if !services.is_empty() {
+        caption += &format!(" Beside it, from the issue: {}.", services.join(", "));
     }
     if more > 0 {
         caption += &format!(" {} with fewer operations left out.", counted(more as u64, "kind"));
     }
-    self::curves(
-        document,
-        "Percentiles of latency by operation",
-        caption,
-        "latency",
-        &curves,
-    );
+    let title = format!("Percentiles of {what} by operation");
+    self::curves(document, &title, caption, what, &curves);
+}
+
+/// What latencies are: from the due time, where loads are requested.
+pub(super) fn what<'a>(operations: impl IntoIterator<Item = &'a &'a OperationRecord>) -> &'static str {
+    let is_due = operations
+        .into_iter()
+        .any(|operation| operation.meter.service.is_some());
+    if is_due { "response time" } else { "latency" }
 }
 
 /// From the due time, and from the issue: what lies between them a closed loop hides.
-fn response<'a>(document: &mut Document, operations: impl Iterator<Item = &'a OperationRecord>) {
+fn response(document: &mut Document, operations: &[&OperationRecord], which: &str) {
     let (mut response, mut service) = (Histogram::default(), Histogram::default());
     for operation in operations {
         if let Some(from_issue) = &operation.meter.service {
@@ -83,38 +124,48 @@ fn response<'a>(document: &mut Document, operations: impl Iterator<Item = &'a Op
         return;
     }
     let curves = [
-        ("response time".to_owned(), &response),
-        ("service time".to_owned(), &service),
+        Curve::of("response time", &response),
+        Curve::of("service time", &service),
     ];
-    let caption = "All operations that were due at a time: response time counts from then, service time from the issue. The gap is waiting, which a closed loop hides.";
-    self::curves(
-        document,
-        "Response time over service time",
-        caption.to_owned(),
-        "time",
-        &curves,
+    let caption = format!(
+        "All operations that were due at a time: response time counts from then, service time from the issue. The gap is waiting, which a closed loop hides.{which}"
     );
+    self::curves(document, "Response time over service time", caption, "time", &curves);
 }
 
-pub(super) fn curves(
-    document: &mut Document,
-    title: &str,
-    caption: String,
-    what: &str,
-    curves: &[(String, &Histogram)],
-) {
+/// A line of a picture of percentiles.
+pub(super) struct Curve<'a> {
+    pub name: String,
+    pub latency: &'a Histogram,
+    /// From the issue, where the other counts from the due time.
+    pub service: Option<&'a Histogram>,
+}
+
+impl<'a> Curve<'a> {
+    /// Without a service time.
+    pub(super) fn of(name: &str, latency: &'a Histogram) -> Self {
+        Self {
+            name: name.to_owned(),
+            latency,
+            service: None,
+        }
+    }
+}
+
+pub(super) fn curves(document: &mut Document, title: &str, caption: String, what: &str, curves: &[Curve<'_>]) {
     let series: Vec<Series> = curves
         .iter()
-        .map(|(name, latency)| Series {
-            name: name.clone(),
-            points: self::points(latency).into_iter().map(Some).collect(),
+        .map(|curve| Series {
+            name: curve.name.clone(),
+            points: self::points(curve.latency).into_iter().map(Some).collect(),
         })
         .filter(|series| !series.points.is_empty())
         .collect();
-    for (name, latency) in curves.iter().filter(|(_, latency)| self::points(latency).is_empty()) {
+    for curve in curves.iter().filter(|curve| self::points(curve.latency).is_empty()) {
         document.note(format!(
-            "Percentiles of {name}: not available ({}, and ten must lie beyond the median).",
-            counted(latency.count(), "operation")
+            "Percentiles of {}: not available ({}, and ten must lie beyond the median).",
+            curve.name,
+            counted(curve.latency.count(), "operation")
         ));
     }
     if series.is_empty() {
@@ -180,31 +231,37 @@ pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
 }
 
 /// The percentiles that reports show.
-fn data(curves: &[(String, &Histogram)]) -> Table {
-    let mut table = Table::new(
-        1,
-        &[
-            "",
-            "operations",
-            "mean",
-            "p50",
-            "p90",
-            "p95",
-            "p99",
-            "p99.9",
-            "p99.99",
-            "max",
-        ],
-    );
-    for (name, latency) in curves {
-        let of = latency.summary();
+fn data(curves: &[Curve<'_>]) -> Table {
+    let mut header = vec![
+        "",
+        "operations",
+        "mean",
+        "p50",
+        "p90",
+        "p95",
+        "p99",
+        "p99.9",
+        "p99.99",
+        "max",
+    ];
+    let has_service = curves.iter().any(|curve| curve.service.is_some());
+    if has_service {
+        header.push("p99 service time");
+    }
+    let mut table = Table::new(1, &header);
+    for curve in curves {
+        let of = curve.latency.summary();
         let mut row: Vec<Cell> = vec![
-            name.as_str().into(),
-            Number::Count(latency.count()).into(),
+            curve.name.as_str().into(),
+            Number::Count(curve.latency.count()).into(),
             of.mean.map(Number::Latency).into(),
         ];
         let shown = [of.p50, of.p90, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
-        row.extend(shown.map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
+        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
+        row.extend(shown.map(cell));
+        if has_service {
+            row.push(cell(curve.service.and_then(|service| service.summary().p99)));
+        }
         table.row(row);
     }
     table

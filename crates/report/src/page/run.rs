@@ -1,10 +1,13 @@
 //! What the page of a run shows, and in which order.
 
+use std::borrow::Cow;
+
+use document::harmless::is_harmful;
 use document::units::{grouped, percent, rate, utc};
 use document::{Block, Document, Number, Table, Tone, units::latency};
-use record::{Fact, PhaseSummary, Record, ResidencySample, Summary};
+use record::{Fact, PhaseSummary, Record, ResidencySample, Summary, words_again};
 
-use super::{over_time, percentiles, sweep};
+use super::{calls, over_time, percentiles, served, sweep};
 use crate::environment;
 use crate::pictures::chart::{Axis, Chart, Series};
 use crate::pictures::scale::Scale;
@@ -23,10 +26,11 @@ pub fn conditions(record: &Record) -> Document {
     let mut document = Document::default();
     document.sentence("Run", name(record));
     document.sentence("Identity", record.id.to_string());
-    document.sentence("Workload", text::work(&record.spec));
+    let summary = Summary::of(record);
+    text::workload_lines(&mut document, &record.spec.workload, &summary.shares);
     document.sentence("Fingerprint", record.fingerprint.to_string());
     document.sentence("Host", record.host.hostname.clone());
-    document.append(strip(record, &Summary::of(record)));
+    document.append(strip(record, &summary));
     document
 }
 
@@ -49,6 +53,7 @@ pub(super) fn strip(record: &Record, summary: &Summary) -> Document {
     achieved(&mut strip, summary);
     durability(&mut strip, record, summary);
     cache(&mut strip, record, summary);
+    strip.sentence("Served by", served::in_short(record, summary));
     errors(&mut strip, record, summary);
     let overhead = summary.overhead.as_ref().and_then(|overhead| overhead.fraction);
     strip.sentence(
@@ -99,6 +104,7 @@ fn achieved(strip: &mut Document, summary: &Summary) {
                 found.join(", ")
             },
         );
+        at_last_sustained(strip, summary);
         return;
     }
     let transactions = summary.transactions.as_ref();
@@ -121,6 +127,44 @@ fn achieved(strip: &mut Document, summary: &Summary) {
         match p99 {
             Some(ns) => latency(ns as f64),
             None => "not available (fewer than ten operations lie beyond, or none was timed)".to_owned(),
+        },
+    );
+}
+
+/// What was achieved at the last step that was sustained.
+fn at_last_sustained(strip: &mut Document, summary: &Summary) {
+    let last = sweep::last_sustained(summary).map(|(_, step)| step);
+    strip.sentence(
+        "Achieved rate",
+        match last {
+            Some(step) => format!(
+                "{} transactions/s ({})",
+                rate(step.achieved_per_second),
+                sweep::which(step)
+            ),
+            None => "not available (no step measured a transaction to its end)".to_owned(),
+        },
+    );
+    strip.paint(vec![(
+        rate(last.and_then(|step| step.achieved_per_second)),
+        Tone::Headline,
+    )]);
+    let is_response = last.is_some_and(|step| step.load.rate().is_some());
+    let p99 = last.and_then(|step| step.p99_ns);
+    strip.sentence(
+        if is_response {
+            "p99 response time"
+        } else {
+            "p99 latency"
+        },
+        match (p99, last.and_then(|step| step.service_p99_ns)) {
+            (Some(ns), Some(service)) => format!(
+                "{} there; p99 service time {}",
+                latency(ns as f64),
+                latency(service as f64)
+            ),
+            (Some(ns), None) => format!("{} there", latency(ns as f64)),
+            (None, _) => "not available (fewer than ten operations lie beyond, or none was timed)".to_owned(),
         },
     );
 }
@@ -159,7 +203,7 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
                 said(&residency.before),
                 said(&residency.after)
             ),
-            None if summary.sweep.is_some() => format!("{asked}; before and after each step: in the JSON"),
+            None if summary.sweep.is_some() => format!("{asked}; before and after each step: below"),
             None => format!("{asked}; before and after: not available (no sample of the pool was taken)"),
         },
     );
@@ -199,7 +243,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     let all = &mut document;
     sweep::render(all, summary);
     over_time::work(all, record);
-    percentiles::render(all, record);
+    percentiles::render(all, record, summary);
     all.title("Phases and operations");
     let before = all.blocks().len();
     text::phases::render(all, summary);
@@ -207,21 +251,10 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
         all.note("Phases: not available (the run ended before its first phase did, or each step of a sweep was a run of its own).");
     }
     workers(all, summary);
+    calls::render(all, summary);
     text::times::render(all, record, summary);
-    all.title("Served by");
-    let before = all.blocks().len();
-    text::evidence::render(all, summary);
-    if summary.sweep.is_some() {
-        all.note("Who served the operations of each step: in the JSON.");
-    } else if all.blocks().len() == before {
-        let why = if record.spec.storage.touches() {
-            "no evidence was recorded"
-        } else {
-            "the storage touches no file system"
-        };
-        all.note(format!("Who served the operations: not available ({why})."));
-    }
-    over_time::machine(all, record);
+    served::render(all, record, summary);
+    over_time::machine::render(all, record);
     let mut machine = Document::default();
     text::machine::render(&mut machine, record, summary);
     all.folded("What the kernel counted", machine);
@@ -246,9 +279,36 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
         all.append(findings);
     }
     all.title("Run it again");
-    all.words("FILE is this file, which has the record of the run, so that the same work can be done elsewhere:");
-    all.push(Block::Command("postmark run --like FILE --target DIRECTORY".to_owned()));
+    again(all, record);
     document
+}
+
+/// A command that does the same work in the directory in which it is given, from wherever it is copied.
+fn again(document: &mut Document, record: &Record) {
+    /// A longer one is no command that anybody copies.
+    const LONGEST: usize = 4_000;
+    let mut command = "postmark run".to_owned();
+    for word in words_again(&record.spec) {
+        command.push(' ');
+        command += &for_shells(&word);
+    }
+    command += " --target .";
+    if command.len() > LONGEST || command.contains(is_harmful) {
+        document.words("The same work, once this file is imported ('postmark import'), in the working directory:");
+        command = format!("postmark run --like {} --target .", record.id);
+    } else {
+        document.words("The same work in the working directory:");
+    }
+    document.push(Block::Command(command));
+}
+
+/// A word as POSIX shells take it.
+fn for_shells(word: &str) -> Cow<'_, str> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/%+@".contains(letter);
+    match word.chars().all(is_plain) {
+        true => word.into(),
+        false => format!("'{}'", word.replace('\'', "'\\''")).into(),
+    }
 }
 
 /// How the workers shared in the work. Of two the table of rates says it all.

@@ -182,3 +182,10 @@ pub(super) fn number(value: f64) -> String {
         }
     }
 }
+
+/// A sentence begins with it.
+pub(super) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
+}

@@ -1,6 +1,6 @@
 //! The page of a study, or of sides that are compared: what follows from them first, then what it is made of, down to each run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use document::harmless::html as escaped;
@@ -82,12 +82,13 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
     let mut document = strip(page, &all(page.groups, &page.runs));
     document.gap();
     ratios::sentences(&mut document, page.tables);
-    let mut works = BTreeSet::new();
+    let mut works = BTreeMap::new();
     for (_, run) in &page.runs {
-        works.insert((text::work(&run.record.spec), run.record.fingerprint.to_string()));
+        works.insert(run.record.fingerprint.to_string(), run.record);
     }
-    for (work, fingerprint) in works {
-        document.sentence("Workload", format!("{work}, fingerprint {fingerprint}"));
+    for (fingerprint, record) in works {
+        text::workload_lines(&mut document, &record.spec.workload, &Summary::of(record).shares);
+        document.sentence("Fingerprint", fingerprint);
     }
     document
 }

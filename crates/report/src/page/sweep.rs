@@ -18,6 +18,26 @@ const PERCENTILES: [(&str, Percentile); 3] = [
     ("p99.9", |step| step.p999_ns),
 ];
 
+pub(super) use crate::text::sweep::load;
+
+/// The step with the highest load that was sustained, with its place in the order of measurement; where none was, that of the
+/// highest load that came to its end.
+pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
+    let ended = || {
+        let steps = by_load(summary).into_iter();
+        steps.filter(|(_, step)| step.complete && step.achieved_per_second.is_some())
+    };
+    ended().filter(|(_, step)| step.holds).last().or_else(|| ended().last())
+}
+
+/// Whether a step was sustained, behind its load.
+pub(super) fn which(step: &SweepStepSummary) -> String {
+    match step.holds {
+        true => format!("the last sustained step, {}", load(step.load)),
+        false => format!("{}, which was not sustained: no step was", load(step.load)),
+    }
+}
+
 /// Nothing where no sweep was climbed.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {

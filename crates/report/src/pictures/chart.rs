@@ -106,6 +106,10 @@ impl Chart<'_> {
         for (number, series) in self.series.iter().enumerate() {
             self.line(&mut svg, &plane, series, number % SERIES_MAX);
         }
+        // Over the lines, which would go through them.
+        for behind in &self.behind {
+            plane.label(&mut svg, behind);
+        }
         svg + &names + "</svg>"
     }
 
@@ -307,36 +311,24 @@ impl Plane {
                     html(name)
                 )
             }
-            Behind::Upright { at, name } => {
+            Behind::Upright { at, .. } => {
                 let Some(x) = self.x(*at) else { return };
-                let class = if x > (LEFT + right) / 2.0 { "faint end" } else { "faint" };
-                let beside = if x > (LEFT + right) / 2.0 { x - 4.0 } else { x + 4.0 };
-                writeln!(
-                    svg,
-                    "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/><text class=\"{class}\" x=\"{beside:.1}\" y=\"{:.1}\">{}</text>",
-                    top + 13.0,
-                    html(name)
-                )
+                writeln!(svg, "<path class=\"rule\" d=\"M{x:.1} {top:.1}V{bottom}\"/>")
             }
-            Behind::Level { at, name } => {
+            Behind::Level { at, .. } => {
                 let Some(y) = self.y(*at) else { return };
-                writeln!(
-                    svg,
-                    "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    LEFT + 4.0,
-                    y - 4.0,
-                    html(name)
-                )
+                writeln!(svg, "<path class=\"rule\" d=\"M{LEFT} {y:.1}H{right}\"/>")
             }
             Behind::Range { at, from, to, series } => {
                 let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
                     return;
                 };
+                // Beside one another, where several lines have values at one place.
                 writeln!(
                     svg,
-                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h8m-4 0V{to:.1}m-4 0h8\"/>",
+                    "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h6m-3 0V{to:.1}m-3 0h6\"/>",
                     series % SERIES_MAX,
-                    x - 4.0
+                    x - 3.0 + 5.0 * (series % SERIES_MAX) as f64
                 )
             }
             Behind::Picture(picture) => writeln!(
@@ -347,6 +339,37 @@ impl Plane {
                 picture.address()
             ),
             Behind::Unseen(_) => Ok(()),
+        };
+    }
+
+    /// What stands beside a value of an axis.
+    fn label(&self, svg: &mut String, behind: &Behind) {
+        let right = self.width - RIGHT;
+        let _ = match behind {
+            Behind::Upright { at, name } => {
+                let Some(x) = self.x(*at) else { return };
+                let (class, beside) = match x > (LEFT + right) / 2.0 {
+                    true => ("faint label end", x - 4.0),
+                    false => ("faint label", x + 4.0),
+                };
+                writeln!(
+                    svg,
+                    "<text class=\"{class}\" x=\"{beside:.1}\" y=\"{:.1}\">{}</text>",
+                    self.top + 13.0,
+                    html(name)
+                )
+            }
+            Behind::Level { at, name } => {
+                let Some(y) = self.y(*at) else { return };
+                writeln!(
+                    svg,
+                    "<text class=\"faint label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                    LEFT + 4.0,
+                    y - 4.0,
+                    html(name)
+                )
+            }
+            _ => Ok(()),
         };
     }
 }

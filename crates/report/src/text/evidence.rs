@@ -16,7 +16,10 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if phases.is_empty() {
         return;
     }
-    table(document, &phases);
+    table(
+        document,
+        phases.iter().map(|(phase, evidence)| (phase.phase.name(), *evidence)),
+    );
     for residency in phases.iter().filter_map(|(_, evidence)| evidence.residency.as_ref()) {
         self::residency(document, residency);
     }
@@ -83,7 +86,8 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
     }
 }
 
-fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+/// What was read and written in stretches with a name.
+pub(crate) fn table<'a>(document: &mut Document, stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>) {
     let header = [
         "Served by",
         "read",
@@ -96,7 +100,7 @@ fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) 
         "per durable",
     ];
     let mut table = Table::new(1, &header);
-    for (phase, evidence) in phases {
+    for (name, evidence) in stretches {
         let EvidenceSummary {
             reads,
             device_reads,
@@ -105,7 +109,7 @@ fn table(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) 
             ..
         } = evidence;
         table.row(vec![
-            phase.phase.name().into(),
+            name.into(),
             moved(reads.read_bytes),
             cached(reads).map(Number::Share).into(),
             count(&device_reads.reads),
@@ -184,7 +188,7 @@ fn residency(document: &mut Document, residency: &Residency) {
     }
 }
 
-fn in_words(sample: &ResidencySample) -> String {
+pub(crate) fn in_words(sample: &ResidencySample) -> String {
     let share = |pages: u64| {
         percent(if sample.pages > 0 {
             pages as f64 / sample.pages as f64
@@ -260,7 +264,7 @@ pub(crate) fn messages<'a>(document: &mut Document, stretches: impl Iterator<Ite
 }
 
 /// Numbers of a phase with their names.
-fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)> {
+pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, &Fact<u64>)> {
     let EvidenceSummary {
         reads,
         device_reads,

@@ -41,7 +41,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) 
     document.gap();
 }
 
-fn load(load: Load) -> String {
+pub(crate) fn load(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
         Load::Rate(per_second) => format!("{}/s", rate(Some(per_second))),

@@ -14,4 +14,6 @@ mod terminal;
 // What they share.
 mod imported;
 mod made;
+mod noisy;
+mod numbers;
 mod paged;

@@ -4,13 +4,14 @@ use std::io::Read;
 
 use document::{Block, Document, Picture};
 use record::study::StudyPart;
-use record::{Level, Phase, Record};
+use record::{Action, Level, Phase, Record};
 use report::figures::{comparison_figures, run_figures};
 use report::page::{ComparedPage, comparison_document, comparison_page, records};
 use study::comparison::ALPHA;
 use study::{Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups};
 
 use crate::made;
+use crate::noisy::noisy;
 use crate::paged::{is_well_formed, without_script};
 use crate::pages::run as on_page;
 
@@ -275,18 +276,32 @@ fn sides_of_no_study_and_of_one_run_have_a_page() {
     assert!(page.contains("no interval") && !without_script(&page).contains("NaN"));
 }
 
-#[test]
-fn a_study_of_a_hundred_runs_is_small() {
+/// A hundred runs of a minute with all that they record over time.
+pub fn page_of_a_hundred() -> String {
     let mut made = made(12);
     made.records.truncate(100);
-    for (_, record, json) in &mut made.records {
-        *record = crate::pages::over_time_of(record, 120);
+    for (number, record, json) in &mut made.records {
+        *record = noisy(
+            record,
+            *number,
+            60,
+            &[Action::Read, Action::Append, Action::Create, Action::Delete],
+            500,
+        );
         *json = record.to_json();
     }
-    let page = with_page(&made, comparison_page);
+    with_page(&made, comparison_page)
+}
+
+#[test]
+fn a_study_of_a_hundred_runs_is_small() {
+    let page = page_of_a_hundred();
     let (shown, _) = page.split_once("<script").unwrap();
+    println!("{} bytes shown, {} in all", shown.len(), page.len());
     assert!(shown.len() < 1_000_000, "{}", shown.len());
     assert!(page.len() < 6_000_000, "{}", page.len());
+    // It is noise: gzip makes no less of it.
+    assert!(page.len() - shown.len() > 3_000_000, "{}", page.len());
 }
 
 #[test]
@@ -294,18 +309,33 @@ fn figures_are_whole_files_with_their_conditions() {
     let made = made(5);
     let figures = with_page(&made, comparison_figures);
     let ratios = &figures[0];
+    let charts = figures
+        .iter()
+        .find(|figure| figure.name.contains("percentiles"))
+        .unwrap();
+    assert!(!charts.two_columns.contains("data-readings") && charts.two_columns.contains("<path class=\"line"));
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
         assert!(svg.contains(&format!("<svg width=\"{width}\" height=\"")), "{svg}");
         // Programs for paper know no variables of CSS, and have no page around it.
         assert!(svg.contains("<style>") && !svg.contains("var("));
+        // Nor has it a script.
+        assert!(!svg.contains("data-readings") && !svg.contains("data-plane"));
     }
     assert!(
         ratios
             .data
             .starts_with("side,baseline,metric,ratio,from,to,twin from,twin to\r\n")
     );
-    for words in ["95 % interval", "fingerprint", "Durability", "Cache", "5 blocks"] {
+    for words in [
+        "95 % interval",
+        "Fingerprint",
+        "500 files",
+        "read/append",
+        "Durability",
+        "Cache",
+        "5 blocks",
+    ] {
         assert!(ratios.caption.contains(words), "{words}: {}", ratios.caption);
     }
     let names: std::collections::BTreeSet<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();

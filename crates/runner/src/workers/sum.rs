@@ -318,7 +318,7 @@ pub(crate) fn phase_record(
             .reduce(|a, b| a + b),
         caught_up_ns: caught_up(&workers),
         claim_waits: Vec::new(),
-        slices: beside.slices,
+        slices: beside.slices.recorded(),
         slowest: Vec::new(),
         machine: beside.machine,
         steady,

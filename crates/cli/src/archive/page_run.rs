@@ -4,42 +4,54 @@ use archive::{NoteText, Remarks};
 use document::Document;
 use record::Record;
 use report::figures::{PaperFigure, run_figures};
-use report::page::PageRun;
+use report::page::{PageRun, fits};
 
 use crate::problem::Problem;
 use crate::published::beside_on_page;
 
 /// What `report` writes.
 pub struct PageFiles {
-    /// The HTML file.
+    /// The HTML file, which can be read again.
     pub page: String,
-    /// Its pictures.
+    /// Its pictures, where they were asked for.
     pub figures: Vec<PaperFigure>,
 }
 
+impl PageFiles {
+    /// A page, and its figures if they are wanted: they are drawn once more.
+    ///
+    /// # Errors
+    /// Where the page could not be read again.
+    pub fn of(page: String, figures: Option<impl FnOnce() -> Vec<PaperFigure>>) -> Result<Self, Problem> {
+        fits(&page)?;
+        let figures = figures.map_or_else(Vec::new, |figures| figures());
+        Ok(Self { page, figures })
+    }
+}
+
 /// Its record, what somebody has said of it, and the document with both.
-pub struct Told {
+pub struct ArchivedRun {
     record: Record,
     remarks: Document,
     json: String,
     more: Document,
 }
 
-impl Told {
+impl ArchivedRun {
     /// A record with its remarks.
     pub fn of(record: Record, remarks: &Remarks) -> Self {
-        let mut told = Document::default();
+        let mut said = Document::default();
         if !remarks.tags.is_empty() {
             let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
-            told.words(format!("Tags: {}", tags.join(" ")));
+            said.words(format!("Tags: {}", tags.join(" ")));
         }
         if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
-            told.words(format!("Note: {note}"));
+            said.words(format!("Note: {note}"));
         }
         let json = remarks.document(&record);
         Self {
             record,
-            remarks: told,
+            remarks: said,
             json,
             more: Document::default(),
         }

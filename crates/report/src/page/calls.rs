@@ -1,0 +1,78 @@
+//! The system-call steps of the transactions' operations, where these were timed.
+
+use document::{Document, Number, Table};
+use record::{Phase, Role, Summary};
+
+use super::over_time::short_latency;
+use crate::pictures::chart::Axis;
+use crate::pictures::rows::{Mark, Row, Rows};
+use crate::pictures::scale::Scale;
+
+/// A picture has no more rows.
+const ROWS_MAX: usize = 100;
+
+/// Each step as a point at its median with its way to the 99th percentile.
+pub(super) fn render(document: &mut Document, summary: &Summary) {
+    let phase = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let operations = phase.iter().flat_map(|phase| &phase.operations);
+    let mut rows = Vec::new();
+    let mut ends: Vec<f64> = Vec::new();
+    let mut data = Table::new(3, &["operation", "role", "step", "count", "mean", "p50", "p99", "max"]);
+    for operation in operations.filter(|operation| !operation.steps.is_empty()) {
+        let name = match operation.role {
+            Role::Worker => operation.action.name().to_owned(),
+            role => format!("{}, {}s", operation.action.name(), role.name()),
+        };
+        rows.push(Row::heading(name));
+        for step in &operation.steps {
+            let times = &step.duration_ns;
+            let p50 = times.p50.map(|ns| ns.max(1) as f64);
+            let p99 = times.p99.map(|ns| ns.max(1) as f64);
+            ends.extend(p50.into_iter().chain(p99));
+            let mark = |at| Mark {
+                series: 0,
+                at,
+                range: p99.map(|p99| (at, p99)),
+            };
+            rows.push(Row {
+                name: step.step.clone(),
+                band: None,
+                marks: p50.map(mark).into_iter().collect(),
+                why: p50.is_none().then(|| "fewer than ten lie beyond the median".to_owned()),
+            });
+            let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
+            data.row(vec![
+                operation.action.name().into(),
+                operation.role.name().into(),
+                step.step.as_str().into(),
+                Number::Count(step.count).into(),
+                times.mean.map(Number::Latency).into(),
+                cell(times.p50),
+                cell(times.p99),
+                cell(times.max),
+            ]);
+        }
+    }
+    if ends.is_empty() {
+        return;
+    }
+    let mut caption =
+        "Time of each step of the transactions' operations: the median, and a line to the 99th percentile.".to_owned();
+    if rows.len() > ROWS_MAX {
+        rows.truncate(ROWS_MAX);
+        caption += " The first are drawn; the table has all.";
+    }
+    let plot = Rows {
+        title: "System-call steps of the transactions".to_owned(),
+        caption,
+        x: Axis {
+            name: "time of a step (logarithmic)".to_owned(),
+            scale: Scale::decades(ends.iter().copied()),
+            label: short_latency,
+        },
+        rule: None,
+        series: Vec::new(),
+        rows,
+    };
+    document.figure(plot.picture(data));
+}

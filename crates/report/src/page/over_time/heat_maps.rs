@@ -1,0 +1,233 @@
+//! Heat maps: how many operations had which latency, and when.
+
+use std::collections::BTreeMap;
+
+use document::units::rate;
+use document::{Document, Number, Table};
+use measure::{Histogram, LATENCY_PRECISION_BITS};
+use record::{Action, PhaseRecord, Record};
+
+use super::{POINTS_MAX, Stretch, line, short_latency, stretches_of_latencies, time};
+use crate::page::percentiles;
+use crate::page::served::service;
+use crate::page::sides::capital;
+use crate::pictures::chart::{Axis, Behind, Chart, Series};
+use crate::pictures::heat::Grid;
+use crate::pictures::scale::Scale;
+
+/// No table of latencies over time has more rows.
+const ROWS_MAX: usize = 60;
+/// Of a heat map.
+const COLUMNS: usize = 300;
+const ROWS: usize = 60;
+
+/// A heat map for each kind of operation.
+pub(super) fn render(document: &mut Document, record: &Record, phases: &[&PhaseRecord], kinds: &BTreeMap<Action, u64>) {
+    let stretches = &stretches_of_latencies(phases, POINTS_MAX)[..];
+    let operations: Vec<_> = percentiles::operations(record).collect();
+    let what = percentiles::what(&operations);
+    document.heading(format!("{} over time", capital(what)));
+    let durations = || stretches.iter().flat_map(|stretch| stretch.done.values());
+    let ends = || {
+        durations()
+            .flat_map(|done| [done.latency.min_ns(), done.latency.max_ns()])
+            .flatten()
+    };
+    if ends().next().is_none() {
+        let why = if record.spec.latencies {
+            "no operation was completed"
+        } else {
+            "the run was made with --no-latencies"
+        };
+        document.note(format!("Heat maps: not available ({why})."));
+        return;
+    }
+    let levels = Scale::decades(ends().map(|ns| ns.max(1) as f64));
+    let axis = time(record);
+    let grids: Vec<(Action, Grid)> = kinds
+        .keys()
+        .map(|action| (*action, grid(*action, stretches, axis.scale, levels)))
+        .collect();
+    let values = || grids.iter().flat_map(|(_, grid)| grid.values());
+    let colours = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    let colour = format!(
+        "Colour: operations/s in a cell, from {} (dark) to {} (bright), on a logarithmic scale.",
+        rate(Some(colours.0)),
+        rate(Some(colours.1))
+    );
+    document.words("All heat maps have the same scales.");
+    let few = stretches_of_latencies(phases, ROWS_MAX);
+    for (action, grid) in &grids {
+        if grid.values().next().is_none() {
+            continue;
+        }
+        let title = format!("{} of {} over time", capital(what), action.name());
+        let mut caption =
+            format!("How many operations had which {what}, and when; percentiles are within 7 %. {colour}");
+        let mut from_issue = Histogram::default();
+        for operation in operations.iter().filter(|operation| operation.action == *action) {
+            operation
+                .meter
+                .service
+                .iter()
+                .for_each(|service| from_issue.merge(service));
+        }
+        if from_issue.count() > 0 {
+            caption += &format!(
+                " From the due time; of all of them together the {}.",
+                service(from_issue.summary().p99)
+            );
+        }
+        let chart = Chart {
+            title: &title,
+            description: &caption,
+            x: time(record),
+            y: Axis {
+                name: what.to_owned(),
+                scale: levels,
+                label: short_latency,
+            },
+            behind: std::iter::once(Behind::Picture(grid.picture(colours)))
+                .chain(percentiles(*action, &few).map(Behind::Unseen))
+                .collect(),
+            series: Vec::new(),
+        };
+        let data = latencies(*action, &few);
+        document.figure(chart.picture(data));
+    }
+}
+
+/// Operations a second by time and latency.
+fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
+    let mut grid = Grid::new(COLUMNS, ROWS);
+    for stretch in stretches {
+        let Some(done) = stretch.done.get(&action).filter(|_| stretch.seconds() > 0.0) else {
+            continue;
+        };
+        let column = |ns: u64| time.place(ns as f64 / 1e9).unwrap_or(1.0) * COLUMNS as f64;
+        let (from, to) = (column(stretch.began_ns), column(stretch.ended_ns));
+        let first = (from as usize).min(COLUMNS - 1);
+        let last = (to.ceil() as usize).clamp(first + 1, COLUMNS);
+        for (ns, count) in done.latency.durations() {
+            for (row, share) in rows(ns, levels) {
+                for column in first..last {
+                    // Of a column that two stretches share each has its part.
+                    let part = (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
+                    grid.add(column, row, count as f64 / stretch.seconds() * part * share);
+                }
+            }
+        }
+    }
+    grid
+}
+
+/// The rows over which a recorded bucket goes, by its middle, each with the share that lies in it: buckets may be wider than rows.
+fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
+    /// From the middle of a bucket to its ends.
+    const HALF: f64 = 0.5 / (1 << LATENCY_PRECISION_BITS) as f64;
+    let ns = ns.max(1) as f64;
+    let Some(middle) = levels.place(ns) else {
+        return Vec::new();
+    };
+    let end = |ns: f64| levels.place(ns).unwrap_or(middle) * ROWS as f64;
+    let (from, to) = (end(ns * (1.0 - HALF)), end(ns * (1.0 + HALF)));
+    if to <= from {
+        return vec![(((middle * ROWS as f64) as usize).min(ROWS - 1), 1.0)];
+    }
+    let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
+    let rows = from as usize..(to.ceil() as usize).min(ROWS);
+    rows.map(|row| (row, share(row))).collect()
+}
+
+/// What a readout shows over a heat map: as in the table beside it.
+fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
+    ["p50", "p99", "max"].into_iter().map(move |name| {
+        line(name, stretches, |stretch| {
+            let of = stretch.done.get(&action)?.latency.summary();
+            let ns = match name {
+                "p50" => of.p50,
+                "p99" => of.p99,
+                _ => of.max,
+            };
+            ns.map(|ns| ns as f64)
+        })
+    })
+}
+
+fn latencies(action: Action, stretches: &[Stretch]) -> Table {
+    let mut table = Table::new(0, &["from, s", "operations", "p50", "p99", "max"]);
+    for stretch in stretches {
+        let Some(done) = stretch.done.get(&action) else {
+            continue;
+        };
+        let summary = done.latency.summary();
+        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
+        table.row(vec![
+            Number::Seconds(stretch.began_ns).into(),
+            Number::Count(done.operations).into(),
+            cell(summary.p50),
+            cell(summary.p99),
+            cell(summary.max),
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Done;
+    use super::*;
+
+    /// Also where columns and stretches do not begin at the same moments.
+    #[test]
+    fn a_constant_rate_has_one_colour() {
+        let mut latency = Histogram::default();
+        for _ in 0..70 {
+            latency.record(1_000_000);
+        }
+        let latency = latency.take_sparse();
+        let stretch = |number: u64| Stretch {
+            began_ns: number * 700_000_000,
+            ended_ns: (number + 1) * 700_000_000,
+            failed: 0,
+            done: BTreeMap::from([(
+                Action::Read,
+                Done {
+                    operations: 70,
+                    bytes: 0,
+                    latency: latency.clone(),
+                },
+            )]),
+        };
+        let stretches: Vec<Stretch> = (0..20).map(stretch).collect();
+        let time = Scale::over([0.0, 14.0].into_iter());
+        let cells: Vec<f64> = grid(Action::Read, &stretches, time, Scale::decades([1e5, 1e7].into_iter()))
+            .values()
+            .collect();
+        // A bucket goes over a few rows, over which its operations are shared out.
+        let rows: Vec<&[f64]> = cells.chunks(COLUMNS).collect();
+        assert!((2..=3).contains(&rows.len()), "{}", cells.len());
+        let odd = |row: &&&[f64]| row.len() != COLUMNS || row.iter().any(|rate| (rate / row[0] - 1.0).abs() > 1e-6);
+        assert_eq!(rows.iter().find(odd), None);
+        let sum: f64 = rows.iter().map(|row| row[0]).sum();
+        assert!((sum - 100.0).abs() < 1e-6, "{sum}");
+    }
+
+    #[test]
+    fn a_bucket_goes_over_its_rows_and_no_further() {
+        let levels = Scale::decades([1e5, 1e6].into_iter());
+        let shares = |ns: u64| rows(ns, levels);
+        let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();
+        assert!((all - 1.0).abs() < 1e-9, "{all}");
+        // 8 buckets to a power of two of 60 rows to a power of ten: none is left out.
+        let mut seen: Vec<usize> = (0..=26)
+            .flat_map(|bucket| shares((1e5 * 2_f64.powf(f64::from(bucket) / 8.0)) as u64))
+            .map(|(row, _)| row)
+            .collect();
+        seen.dedup();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen, (0..ROWS).collect::<Vec<_>>());
+        assert_eq!(shares(5_000_000), []);
+    }
+}

@@ -1,0 +1,210 @@
+//! What the machine did meanwhile: processors and devices.
+
+use document::{Cell, Document, Number, Table};
+use record::{Fact, MachineOverTime, Phase, Record};
+
+use super::{POINTS_MAX, behind, phases, throughput_label, time, values, why_missing};
+use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
+use crate::pictures::scale::Scale;
+
+/// What the processors and the devices did under the rate.
+pub(in crate::page) fn render(document: &mut Document, record: &Record) {
+    document.title("The machine over time");
+    let phases = phases(record);
+    let counted: Vec<(Phase, &MachineOverTime)> = phases
+        .iter()
+        .filter_map(|phase| Some((phase.phase, phase.machine.as_ref()?)))
+        .collect();
+    if counted.iter().all(|(_, machine)| machine.index.is_empty()) {
+        document.note(format!(
+            "Processors and devices over time: not available ({}).",
+            why_missing(record)
+        ));
+        return;
+    }
+    let together = counted
+        .iter()
+        .map(|(_, machine)| machine.index.len())
+        .sum::<usize>()
+        .div_ceil(POINTS_MAX)
+        .max(1);
+    processors(document, record, &counted, together);
+    devices(document, record, &counted, together);
+}
+
+/// A number for each stretch of slices, with its middle in seconds and the stretch's seconds; a gap between phases.
+fn points(
+    counted: &[(Phase, &MachineOverTime)],
+    together: usize,
+    value: impl Fn(&MachineOverTime, std::ops::Range<usize>, f64) -> Option<f64>,
+) -> Vec<Option<(f64, f64)>> {
+    let mut points = Vec::new();
+    for (_, machine) in counted {
+        let slices = machine.ended_ns.len();
+        for from in (0..slices).step_by(together) {
+            let to = (from + together).min(slices);
+            let began_ns = if from == 0 {
+                machine.began_ns
+            } else {
+                machine.ended_ns[from - 1]
+            };
+            let ended_ns = machine.ended_ns[to - 1];
+            let took = ended_ns.saturating_sub(began_ns) as f64 / 1e9;
+            let middle = (began_ns as f64 + ended_ns as f64) / 2e9;
+            points.push(
+                (took > 0.0)
+                    .then(|| value(machine, from..to, took))
+                    .flatten()
+                    .map(|value| (middle, value)),
+            );
+        }
+        points.push(None);
+    }
+    points
+}
+
+/// The numbers of several lines beside one another.
+fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
+    let mut header = vec!["at, s".to_owned()];
+    header.extend(series.iter().map(|series| series.name.clone()));
+    let mut table = Table::new(0, &header);
+    let places = series.iter().map(|series| series.points.len()).max().unwrap_or(0);
+    for place in 0..places {
+        let at = |series: &Series| series.points.get(place).copied().flatten();
+        let Some((x, _)) = series.iter().find_map(at) else {
+            continue;
+        };
+        let mut row = vec![Number::Decimal(x, 3).into()];
+        row.extend(
+            series
+                .iter()
+                .map(|series| at(series).map_or(Cell::Missing, |(_, y)| cell(y))),
+        );
+        table.row(row);
+    }
+    table
+}
+
+fn processors(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
+    let share = |part: fn(&MachineOverTime) -> &record::machine::Counts| {
+        points(counted, together, move |machine, slices, _| {
+            let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
+            Some(part(machine).sum(&slices)? as f64 / total as f64)
+        })
+    };
+    let own = points(counted, together, |machine, slices, _| {
+        let total = machine.system.total_ns.sum(&slices).filter(|total| *total > 0)?;
+        let used = machine
+            .process
+            .user_ns
+            .sum(&slices)?
+            .saturating_add(machine.process.system_ns.sum(&slices)?);
+        Some(used as f64 / total as f64)
+    });
+    let series = vec![
+        Series {
+            name: "busy".to_owned(),
+            points: share(|machine| &machine.system.busy_ns),
+        },
+        Series {
+            name: "this program".to_owned(),
+            points: own,
+        },
+        Series {
+            name: "waiting for I/O".to_owned(),
+            points: share(|machine| &machine.system.iowait_ns),
+        },
+        Series {
+            name: "CPU steal".to_owned(),
+            points: share(|machine| &machine.system.steal_ns),
+        },
+    ];
+    if series
+        .iter()
+        .all(|series| series.points.iter().flatten().next().is_none())
+    {
+        document.note("Processors over time: not available (the kernel's counters could not be read).");
+        return;
+    }
+    let title = "Processors over time";
+    let caption = "Shares of the time of all processors of the machine.".to_owned();
+    let chart = Chart {
+        title,
+        description: &caption,
+        x: time(record),
+        y: Axis {
+            name: "share of CPU time".to_owned(),
+            scale: Scale::Linear { low: 0.0, high: 1.0 },
+            label: |value| format!("{:.0} %", value * 100.0),
+        },
+        behind: behind(record),
+        series,
+    };
+    let data = data(&chart.series, |value| Number::Share(value).into());
+    document.figure(chart.picture(data));
+}
+
+fn devices(document: &mut Document, record: &Record, counted: &[(Phase, &MachineOverTime)], together: usize) {
+    let mut names: Vec<&str> = Vec::new();
+    let mut why = None;
+    for (_, machine) in counted {
+        match &machine.devices {
+            Fact::Known(devices) => {
+                for device in devices
+                    .iter()
+                    .filter(|device| !names.contains(&&*device.name))
+                    .collect::<Vec<_>>()
+                {
+                    names.push(&device.name);
+                }
+            }
+            Fact::Unavailable(reason) => why = Some(reason.as_str()),
+            Fact::NotApplicable => {}
+        }
+    }
+    if names.is_empty() {
+        document.note(match why {
+            Some(why) => format!("Devices over time: not available ({why})."),
+            None => "Devices over time: not applicable (no block device lies under the target).".to_owned(),
+        });
+        return;
+    }
+    let more = names.len().saturating_sub(SERIES_MAX / 2);
+    names.truncate(SERIES_MAX / 2);
+    let of = |name: &str, part: fn(&record::machine::DeviceOverTime) -> &record::machine::Counts| {
+        points(counted, together, |machine, slices, took| {
+            let device = machine.devices.known()?.iter().find(|device| device.name == name)?;
+            Some(part(device).sum(&slices)? as f64 / took)
+        })
+    };
+    let mut series = Vec::new();
+    for name in &names {
+        series.push(Series {
+            name: format!("{name} read"),
+            points: of(name, |device| &device.read_bytes),
+        });
+        series.push(Series {
+            name: format!("{name} written"),
+            points: of(name, |device| &device.written_bytes),
+        });
+    }
+    let title = "Devices over time";
+    let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked for them.".to_owned();
+    if more > 0 {
+        caption += &format!(" {more} more devices are in the record.");
+    }
+    let chart = Chart {
+        title,
+        description: &caption,
+        x: time(record),
+        y: Axis {
+            name: "bytes/s".to_owned(),
+            scale: Scale::of_bytes(values(&series)),
+            label: throughput_label,
+        },
+        behind: behind(record),
+        series,
+    };
+    let data = data(&chart.series, |value| Cell::Number(Number::Bytes(value), "/s"));
+    document.figure(chart.picture(data));
+}

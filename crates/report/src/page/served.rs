@@ -1,0 +1,145 @@
+//! Who served a run: in short, by phase, by operation where that is known, and by step of a sweep.
+
+use document::units::{latency, percent};
+use document::{Document, Number, Table};
+use record::summary::{EvidenceSummary, phase_evidence};
+use record::{Fact, Phase, Record, ResidencySample, Summary};
+
+use super::sweep::load;
+use crate::steps::by_load;
+use crate::text;
+use crate::text::evidence::{asked, behind, cached, in_words, messages, table, unavailable};
+
+/// Of the transactions, for the strip.
+pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
+    if !record.spec.storage.touches() {
+        return "memory (the storage touches no file system)".to_owned();
+    }
+    if summary.sweep.is_some() {
+        return "by step, below".to_owned();
+    }
+    let transactions = summary.phases.iter().find(|phase| phase.phase == Phase::Transactions);
+    let Some(evidence) = transactions.and_then(|phase| phase.evidence.as_ref()) else {
+        return "not available (no evidence was recorded of transactions)".to_owned();
+    };
+    let reads = &evidence.reads;
+    let mut words = vec![match (reads.read_bytes, cached(reads), &reads.fetched_bytes) {
+        (0, ..) => "the transactions read no contents".to_owned(),
+        (_, Some(share), _) => format!(
+            "{} of what was read from the cache, the rest by the {}",
+            percent(share),
+            behind(reads)
+        ),
+        (_, None, Fact::Unavailable(why)) => format!("not available ({why})"),
+        (_, None, _) => "not applicable".to_owned(),
+    }];
+    for sent in &evidence.messages {
+        if let Some(each) = sent.per_done {
+            words.push(format!("{each:.2} messages per transaction ({})", sent.protocol));
+        }
+    }
+    words.join("; ")
+}
+
+/// Everything that shows it.
+pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
+    all.title("Served by");
+    let before = all.blocks().len();
+    text::evidence::render(all, summary);
+    by_operation(all, summary);
+    if summary.sweep.is_some() {
+        by_step(all, record, summary);
+    }
+    if all.blocks().len() == before {
+        let why = if record.spec.storage.touches() {
+            "no evidence was recorded"
+        } else {
+            "the storage touches no file system"
+        };
+        all.note(format!("Who served the operations: not available ({why})."));
+    }
+}
+
+/// The shares of who served each kind of operation, where they are known; else why they are not.
+fn by_operation(all: &mut Document, summary: &Summary) {
+    let mut shares = Table::new(2, &["Served by, by operation", "", "cache", "server", "device"]);
+    let mut missing: Vec<(&str, Vec<String>)> = Vec::new();
+    for phase in &summary.phases {
+        let operations = phase.evidence.iter().flat_map(|evidence| &evidence.operations);
+        for (operation, served) in operations {
+            match served {
+                Fact::Known(served) => shares.row(vec![
+                    phase.phase.name().into(),
+                    operation.as_str().into(),
+                    Number::Share(served.cache).into(),
+                    Number::Share(served.server).into(),
+                    Number::Share(served.device).into(),
+                ]),
+                Fact::Unavailable(why) => {
+                    let name = format!("{operation} in {}", phase.phase.name());
+                    match missing.iter_mut().find(|(known, _)| known == why) {
+                        Some((_, names)) => names.push(name),
+                        None => missing.push((why, vec![name])),
+                    }
+                }
+                Fact::NotApplicable => {}
+            }
+        }
+    }
+    if !shares.is_empty() {
+        all.table(shares);
+        all.note("shares of the bytes of an operation, or of the operations where they move none");
+    }
+    for (why, names) in missing {
+        all.note(format!("served by, of {}: not available ({why})", names.join(", ")));
+    }
+}
+
+/// The evidence of each step of a sweep, by load.
+fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
+    let mut found: Vec<(String, EvidenceSummary)> = Vec::new();
+    for (number, step) in by_load(summary) {
+        let of_step = record.actual.sweep_steps.get(number);
+        let phases = of_step.iter().flat_map(|step| &step.phases);
+        let transactions = phases.filter(|phase| phase.phase == Phase::Transactions);
+        let evidence = transactions.filter_map(|phase| phase_evidence(record, phase));
+        found.extend(evidence.map(|evidence| (load(step.load), evidence)));
+    }
+    if found.is_empty() {
+        all.note("Who served the steps: not available (no evidence was recorded of them).");
+        return;
+    }
+    let stretches = || found.iter().map(|(name, evidence)| (name.as_str(), evidence));
+    table(all, stretches());
+    let mut sampled = Table::new(3, &["Step", "in the page cache before", "after"]);
+    for (name, evidence) in stretches() {
+        if let Some(residency) = &evidence.residency {
+            sampled.row(vec![
+                name.into(),
+                sample(&residency.before).into(),
+                sample(&residency.after).into(),
+            ]);
+        }
+    }
+    if !sampled.is_empty() {
+        all.table(sampled);
+    }
+    messages(all, stretches().map(|(name, evidence)| (name, &evidence.messages[..])));
+    unavailable(all, stretches().flat_map(|(_, evidence)| asked(evidence)));
+}
+
+fn sample(sample: &Fact<ResidencySample>) -> String {
+    match sample {
+        Fact::Known(sample) => in_words(sample),
+        Fact::Unavailable(why) => format!("not available ({why})"),
+        Fact::NotApplicable => "not applicable".to_owned(),
+    }
+}
+
+/// The 99th percentile from issue to completion of operations that were due at a time: what stands beside response times.
+pub(super) fn service(p99_ns: Option<u64>) -> String {
+    match p99_ns {
+        Some(ns) => format!("p99 service time {}", latency(ns as f64)),
+        None => "p99 service time not available".to_owned(),
+    }
+}

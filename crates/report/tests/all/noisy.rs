@@ -1,0 +1,179 @@
+//! Runs as they are in earnest: seeded noise that no compression removes, in latencies, counts and the kernel's counters; and how
+//! long their pages are.
+
+use std::time::Instant;
+
+use record::{Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase};
+use serde_json::Value;
+
+use crate::made;
+use crate::paged::shown;
+use crate::pages::kept;
+
+/// A sequence of SplitMix64.
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// From 0 to below 1.
+    pub fn unit(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.unit()).cos()
+    }
+}
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// The kinds of operations of a usual mix.
+const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action::Delete];
+
+/// So many durations: log-normal around a median of their kind with sigma 0.5, and three in a hundred that wait for a device
+/// (5 ms, sigma 0.8).
+fn durations(noise: &mut Noise, kind: usize, count: u64) -> Histogram {
+    let mut latency = Histogram::default();
+    for _ in 0..count {
+        let (median_ns, sigma) = match noise.unit() < 0.03 {
+            true => (5e6, 0.8),
+            false => (15e3 * (1 << (kind % 8)) as f64, 0.5),
+        };
+        latency.record((median_ns * (sigma * noise.normal()).exp()) as u64);
+    }
+    latency
+}
+
+/// The run with transactions of so many seconds, in which each kind of operation is done so often a second.
+pub fn noisy(record: &Record, seed: u64, seconds: u64, kinds: &[Action], per_second: u64) -> Record {
+    let mut noise = Noise::new(seed);
+    let mut record = record.clone();
+    // As wide as slices are then.
+    let wide = seconds.div_ceil(1_800).next_power_of_two();
+    // Of a wide slice not every operation is drawn: the record has as many buckets without.
+    let drawn = (per_second * wide).min(3_000);
+    let phases = record.actual.phases.iter_mut();
+    for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
+        let mut slices = Slices::default();
+        let mut sums = vec![Histogram::default(); kinds.len()];
+        for index in (0..seconds).step_by(wide as usize) {
+            for (number, action) in kinds.iter().enumerate() {
+                let mut latency = durations(&mut noise, number, drawn);
+                let operations = latency.count();
+                sums[number].merge(&latency);
+                let meter = SliceMeter {
+                    operations,
+                    bytes: operations * 4_096 + (noise.unit() * 1e6) as u64,
+                    failed: 0,
+                    latency: latency.take_sparse(),
+                };
+                slices.add(index, (Role::Worker, *action), meter);
+            }
+        }
+        phase.slices = slices.recorded();
+        let segment = phase.segments.last_mut().unwrap();
+        segment.ended_ns = segment.began_ns + seconds * SECOND_NS;
+        segment.operations.retain(|operation| kinds.contains(&operation.action));
+        for operation in &mut segment.operations {
+            let number = kinds.iter().position(|kind| *kind == operation.action).unwrap();
+            operation.meter.operations = sums[number].count();
+            operation.meter.latency = sums[number].clone();
+        }
+        let began_ns = segment.began_ns;
+        phase.machine = Some(machine(&mut noise, began_ns, seconds.div_ceil(wide), wide));
+    }
+    record
+}
+
+/// Counters of a machine in so many slices of so many seconds: around those of a made one.
+fn machine(noise: &mut Noise, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
+    fn fill(value: &mut Value, noise: &mut Noise, slices: u64) {
+        match value {
+            Value::Array(column) if column.len() == 1 && (column[0].is_u64() || column[0].is_null()) => {
+                let middle = column[0].as_u64();
+                let number = |noise: &mut Noise| middle.map(|middle| (middle as f64 * (0.5 + noise.unit())) as u64);
+                *column = (0..slices).map(|_| number(noise).into()).collect();
+            }
+            Value::Array(all) => all.iter_mut().for_each(|one| fill(one, noise, slices)),
+            Value::Object(all) => all.values_mut().for_each(|one| fill(one, noise, slices)),
+            _ => {}
+        }
+    }
+    let shared = made::shared(&kept());
+    let mut value = serde_json::to_value(shared.actual.phases[1].machine.as_ref().unwrap()).unwrap();
+    fill(&mut value, noise, slices);
+    // The kernel counts the machine's times in ticks of 10 ms.
+    let system = value["system"].as_object_mut().unwrap();
+    for (_, column) in system.iter_mut().filter(|(name, _)| name.ends_with("_ns")) {
+        for number in column.as_array_mut().into_iter().flatten() {
+            *number = number.as_u64().map(|ns| ns / 10_000_000 * 10_000_000).into();
+        }
+    }
+    value["began_ns"] = began_ns.into();
+    value["width_ns"] = (wide * SECOND_NS).into();
+    value["index"] = (0..slices).collect();
+    value["ended_ns"] = (1..=slices)
+        .map(|slice| began_ns + slice * wide * SECOND_NS + (noise.unit() * 1e6) as u64)
+        .collect();
+    serde_json::from_value(value).unwrap()
+}
+
+/// The bytes that are shown, and all.
+fn lengths(page: &str) -> (usize, usize) {
+    (page.split_once("<script").unwrap().0.len(), page.len())
+}
+
+#[test]
+fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
+    let base = made::private(&kept());
+    // As many kinds of operations as there are for three hours, and those of a usual mix from half an hour to a day.
+    for (seconds, kinds, most) in [
+        (1_800, &USUAL[..], 1_500_000),
+        (10_000, Action::ALL, 2_000_000),
+        (24 * 3_600, &USUAL[..], 1_500_000),
+    ] {
+        let mut record = noisy(&base, seconds, seconds, kinds, 500);
+        many_workers(&mut record);
+        let began = Instant::now();
+        let page = shown(&record);
+        let (visible, all) = lengths(&page);
+        println!(
+            "{seconds} s, {} kinds: {visible} bytes shown, {all} in all, of {} of JSON, in {:?}",
+            kinds.len(),
+            record.to_json().len(),
+            began.elapsed()
+        );
+        assert!(page.contains("Spread of workers in transactions"));
+        assert!(visible < 1_000_000, "{visible}");
+        assert!(all < most, "{seconds} s: {all}");
+        // It is noise: what is embedded is of a size that gzip cannot make.
+        assert!(
+            all - visible > 200_000,
+            "{seconds} s: {all} of which {visible} are shown"
+        );
+    }
+}
+
+fn many_workers(record: &mut Record) {
+    for phase in &mut record.actual.phases {
+        let (began_ns, ended_ns) = (phase.segments[0].began_ns, phase.segments[0].ended_ns.max(1));
+        let worker = |worker| WorkerPhase {
+            worker,
+            role: Role::Worker,
+            began_ns,
+            ended_ns,
+            transactions: 100 + u64::from(worker),
+            operations: 200,
+            bytes: 0,
+        };
+        phase.workers = (0..64).map(worker).collect();
+    }
+}
