@@ -12,7 +12,7 @@ use super::channel::{Broken, Channel, LOOK_EVERY};
 use super::counters::Counters;
 use super::data::{Status, errno};
 use super::procedure::{Procedure, Program};
-use super::rpc::{self, Body, CallHead, Refusal};
+use super::rpc::{self, Body, CallHead, RpcRefusal};
 use super::timer::Timer;
 use super::xdr::{Garbled, Reader};
 
@@ -22,7 +22,7 @@ pub(crate) enum CallError {
     /// No connection, or no reply in time.
     Connection(Errno),
     /// The server refused the call as such.
-    Refused(Refusal),
+    Refused(RpcRefusal),
     /// The procedure failed.
     Failed(Errno),
     /// The reply is none.
